@@ -1,0 +1,45 @@
+# Everything a person or CI does with the project. `make help` lists it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.set-up
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test check format generate bench fuzz demo clean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: $(STAMP)  ## create .venv with everything; quick when nothing changed
+
+$(STAMP): pyproject.toml setup.py $(wildcard src/ottla/protocol/records/*.pyx)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Ottla needs Python 3.11 or newer: make setup PYTHON=python3.12")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25' 
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+test: setup  ## set up and run the tests
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+
+check: setup  ## lint, types, imports, generated files fresh
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python tools/generate.py --check
+	$(BIN)/python -m pytest -q tests/architecture
+
+format: setup  ## format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+generate: setup  ## renew generated files: messages, reference tables
+	$(BIN)/python tools/generate.py
+
+bench: setup  ## run the benchmarks and print their tables
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove what the targets above made
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,29 @@
+"""The one part of the build that `pyproject.toml` cannot say: the compiled record walker.
+
+The extension is optional: without a compiler the install succeeds and the plain Python fallback
+runs (`ottla version` says which). `OTTLA_NATIVE=require` makes a failed build a failed install.
+"""
+
+import os
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+NATIVE_SOURCE = "src/ottla/protocol/records/_native.pyx"
+
+
+def native_extensions() -> list[Extension]:
+    if os.environ.get("OTTLA_NATIVE") == "off" or not Path(NATIVE_SOURCE).exists():
+        return []
+    required = os.environ.get("OTTLA_NATIVE") == "require"
+    return [
+        Extension(
+            "ottla.protocol.records._native",
+            [NATIVE_SOURCE],
+            extra_compile_args=["-O3"],
+            optional=not required,
+        )
+    ]
+
+
+setup(ext_modules=native_extensions())

@@ -1,0 +1,1 @@
+"""Small parts that everyone needs. Imports nothing else of Ottla."""

@@ -1,0 +1,20 @@
+"""Time, handed in: production reads the machine's clocks, tests move their own by hand."""
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now_ms(self) -> int:
+        """Wall-clock time in milliseconds since 1970."""
+
+    def monotonic_s(self) -> float:
+        """A clock that never goes back, for deadlines."""
+
+
+class SystemClock:
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def monotonic_s(self) -> float:
+        return time.monotonic()

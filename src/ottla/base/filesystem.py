@@ -1,0 +1,106 @@
+"""Files, handed in: everything that touches a disk goes through these two interfaces.
+
+Promises  the same storage code runs on the real disk (`disk.py`) and on the failing one
+          (`ottla.testing.filesystem`).
+Paths     are plain strings with "/" between parts.
+Errors    are OSError with its errno, on every implementation (ENOENT, EEXIST, EIO, ENOSPC, ...).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+Buffer = bytes | bytearray | memoryview
+
+
+class DiskSpace(NamedTuple):
+    total_bytes: int
+    free_bytes: int
+
+
+class File(Protocol):
+    """One open file. Position is always explicit; writing and reading share no cursor.
+
+    A handle stays good however many files are open: the real implementation closes the least
+    recently used descriptors and opens them again when they are needed.
+    """
+
+    @property
+    def path(self) -> str: ...
+
+    def size(self) -> int: ...
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Up to `size` bytes; fewer only at the end of the file."""
+
+    def write_at(self, position: int, data: Buffer) -> None:
+        """Write all of `data`, or raise: then the bytes from `position` on are unknown."""
+
+    def truncate(self, size: int) -> None: ...
+
+    def allocate(self, size: int) -> None:
+        """Reserve room up to `size` bytes and make the file that long."""
+
+    def sync(self) -> None:
+        """Make content and length survive a power cut. Safe to call from another thread."""
+
+    def descriptor(self) -> int:
+        """A duplicate for sendfile, which the caller closes. OSError where there is none."""
+
+    def renamed(self, path: str) -> None:
+        """The file was renamed with `FileSystem.rename`: open it there from now on."""
+
+    def close(self) -> None: ...
+
+
+class FileSystem(Protocol):
+    def open(self, path: str, *, create: bool = False) -> File:
+        """Open for reading and writing. FileNotFoundError unless it exists or `create`."""
+
+    def exists(self, path: str) -> bool: ...
+
+    def is_directory(self, path: str) -> bool: ...
+
+    def size(self, path: str) -> int: ...
+
+    def modified_ms(self, path: str) -> int: ...
+
+    def list_directory(self, path: str) -> list[str]:
+        """The names inside, sorted."""
+
+    def make_directory(self, path: str) -> None:
+        """Parents too; no error where it exists."""
+
+    def rename(self, old: str, new: str) -> None:
+        """Atomic; replaces an existing file. Survives a power cut after `sync_directory`."""
+
+    def remove(self, path: str) -> None: ...
+
+    def remove_directory(self, path: str) -> None:
+        """With everything below it."""
+
+    def sync_directory(self, path: str) -> None: ...
+
+    def space(self, path: str) -> DiskSpace: ...
+
+
+def read_file(files: FileSystem, path: str) -> bytes:
+    file = files.open(path)
+    try:
+        return file.read_at(0, file.size())
+    finally:
+        file.close()
+
+
+def replace_file(files: FileSystem, path: str, content: bytes) -> None:
+    """Write a small file so that after a power cut either the old or the new content is there."""
+    temporary = path + ".tmp"
+    file = files.open(temporary, create=True)
+    try:
+        file.truncate(0)
+        file.write_at(0, content)
+        file.sync()
+    finally:
+        file.close()
+    files.rename(temporary, path)
+    files.sync_directory(path.rpartition("/")[0] or ".")

@@ -1,0 +1,23 @@
+"""Names for the numbers that travel together and must not be confused.
+
+Inner loops over records use plain ints; the types matter where values cross a module boundary.
+"""
+
+from typing import NamedTuple, NewType
+
+BrokerId = NewType("BrokerId", int)
+Offset = NewType("Offset", int)
+LeaderEpoch = NewType("LeaderEpoch", int)
+ProducerId = NewType("ProducerId", int)
+ProducerEpoch = NewType("ProducerEpoch", int)
+TopicId = NewType("TopicId", bytes)  # the 16 raw bytes of a UUID
+
+NO_TOPIC_ID = TopicId(bytes(16))
+
+
+class TopicPartition(NamedTuple):
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"

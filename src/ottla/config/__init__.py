@@ -1,0 +1,1 @@
+"""Every setting, declared once: name, type, default, check and explanation together."""

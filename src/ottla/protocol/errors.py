@@ -1,0 +1,25 @@
+"""The three ways in which input can be wrong, and the one way a peer is told.
+
+MalformedMessage   a frame or message body that cannot be what it claims.
+InvalidBatch       a record batch that must not be stored; carries the code the producer gets.
+BrokerError        anything a peer can act on; carries the code it gets.
+"""
+
+from ottla.protocol.error_codes import ErrorCode
+
+
+class MalformedMessage(ValueError):
+    """Bytes that are no valid message: says what was being read and where."""
+
+
+class BrokerError(Exception):
+    """Trouble that the peer can act on."""
+
+    def __init__(self, code: ErrorCode, message: str = "") -> None:
+        super().__init__(message or code.name)
+        self.code = code
+        self.message = message
+
+
+class InvalidBatch(BrokerError):
+    """A record batch that is refused: CORRUPT_MESSAGE, INVALID_RECORD, INVALID_TIMESTAMP, ..."""

@@ -1,0 +1,1 @@
+"""Record batches (magic 2): header, checksum, records, compression, control records."""

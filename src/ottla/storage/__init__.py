@@ -1,0 +1,1 @@
+"""One broker's files: partition logs in Kafka's on-disk layout."""
