@@ -57,6 +57,20 @@ class ProducerEntry:
         self.transaction_first_offset = transaction_first_offset
         self._window = array("q")
 
+    @classmethod
+    def restored(
+        cls,
+        epoch: int,
+        coordinator_epoch: int,
+        transaction_first_offset: int,
+        last_batch: tuple[int, int, int, int],
+    ) -> ProducerEntry:
+        """From a snapshot, where `last_batch` is last sequence, last offset, delta, timestamp."""
+        entry = cls(epoch, coordinator_epoch, last_batch[3], max(transaction_first_offset, -1))
+        if last_batch[1] >= 0:
+            entry._window.extend(last_batch)
+        return entry
+
     @property
     def has_batches(self) -> bool:
         return bool(self._window)
