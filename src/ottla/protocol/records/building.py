@@ -1,0 +1,131 @@
+"""Building record batches: what our own clients send and the broker itself writes.
+
+Owns      turning records into one batch, header, compression and checksum included.
+Promises  what it builds is what Kafka's own builder would: relative times count from the first
+          record's, or from the delete horizon where there is one.
+Leaves    control records to `control.py`, columns of records to `columns.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ottla.protocol.records import _plain
+from ottla.protocol.records.batch import (
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    HEADER_BYTES,
+    LENGTH_PREFIX_BYTES,
+    MAGIC,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    NO_TIMESTAMP,
+    TIMESTAMP_TYPE_BIT,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    Buffer,
+    encode_header,
+    stamp_checksum,
+)
+from ottla.protocol.records.compression import Codec, compress
+from ottla.protocol.records.record import Record
+
+NO_PRODUCER_EPOCH = -1
+NO_LEADER_EPOCH = -1
+
+
+def build_batch(
+    records: Iterable[Record],
+    *,
+    base_offset: int = 0,
+    codec: int = Codec.NONE,
+    level: int | None = None,
+    producer_id: int = NO_PRODUCER_ID,
+    producer_epoch: int = NO_PRODUCER_EPOCH,
+    base_sequence: int = NO_SEQUENCE,
+    is_transactional: bool = False,
+    is_control: bool = False,
+    leader_epoch: int = NO_LEADER_EPOCH,
+    log_append_time_ms: int | None = None,
+    last_offset_delta: int | None = None,
+    delete_horizon_ms: int | None = None,
+) -> bytearray:
+    """One batch with these records, whose offsets must rise from `base_offset` on.
+
+    `last_offset_delta` lets compaction keep the range that a batch had before records left it.
+    """
+    rows = list(records)
+    base_timestamp = _base_timestamp(rows, delete_horizon_ms)
+    body = _plain.encode(rows, base_offset, base_timestamp)
+    max_timestamp = max((row.timestamp for row in rows), default=NO_TIMESTAMP)
+    if last_offset_delta is None:
+        last_offset_delta = rows[-1].offset - base_offset if rows else 0
+    header = BatchHeader(
+        base_offset=base_offset,
+        batch_length=0,  # finished below, with the checksum
+        partition_leader_epoch=leader_epoch,
+        magic=MAGIC,
+        crc=0,
+        attributes=attributes_of(
+            codec,
+            is_log_append_time=log_append_time_ms is not None,
+            is_transactional=is_transactional,
+            is_control=is_control,
+            has_delete_horizon=delete_horizon_ms is not None,
+        ),
+        last_offset_delta=last_offset_delta,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp if log_append_time_ms is None else log_append_time_ms,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        records_count=len(rows),
+    )
+    return assemble(header, body, level)
+
+
+def build_emptied_batch(header: BatchHeader) -> bytearray:
+    """What compaction leaves of a batch without records while its producer still needs it:
+    the same offsets, times and sequences, and no records."""
+    return assemble(
+        header._replace(
+            attributes=header.attributes & (TIMESTAMP_TYPE_BIT | TRANSACTIONAL_BIT | CONTROL_BIT),
+            base_timestamp=NO_TIMESTAMP,
+            records_count=0,
+        ),
+        b"",
+    )
+
+
+def assemble(header: BatchHeader, body: Buffer, level: int | None = None) -> bytearray:
+    """Header and records as one batch: compressed as the header says, length and checksum set."""
+    if header.codec != Codec.NONE:
+        body = compress(header.codec, body, level)
+    size = HEADER_BYTES + len(body)
+    batch = bytearray(encode_header(header._replace(batch_length=size - LENGTH_PREFIX_BYTES)))
+    batch += body
+    stamp_checksum(batch, 0, size)
+    return batch
+
+
+def attributes_of(
+    codec: int,
+    *,
+    is_log_append_time: bool = False,
+    is_transactional: bool = False,
+    is_control: bool = False,
+    has_delete_horizon: bool = False,
+) -> int:
+    return (
+        codec
+        | (TIMESTAMP_TYPE_BIT if is_log_append_time else 0)
+        | (TRANSACTIONAL_BIT if is_transactional else 0)
+        | (CONTROL_BIT if is_control else 0)
+        | (DELETE_HORIZON_BIT if has_delete_horizon else 0)
+    )
+
+
+def _base_timestamp(rows: list[Record], delete_horizon_ms: int | None) -> int:
+    if delete_horizon_ms is not None:
+        return delete_horizon_ms
+    return rows[0].timestamp if rows else NO_TIMESTAMP

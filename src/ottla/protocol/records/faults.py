@@ -1,0 +1,52 @@
+"""What can be wrong inside the records of a batch, numbered so that compiled code can say it.
+
+Owns      the list of faults, their wording and the code that a producer gets for them.
+Leaves    finding them to `_native.pyx` and `_plain.py`, which must agree on every input.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import InvalidBatch
+
+
+class Fault(IntEnum):
+    """The numbers are also in `_native.pyx`."""
+
+    NONE = 0
+    COUNT = 1
+    TRUNCATED = 2
+    VARINT = 3
+    LENGTH = 4
+    FIELD_LENGTH = 5
+    HEADER_COUNT = 6
+    HEADER_KEY = 7
+    RECORD_END = 8
+    BODY_END = 9
+    OFFSET_DELTA = 10
+    NULL_KEY = 11
+
+
+WORDING = {
+    Fault.COUNT: "more records are claimed than the bytes could hold",
+    Fault.TRUNCATED: "the bytes end before the record does",
+    Fault.VARINT: "a number is longer than its type allows",
+    Fault.LENGTH: "the record's length does not fit into the batch",
+    Fault.FIELD_LENGTH: "the length of a key, value or header does not fit into the record",
+    Fault.HEADER_COUNT: "the number of headers does not fit into the record",
+    Fault.HEADER_KEY: "a header has no key",
+    Fault.RECORD_END: "the record's fields end before its length does",
+    Fault.BODY_END: "bytes follow the last record",
+    Fault.OFFSET_DELTA: "the offset is not one more than the one before",
+    Fault.NULL_KEY: "a record without key cannot be in a compacted topic",
+}
+
+
+def invalid_record(fault: int, record: int, position: int) -> InvalidBatch:
+    """The error for `fault` in the record with this number, at this byte of the records."""
+    return InvalidBatch(
+        ErrorCode.INVALID_RECORD,
+        f"record {record} at byte {position} of the records: {WORDING[Fault(fault)]}",
+    )

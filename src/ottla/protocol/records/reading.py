@@ -1,0 +1,66 @@
+"""The records of a batch, one after the other.
+
+Owns      opening a batch: its body, decompressed within a limit, and the times of its records.
+Promises  whatever the bytes are, the answer is records or InvalidBatch; memory is bounded by the
+          limit, whatever the batch claims; gaps that compaction left are no error.
+Leaves    checksums to `batch.py` and what producers may send to `checking.py`; column-wise
+          reading, which is many times faster, to `index.py` and `arrow.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import InvalidBatch
+from ottla.protocol.records import _plain
+from ottla.protocol.records.batch import (
+    HEADER_BYTES,
+    BatchHeader,
+    Buffer,
+    check_structure,
+    read_header,
+)
+from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, decompress
+from ottla.protocol.records.record import Record
+
+RECORDS_PER_STEP = 1024  # so many objects exist at a time, however many records a batch has
+
+
+def iterate_records(
+    batch: Buffer, position: int = 0, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
+) -> Iterator[Record]:
+    """The records of the batch at `position`. Some may come before a fault is found and raised."""
+    header = read_header(batch, position)
+    body = bytes(open_body(batch, position, header, decompressed_bytes_max))
+    append_time = header.max_timestamp if header.is_log_append_time else None
+    at, first, count = 0, 0, header.records_count
+    while True:
+        step = min(RECORDS_PER_STEP, count - first)
+        records, at = _plain.decode(
+            body, at, first, step, first + step == count,
+            header.base_offset, header.base_timestamp, append_time,
+        )  # fmt: skip
+        yield from records
+        first += step
+        if first == count:
+            return
+
+
+def open_body(
+    batch: Buffer,
+    position: int,
+    header: BatchHeader,
+    decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
+) -> Buffer:
+    """The records of a batch as one stretch of bytes: a view of it, or what it decompresses to."""
+    size = check_structure(header, position)
+    if size > len(batch) - position:
+        raise InvalidBatch(
+            ErrorCode.CORRUPT_MESSAGE,
+            f"batch at {position}: {size} bytes long, {len(batch) - position} are there",
+        )
+    body = memoryview(batch)[position + HEADER_BYTES : position + size]
+    if header.records_count == 0 and not body:
+        return body  # an emptied batch keeps its codec, but has nothing to decompress
+    return decompress(header.codec, body, decompressed_bytes_max)
