@@ -18,6 +18,12 @@ class DiskSpace(NamedTuple):
     free_bytes: int
 
 
+class FileLock(Protocol):
+    """Held until closed, or until the process ends."""
+
+    def close(self) -> None: ...
+
+
 class File(Protocol):
     """One open file. Position is always explicit; writing and reading share no cursor.
 
@@ -33,6 +39,9 @@ class File(Protocol):
     def read_at(self, position: int, size: int) -> bytes:
         """Up to `size` bytes; fewer only at the end of the file."""
 
+    def read_cached(self, position: int, size: int) -> bytes | None:
+        """As `read_at`, but None where that would wait for the disk. For the event loop."""
+
     def write_at(self, position: int, data: Buffer) -> None:
         """Write all of `data`, or raise: then the bytes from `position` on are unknown."""
 
@@ -42,7 +51,11 @@ class File(Protocol):
         """Reserve room up to `size` bytes and make the file that long."""
 
     def sync(self) -> None:
-        """Make content and length survive a power cut. Safe to call from another thread."""
+        """Make content and length survive a power cut. Safe to call from another thread.
+
+        Once it has failed, the handle fails for good: the kernel may have dropped the pages that
+        it could not write, so a second attempt that succeeds would prove nothing.
+        """
 
     def descriptor(self) -> int:
         """A duplicate for sendfile, which the caller closes. OSError where there is none."""
@@ -83,6 +96,13 @@ class FileSystem(Protocol):
 
     def space(self, path: str) -> DiskSpace: ...
 
+    def lock(self, path: str) -> FileLock:
+        """Create the file and hold it alone, also against Kafka; BlockingIOError if it is held."""
+
+
+def parent_directory(path: str) -> str:
+    return path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
+
 
 def read_file(files: FileSystem, path: str) -> bytes:
     file = files.open(path)
@@ -103,4 +123,4 @@ def replace_file(files: FileSystem, path: str, content: bytes) -> None:
     finally:
         file.close()
     files.rename(temporary, path)
-    files.sync_directory(path.rpartition("/")[0] or ".")
+    files.sync_directory(parent_directory(path))

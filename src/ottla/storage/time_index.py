@@ -1,0 +1,153 @@
+"""The time index of a segment: from which offset on a timestamp may be found.
+
+Owns      the file `<base offset>.timeindex`: entries of a timestamp (int64) and offset - base
+          offset (int32). An entry says that the largest timestamp up to that offset is this one.
+Promises  Kafka's format: timestamps ascend, offsets do not descend; memory and opening cost as
+          `entry_file.py` says.
+Leaves    when to add an entry, and the scan from the found offset on, to `segment.py`.
+Threads   one at a time, except `sync`.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import NamedTuple
+
+from ottla.base.filesystem import FileSystem
+from ottla.storage.entry_file import EntryFile
+from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
+
+ENTRY_BYTES = 12
+INT32_MAX = 2**31 - 1
+NO_TIMESTAMP = -1
+
+_ENTRY = Struct(">qi")
+_TIMESTAMP, _OFFSET = 0, 1
+
+
+class TimestampOffset(NamedTuple):
+    timestamp: int
+    offset: int
+
+
+class TimeIndex:
+    def __init__(self, entries: EntryFile, base_offset: int, bytes_max: int) -> None:
+        self._entries = entries
+        self._base_offset = base_offset
+        self._entries_max = bytes_max // ENTRY_BYTES
+        self._last: TimestampOffset | None = None  # known since the first use
+
+    @classmethod
+    def open(
+        cls, files: FileSystem, path: str, base_offset: int, bytes_max: int, *, create: bool = False
+    ) -> TimeIndex:
+        """An existing index, which is not touched before its first use; or a new, empty one."""
+        make = EntryFile.create if create else EntryFile
+        return cls(make(files, path, _ENTRY), base_offset, bytes_max)
+
+    @property
+    def path(self) -> str:
+        return self._entries.path
+
+    @property
+    def base_offset(self) -> int:
+        return self._base_offset
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self._entries) * ENTRY_BYTES
+
+    @property
+    def is_full(self) -> bool:
+        """One entry is held back for the moment when the segment is closed."""
+        return len(self._entries) >= self._entries_max - 1
+
+    @property
+    def last_entry(self) -> TimestampOffset:
+        """The largest timestamp and its offset; NO_TIMESTAMP where there is no entry."""
+        if self._last is None:
+            self._last = self._entry(len(self._entries) - 1)
+        return self._last
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def lookup(self, timestamp: int) -> TimestampOffset:
+        """The last entry at or before `timestamp`, or else NO_TIMESTAMP and the base offset."""
+        last = self.last_entry
+        if timestamp >= last.timestamp:
+            return last
+        return self._entry(self._entries.count_up_to(_TIMESTAMP, timestamp) - 1)
+
+    def maybe_append(self, timestamp: int, offset: int, even_if_full: bool = False) -> None:
+        """Add an entry if `timestamp` is a new maximum.
+
+        `even_if_full` is for the last entry of a segment that is being closed.
+        """
+        last = self.last_entry
+        if self.is_full and not even_if_full:
+            raise IndexAppendError(self.path, f"full with {len(self)} entries")
+        if len(self) and (offset < last.offset or timestamp < last.timestamp):
+            raise IndexAppendError(
+                self.path, f"timestamp {timestamp} of offset {offset} comes before {last}"
+            )
+        if timestamp <= last.timestamp:
+            return
+        if not 0 <= offset - self._base_offset <= INT32_MAX:
+            raise OffsetOverflowError(self.path, self._base_offset, offset)
+        self._entries.append(timestamp, offset - self._base_offset)
+        self._last = TimestampOffset(timestamp, offset)
+
+    def truncate_to(self, offset: int) -> None:
+        """Forget every entry at or after `offset`."""
+        self._entries.truncate(self._entries.count_up_to(_OFFSET, offset - self._base_offset - 1))
+        self._last = None
+
+    def clear(self) -> None:
+        self._entries.truncate(0)
+        self._last = None
+
+    def check(self) -> None:
+        """What is cheap to see: whole entries, and a last one that can be the last."""
+        size = self._entries.file_bytes
+        if size % ENTRY_BYTES:
+            raise CorruptLogError(self.path, size, f"length is no multiple of {ENTRY_BYTES}")
+        if not len(self):
+            return
+        first, last = self._entry(0), self.last_entry
+        if last.offset < self._base_offset or last.timestamp < first.timestamp:
+            raise CorruptLogError(self.path, self.size_bytes - ENTRY_BYTES, f"last entry is {last}")
+
+    def check_entries(self, end_offset: int) -> None:
+        """Read every entry: they ascend, and stay below the `end_offset` of the segment."""
+        self.check()
+        timestamp, offset = NO_TIMESTAMP, 0
+        for number, entry in enumerate(self._entries.iterate()):
+            if entry[_TIMESTAMP] <= timestamp or entry[_OFFSET] < offset:
+                raise CorruptLogError(
+                    self.path, number * ENTRY_BYTES, f"entry {entry} after {(timestamp, offset)}"
+                )
+            timestamp, offset = entry
+            if self._base_offset + offset >= end_offset:
+                raise CorruptLogError(
+                    self.path, number * ENTRY_BYTES, f"offset beyond the end, {end_offset}"
+                )
+
+    def trim(self) -> None:
+        """Give back what an active index holds: room in the file, and memory."""
+        self._entries.trim()
+
+    def sync(self) -> None:
+        self._entries.sync()
+
+    def renamed(self, path: str) -> None:
+        self._entries.renamed(path)
+
+    def close(self) -> None:
+        self._entries.close()
+
+    def _entry(self, number: int) -> TimestampOffset:
+        if number < 0:
+            return TimestampOffset(NO_TIMESTAMP, self._base_offset)
+        timestamp, offset = self._entries.entry(number)
+        return TimestampOffset(timestamp, self._base_offset + offset)
