@@ -1,0 +1,152 @@
+"""What every generated message can do: be decoded, encoded, compared and shown.
+
+The generated modules (`messages/`) hold plain classes with slots and, per version, flat functions
+that read and write them; versions with the same layout share a function. Here is the one place
+where those functions are called, so that every malformed input ends in `MalformedMessage`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, NoReturn, Self, TypeAlias
+
+from ottla.protocol.errors import MalformedMessage
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+Segment: TypeAlias = (
+    Any  # bytes-like, or a file range that the network layer sends; it has a length
+)
+
+Decoder: TypeAlias = Callable[[memoryview, int], tuple[Any, int]]
+Encoder: TypeAlias = Callable[[Any, bytearray], None]
+SegmentsEncoder: TypeAlias = Callable[[Any, bytearray, list[Segment]], bytearray]
+
+
+class UnsupportedVersion(ValueError):
+    """A version that the message does not have."""
+
+
+class Struct:
+    """A group of fields. Equality is by value; a list equals a tuple with the same items."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # fields can change
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return all(_equal(mine, getattr(other, name)) for name, mine in self.items())
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={_shown(value)}" for name, value in self.items())
+        return f"{self.__class__.__name__}({fields})"
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """(field name, value), in wire order."""
+        names: tuple[str, ...] = self.__slots__
+        return ((name, getattr(self, name)) for name in names if name != "kept")
+
+
+def _equal(one: object, other: object) -> bool:
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    return one == other
+
+
+def _shown(value: object) -> str:
+    """Long bytes by their size: a batch of a megabyte helps nobody in a log line."""
+    if isinstance(value, bytes | bytearray | memoryview) and len(value) > 64:
+        return f"<{len(value)} bytes>"
+    return repr(value)
+
+
+class Message(Struct):
+    """A request, a response or a data record, in all its versions."""
+
+    __slots__ = ()
+    VERSIONS: ClassVar[range]
+    FLEXIBLE_FROM: ClassVar[int | None] = None
+    DECODERS: ClassVar[Mapping[int, Decoder]]
+    ENCODERS: ClassVar[Mapping[int, Any]]
+
+    @classmethod
+    def decode(cls, data: Buffer, version: int, at: int = 0) -> Self:
+        """The message that fills `data` from `at` to its end."""
+        message, end = cls.decode_prefix(data, version, at)
+        if end != len(data):
+            raise MalformedMessage(
+                f"{cls.__name__} version {version} ends at byte {end}, the data at byte {len(data)}"
+            )
+        return message
+
+    @classmethod
+    def decode_prefix(cls, data: Buffer, version: int, at: int = 0) -> tuple[Self, int]:
+        """The message at `at`, and the position behind it. Records stay slices of `data`."""
+        decoder = cls.DECODERS.get(version)
+        if decoder is None:
+            raise UnsupportedVersion(f"{cls.__name__} has no version {version}")
+        try:
+            return decoder(memoryview(data), at)
+        except (MalformedMessage, struct.error, IndexError, UnicodeDecodeError) as error:
+            raise MalformedMessage(f"{cls.__name__} version {version}: {_reason(error)}") from error
+
+    @classmethod
+    def decode_prefixed(cls, data: Buffer) -> Self:
+        """Data records on disk carry their version in two bytes in front."""
+        if len(data) < 2:
+            raise MalformedMessage(f"{cls.__name__}: {len(data)} bytes, no room for a version")
+        return cls.decode(data, int.from_bytes(data[:2], "big", signed=True), 2)
+
+    def encode(self, version: int) -> bytes:
+        """The whole message in one piece."""
+        out = bytearray()
+        self._encoder(version)(self, out)
+        return bytes(out)
+
+    def encode_prefixed(self, version: int) -> bytes:
+        out = bytearray(version.to_bytes(2, "big", signed=True))
+        self._encoder(version)(self, out)
+        return bytes(out)
+
+    def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
+        """Append to `out`, which comes first in the list; records follow as they are, uncopied."""
+        self._encoder(version)(self, out)
+        return [out]
+
+    def _encoder(self, version: int) -> Any:
+        encoder = self.ENCODERS.get(version)
+        if encoder is None:
+            raise UnsupportedVersion(f"{self.__class__.__name__} has no version {version}")
+        return encoder
+
+
+class RecordsMessage(Message):
+    """A message with records inside, which are passed through as segments of their own."""
+
+    __slots__ = ()
+
+    def encode(self, version: int) -> bytes:
+        return b"".join(self.encode_segments(version, bytearray()))
+
+    def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
+        segments: list[Segment] = []
+        last = self._encoder(version)(self, out, segments)
+        if last or not segments:
+            segments.append(last)
+        return segments
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, IndexError):
+        return "it ends in the middle of a field"
+    return str(error)
+
+
+def refuse_field(name: str) -> NoReturn:
+    """A field is set that this version cannot carry, and that must not be dropped silently."""
+    raise UnsupportedVersion(f"{name} is set, but this version does not have it")
+
+
+def refuse_null_field(name: str) -> NoReturn:
+    raise UnsupportedVersion(f"{name} is null, but this version cannot carry null")

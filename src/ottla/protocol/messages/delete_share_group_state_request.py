@@ -1,0 +1,117 @@
+"""Generated from schemas/delete_share_group_state.schema: DeleteShareGroupStateRequest, versions 0. Do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct as Layout
+
+from ottla.base.uuids import ZERO_UUID
+from ottla.protocol.message import Message, Struct
+from ottla.protocol.primitives import (
+    read_compact_count,
+    read_compact_string,
+    skip_tags,
+    uvarint,
+    write_compact_string,
+)
+
+_unpack_u = Layout(">16s").unpack_from
+_pack_u = Layout(">16s").pack
+_unpack_iB = Layout(">iB").unpack_from
+_pack_ix = Layout(">ix").pack
+
+
+class DeleteShareGroupStateRequest(Message):
+    __slots__ = ("group_id", "topics",)
+    API_KEY = 86
+    VERSIONS = range(0, 1)
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        group_id: str = "",
+        topics: Sequence[DeleteStateData] = (),
+    ) -> None:
+        self.group_id = group_id
+        self.topics = topics
+
+
+class PartitionData(Struct):
+    __slots__ = ("partition",)
+
+    def __init__(
+        self,
+        partition: int = 0,
+    ) -> None:
+        self.partition = partition
+
+
+class DeleteStateData(Struct):
+    __slots__ = ("topic_id", "partitions",)
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: Sequence[PartitionData] = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = partitions
+
+
+def _read_partition_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[PartitionData], int]:
+    items: list[PartitionData] = []
+    for _ in range(count):
+        partition, more = _unpack_iB(data, at)
+        at += 5
+        if more:
+            at = skip_tags(data, at - 1)
+        items.append(PartitionData(partition))
+    return items, at
+
+
+def _read_delete_state_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[DeleteStateData], int]:
+    items: list[DeleteStateData] = []
+    for _ in range(count):
+        (topic_id,) = _unpack_u(data, at)
+        at += 16
+        count, at = read_compact_count(data, at, 5)
+        partitions, at = _read_partition_datas_v0(data, at, count)
+        at = skip_tags(data, at) if data[at] else at + 1
+        items.append(DeleteStateData(topic_id, partitions))
+    return items, at
+
+
+def _read_delete_share_group_state_request_v0(data: memoryview, at: int) -> tuple[DeleteShareGroupStateRequest, int]:
+    group_id, at = read_compact_string(data, at)
+    count, at = read_compact_count(data, at, 18)
+    topics, at = _read_delete_state_datas_v0(data, at, count)
+    at = skip_tags(data, at) if data[at] else at + 1
+    return DeleteShareGroupStateRequest(group_id, topics), at
+
+
+def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) -> None:
+    for item in items:
+        out += _pack_ix(item.partition)
+
+
+def _write_delete_state_datas_v0(items: Sequence[DeleteStateData], out: bytearray) -> None:
+    for item in items:
+        out += _pack_u(item.topic_id)
+        out += uvarint(len(item.partitions) + 1)
+        _write_partition_datas_v0(item.partitions, out)
+        out.append(0)
+
+
+def _write_delete_share_group_state_request_v0(item: DeleteShareGroupStateRequest, out: bytearray) -> None:
+    write_compact_string(item.group_id, out)
+    out += uvarint(len(item.topics) + 1)
+    _write_delete_state_datas_v0(item.topics, out)
+    out.append(0)
+
+
+DeleteShareGroupStateRequest.DECODERS = {
+    0: _read_delete_share_group_state_request_v0,
+}
+DeleteShareGroupStateRequest.ENCODERS = {
+    0: _write_delete_share_group_state_request_v0,
+}

@@ -1,0 +1,119 @@
+"""Generated from schemas/initialize_share_group_state.schema: InitializeShareGroupStateResponse, versions 0. Do not edit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct as Layout
+
+from ottla.base.uuids import ZERO_UUID
+from ottla.protocol.message import Message, Struct
+from ottla.protocol.primitives import (
+    read_compact_count,
+    read_compact_nullable_string,
+    skip_tags,
+    uvarint,
+    write_compact_nullable_string,
+)
+
+_unpack_u = Layout(">16s").unpack_from
+_pack_u = Layout(">16s").pack
+_unpack_ih = Layout(">ih").unpack_from
+_pack_ih = Layout(">ih").pack
+
+
+class InitializeShareGroupStateResponse(Message):
+    __slots__ = ("results",)
+    API_KEY = 83
+    VERSIONS = range(0, 1)
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        results: Sequence[InitializeStateResult] = (),
+    ) -> None:
+        self.results = results
+
+
+class PartitionResult(Struct):
+    __slots__ = ("partition", "error_code", "error_message",)
+
+    def __init__(
+        self,
+        partition: int = 0,
+        error_code: int = 0,
+        error_message: str | None = None,
+    ) -> None:
+        self.partition = partition
+        self.error_code = error_code
+        self.error_message = error_message
+
+
+class InitializeStateResult(Struct):
+    __slots__ = ("topic_id", "partitions",)
+
+    def __init__(
+        self,
+        topic_id: bytes = ZERO_UUID,
+        partitions: Sequence[PartitionResult] = (),
+    ) -> None:
+        self.topic_id = topic_id
+        self.partitions = partitions
+
+
+def _read_partition_results_v0(data: memoryview, at: int, count: int) -> tuple[list[PartitionResult], int]:
+    items: list[PartitionResult] = []
+    for _ in range(count):
+        partition, error_code = _unpack_ih(data, at)
+        at += 6
+        error_message, at = read_compact_nullable_string(data, at)
+        at = skip_tags(data, at) if data[at] else at + 1
+        items.append(PartitionResult(partition, error_code, error_message))
+    return items, at
+
+
+def _read_initialize_state_results_v0(data: memoryview, at: int, count: int) -> tuple[list[InitializeStateResult], int]:
+    items: list[InitializeStateResult] = []
+    for _ in range(count):
+        (topic_id,) = _unpack_u(data, at)
+        at += 16
+        count, at = read_compact_count(data, at, 8)
+        partitions, at = _read_partition_results_v0(data, at, count)
+        at = skip_tags(data, at) if data[at] else at + 1
+        items.append(InitializeStateResult(topic_id, partitions))
+    return items, at
+
+
+def _read_initialize_share_group_state_response_v0(data: memoryview, at: int) -> tuple[InitializeShareGroupStateResponse, int]:
+    count, at = read_compact_count(data, at, 18)
+    results, at = _read_initialize_state_results_v0(data, at, count)
+    at = skip_tags(data, at) if data[at] else at + 1
+    return InitializeShareGroupStateResponse(results), at
+
+
+def _write_partition_results_v0(items: Sequence[PartitionResult], out: bytearray) -> None:
+    for item in items:
+        out += _pack_ih(item.partition, item.error_code)
+        write_compact_nullable_string(item.error_message, out)
+        out.append(0)
+
+
+def _write_initialize_state_results_v0(items: Sequence[InitializeStateResult], out: bytearray) -> None:
+    for item in items:
+        out += _pack_u(item.topic_id)
+        out += uvarint(len(item.partitions) + 1)
+        _write_partition_results_v0(item.partitions, out)
+        out.append(0)
+
+
+def _write_initialize_share_group_state_response_v0(item: InitializeShareGroupStateResponse, out: bytearray) -> None:
+    out += uvarint(len(item.results) + 1)
+    _write_initialize_state_results_v0(item.results, out)
+    out.append(0)
+
+
+InitializeShareGroupStateResponse.DECODERS = {
+    0: _read_initialize_share_group_state_response_v0,
+}
+InitializeShareGroupStateResponse.ENCODERS = {
+    0: _write_initialize_share_group_state_response_v0,
+}

@@ -1,0 +1,54 @@
+"""Generated from schemas/remove_raft_voter.schema: RemoveRaftVoterResponse, versions 0. Do not edit."""
+
+from __future__ import annotations
+
+from struct import Struct as Layout
+
+from ottla.protocol.message import Message
+from ottla.protocol.primitives import (
+    read_compact_nullable_string,
+    skip_tags,
+    write_compact_nullable_string,
+)
+
+_unpack_ih = Layout(">ih").unpack_from
+_pack_ih = Layout(">ih").pack
+
+
+class RemoveRaftVoterResponse(Message):
+    __slots__ = ("throttle_time_ms", "error_code", "error_message",)
+    API_KEY = 81
+    VERSIONS = range(0, 1)
+    FLEXIBLE_FROM = 0
+
+    def __init__(
+        self,
+        throttle_time_ms: int = 0,
+        error_code: int = 0,
+        error_message: str | None = "",
+    ) -> None:
+        self.throttle_time_ms = throttle_time_ms
+        self.error_code = error_code
+        self.error_message = error_message
+
+
+def _read_remove_raft_voter_response_v0(data: memoryview, at: int) -> tuple[RemoveRaftVoterResponse, int]:
+    throttle_time_ms, error_code = _unpack_ih(data, at)
+    at += 6
+    error_message, at = read_compact_nullable_string(data, at)
+    at = skip_tags(data, at) if data[at] else at + 1
+    return RemoveRaftVoterResponse(throttle_time_ms, error_code, error_message), at
+
+
+def _write_remove_raft_voter_response_v0(item: RemoveRaftVoterResponse, out: bytearray) -> None:
+    out += _pack_ih(item.throttle_time_ms, item.error_code)
+    write_compact_nullable_string(item.error_message, out)
+    out.append(0)
+
+
+RemoveRaftVoterResponse.DECODERS = {
+    0: _read_remove_raft_voter_response_v0,
+}
+RemoveRaftVoterResponse.ENCODERS = {
+    0: _write_remove_raft_voter_response_v0,
+}

@@ -1,0 +1,49 @@
+"""Renews every generated file, or with --check says which are stale."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tools.messages.generate import generated_messages  # noqa: E402
+
+
+def generated_files() -> dict[Path, str]:
+    """Every generated file and what it should hold."""
+    return generated_messages(ROOT)
+
+
+def stale_files(wanted: dict[Path, str]) -> list[Path]:
+    return [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
+
+
+def leftover_files(wanted: dict[Path, str]) -> list[Path]:
+    """Files in generated folders that no schema asks for any more."""
+    folder = ROOT / "src" / "ottla" / "protocol" / "messages"
+    return [path for path in folder.glob("*.py") if path not in wanted]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing, fail if stale")
+    is_check = parser.parse_args().check
+    wanted = generated_files()
+    stale, leftover = stale_files(wanted), leftover_files(wanted)
+    for path in [*stale, *leftover]:
+        print(f"{'stale' if is_check else 'renewed'}: {path.relative_to(ROOT)}")
+    if is_check:
+        return 1 if stale or leftover else 0
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(wanted[path])
+    for path in leftover:
+        path.unlink()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
