@@ -6,8 +6,11 @@ What was skipped, and why, is listed at the end of every run (`-ra` in pyproject
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
+from tests.support.apache_kafka import ApacheKafka
+from tests.support.oracle import Oracle
 from tests.support.requirements import VARIABLE, judge, required_names
 
 
@@ -27,3 +30,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if verdict.is_failure:
         pytest.fail(f"{verdict.reason} ({VARIABLE} demands it)", pytrace=False)
     pytest.skip(f"{verdict.reason} (fails instead of skipping where {VARIABLE} demands it)")
+
+
+@pytest.fixture(scope="session")
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
+    """A JVM with Apache Kafka's classes that answers questions. For tests marked `java`."""
+    with Oracle(tmp_path_factory.mktemp("oracle") / "oracle.log") as oracle:
+        yield oracle
+
+
+@pytest.fixture(scope="session")
+def apache_kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
+    """A running Apache Kafka that tests share, each with topics of its own.
+
+    For tests marked `java` and `xdist_group("apache-kafka")`: one worker then runs them all, and
+    one node serves them. A test that stops or kills a node makes its own.
+    """
+    with ApacheKafka(tmp_path_factory.mktemp("apache-kafka")) as node:
+        yield node

@@ -1,0 +1,161 @@
+"""A real Apache Kafka node for tests: started, stopped in order, killed, started again.
+
+Owns      one folder: its properties, its log directory, what it printed.
+Promises  `start` returns once it serves; nothing survives `close` or the end of this process.
+Leaves    jars to `kafka_jars.py`, what to say to it to `oracle.py` (Java clients and tools).
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.support.java_process import JavaProcess
+
+from ottla.base.uuids import random_uuid, uuid_to_text
+
+START_S = 60.0
+STARTS_MAX = 3
+# Below the range from which the system takes ports for outgoing connections, so that no test
+# running beside this one is given the port between our looking and Kafka's binding.
+PORTS = range(20_000, 32_000)
+
+PROPERTIES: Mapping[str, str] = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "auto.create.topics.enable": "false",
+    "num.partitions": "1",
+    "num.network.threads": "1",
+    "num.io.threads": "2",
+    "background.threads": "2",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    # A node that was killed is registered again once its old session is over.
+    "broker.session.timeout.ms": "1000",
+    "broker.heartbeat.interval.ms": "200",
+    "log.cleaner.dedupe.buffer.size": "4194304",
+    "log.cleaner.backoff.ms": "100",
+}
+
+
+class KafkaDidNotStart(Exception):
+    """What the node printed before it gave up."""
+
+
+class ApacheKafka:
+    """One node, broker and controller in one, with its files below `directory`."""
+
+    def __init__(self, directory: Path, properties: Mapping[str, str] | None = None) -> None:
+        self.directory = directory
+        self.log_directory = directory / "logs"
+        self.cluster_id = uuid_to_text(random_uuid())
+        self._properties = {**PROPERTIES, **(properties or {})}
+        self._ports = free_ports(2)
+        self._process: JavaProcess | None = None
+        directory.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def bootstrap(self) -> str:
+        return f"127.0.0.1:{self._ports[0]}"
+
+    def start(self) -> None:
+        for _ in range(STARTS_MAX):
+            process = self._launch()
+            if _is_ready(process):
+                self._process = process
+                return
+            printed = process.log_tail()
+            process.close()
+            if "Address already in use" not in printed:
+                break
+            self._ports = free_ports(2)
+        raise KafkaDidNotStart(printed)
+
+    def stop(self) -> None:
+        """End in order: every log is flushed and the clean-shutdown file written."""
+        self._running.terminate()
+        self.close()
+
+    def kill(self) -> None:
+        self._running.kill()
+        self.close()
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.close()
+            self._process = None
+
+    @property
+    def _running(self) -> JavaProcess:
+        assert self._process is not None, "the node is not running"
+        return self._process
+
+    def _launch(self) -> JavaProcess:
+        path = self.directory / "server.properties"
+        properties = self._properties | self._places()
+        path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+        return JavaProcess(
+            "interop.KafkaNode",
+            [str(path), self.cluster_id],
+            log_path=self.directory / "kafka.log",
+            heap_mb=512,
+            log_level="info",
+        )
+
+    def _places(self) -> dict[str, str]:
+        broker, controller = (f"127.0.0.1:{port}" for port in self._ports)
+        return {
+            "controller.quorum.voters": f"1@{controller}",
+            "listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
+            "log.dirs": str(self.log_directory),
+        }
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _is_ready(process: JavaProcess) -> bool:
+    """Wait for its word, or for its end: one that says nothing for too long is ended."""
+    deadline = threading.Timer(START_S, process.kill)
+    deadline.start()
+    try:
+        return process.stdout.readline().strip() == b"READY"
+    finally:
+        deadline.cancel()
+        deadline.join()
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports nobody listens on now, each one different."""
+    found: dict[int, None] = {}
+    while len(found) < count:
+        port = random.SystemRandom().choice(PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found[port] = None
+    return list(found)

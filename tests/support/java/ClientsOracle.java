@@ -1,0 +1,182 @@
+package interop;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.Future;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** Kafka's Java clients: topics made, records sent step by step, partitions read to their end. */
+final class ClientsOracle {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Map<String, KafkaProducer<byte[], byte[]>> PRODUCERS = new HashMap<>();
+
+    private ClientsOracle() {
+    }
+
+    static void register(Map<String, Oracle.Operation> operations) {
+        operations.put("client.create_topic", ClientsOracle::createTopic);
+        operations.put("client.produce", ClientsOracle::produce);
+        operations.put("client.consume", ClientsOracle::consume);
+        operations.put("client.offsets", ClientsOracle::offsets);
+        operations.put("client.offset_for_time", ClientsOracle::offsetForTime);
+    }
+
+    private static JsonNode createTopic(JsonNode question) throws Exception {
+        Map<String, String> configs = new HashMap<>();
+        question.path("configs").properties()
+            .forEach(config -> configs.put(config.getKey(), config.getValue().asText()));
+        String name = question.path("topic").asText();
+        int partitions = question.path("partitions").asInt(1);
+        try (Admin admin = Admin.create(properties(question))) {
+            NewTopic topic = new NewTopic(name, partitions, (short) 1).configs(configs);
+            return Oracle.JSON.createObjectNode().put("topic_id",
+                admin.createTopics(List.of(topic)).topicId(name).get().toString());
+        }
+    }
+
+    /**
+     * The steps of one producer: ["send", record], ["flush"], ["begin"], ["commit"], ["abort"],
+     * ["close"]. It stays open for further questions until it is closed. The answer has, for each
+     * send, partition and offset.
+     */
+    private static JsonNode produce(JsonNode question) throws Exception {
+        String name = question.path("producer").asText();
+        KafkaProducer<byte[], byte[]> producer = PRODUCERS.get(name);
+        if (producer == null) {
+            producer = new KafkaProducer<>(
+                properties(question), new ByteArraySerializer(), new ByteArraySerializer());
+            PRODUCERS.put(name, producer);
+            if (question.path("configs").has("transactional.id"))
+                producer.initTransactions();
+        }
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        for (JsonNode step : question.path("steps"))
+            take(step, name, producer, sent);
+        ArrayNode answer = Oracle.JSON.createArrayNode();
+        for (Future<RecordMetadata> metadata : sent)
+            answer.addArray().add(metadata.get().partition()).add(metadata.get().offset());
+        return answer;
+    }
+
+    private static void take(JsonNode step, String name,
+            KafkaProducer<byte[], byte[]> producer, List<Future<RecordMetadata>> sent)
+            throws Exception {
+        switch (step.get(0).asText()) {
+            case "send" -> sent.add(producer.send(record(step.get(1))));
+            case "flush" -> producer.flush();
+            case "begin" -> producer.beginTransaction();
+            case "commit" -> producer.commitTransaction();
+            case "abort" -> producer.abortTransaction();
+            case "close" -> PRODUCERS.remove(name).close(Duration.ZERO);
+            default -> throw new IllegalArgumentException("no such step: " + step);
+        }
+    }
+
+    private static ProducerRecord<byte[], byte[]> record(JsonNode json) throws Exception {
+        JsonNode timestamp = json.path("timestamp");
+        return new ProducerRecord<>(
+            json.path("topic").asText(),
+            json.path("partition").asInt(0),
+            timestamp.isNumber() ? timestamp.asLong() : null,
+            json.path("key").binaryValue(),
+            json.path("value").binaryValue(),
+            Arrays.asList(RecordsOracle.headers(json.path("headers"))));
+    }
+
+    /** Every record from `from` (the start by default) to the end that this isolation sees. */
+    private static JsonNode consume(JsonNode question) throws Exception {
+        TopicPartition partition = partition(question);
+        ArrayNode answer = Oracle.JSON.createArrayNode();
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(question)) {
+            List<TopicPartition> partitions = List.of(partition);
+            consumer.assign(partitions);
+            if (question.has("from"))
+                consumer.seek(partition, question.path("from").asLong());
+            else
+                consumer.seekToBeginning(partitions);
+            long end = consumer.endOffsets(partitions, PATIENCE).get(partition);
+            long deadline = System.nanoTime() + PATIENCE.toNanos();
+            while (consumer.position(partition, PATIENCE) < end) {
+                if (System.nanoTime() > deadline)
+                    throw new IllegalStateException(
+                        "at " + consumer.position(partition) + " of " + end + " after " + PATIENCE);
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(200)))
+                    describe(record, answer.addObject());
+            }
+        }
+        return answer;
+    }
+
+    private static void describe(ConsumerRecord<byte[], byte[]> record, ObjectNode json) {
+        json.put("offset", record.offset()).put("timestamp", record.timestamp())
+            .put("timestamp_type", record.timestampType().name)
+            .put("key", record.key()).put("value", record.value());
+        record.leaderEpoch().ifPresent(epoch -> json.put("leader_epoch", epoch));
+        ArrayNode headers = json.putArray("headers");
+        for (Header header : record.headers())
+            headers.addArray().add(header.key()).add(header.value());
+    }
+
+    private static JsonNode offsets(JsonNode question) {
+        TopicPartition partition = partition(question);
+        List<TopicPartition> partitions = List.of(partition);
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(question)) {
+            return Oracle.JSON.createObjectNode()
+                .put("start", consumer.beginningOffsets(partitions, PATIENCE).get(partition))
+                .put("end", consumer.endOffsets(partitions, PATIENCE).get(partition));
+        }
+    }
+
+    private static JsonNode offsetForTime(JsonNode question) {
+        TopicPartition partition = partition(question);
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(question)) {
+            OffsetAndTimestamp found = consumer.offsetsForTimes(
+                Map.of(partition, question.path("timestamp").asLong()), PATIENCE).get(partition);
+            if (found == null)
+                return Oracle.JSON.nullNode();
+            return Oracle.JSON.createObjectNode()
+                .put("offset", found.offset()).put("timestamp", found.timestamp());
+        }
+    }
+
+    private static KafkaConsumer<byte[], byte[]> consumer(JsonNode question) {
+        Properties properties = properties(question);
+        properties.putIfAbsent("auto.offset.reset", "none");
+        return new KafkaConsumer<>(
+            properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    private static TopicPartition partition(JsonNode question) {
+        return new TopicPartition(
+            question.path("topic").asText(), question.path("partition").asInt(0));
+    }
+
+    private static Properties properties(JsonNode question) {
+        Properties properties = new Properties();
+        properties.put("bootstrap.servers", question.path("bootstrap").asText());
+        question.path("configs").properties().forEach(
+            config -> properties.put(config.getKey(), config.getValue().asText()));
+        return properties;
+    }
+}

@@ -1,0 +1,69 @@
+package interop;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.lang.reflect.InvocationTargetException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+import org.apache.kafka.common.utils.Exit;
+
+/** Kafka's command-line tools, run inside this process: a start costs nothing. */
+final class ToolsOracle {
+    /** A tool asked to end the process. */
+    private static final class Exited extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+        private final int status;
+
+        Exited(int status, String message) {
+            super(message);
+            this.status = status;
+        }
+    }
+
+    private ToolsOracle() {
+    }
+
+    static void register(Map<String, Oracle.Operation> operations) {
+        operations.put("tool.run", ToolsOracle::run);
+    }
+
+    private static JsonNode run(JsonNode question) throws Exception {
+        String[] arguments = new String[question.path("arguments").size()];
+        for (int index = 0; index < arguments.length; index++)
+            arguments[index] = question.path("arguments").get(index).asText();
+        Class<?> tool = Class.forName(question.path("class").asText());
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        int status = captured(tool, arguments, printed);
+        return Oracle.JSON.createObjectNode()
+            .put("status", status)
+            .put("printed", printed.toString(StandardCharsets.UTF_8));
+    }
+
+    private static int captured(Class<?> tool, String[] arguments, ByteArrayOutputStream printed)
+            throws Exception {
+        PrintStream stdout = System.out;
+        PrintStream stderr = System.err;
+        Exit.setExitProcedure((status, message) -> {
+            throw new Exited(status, message);
+        });
+        try (PrintStream stream = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
+            System.setOut(stream);
+            System.setErr(stream);
+            tool.getMethod("main", String[].class).invoke(null, (Object) arguments);
+            return 0;
+        } catch (InvocationTargetException error) {
+            if (error.getCause() instanceof Exited exited)
+                return exited.status;
+            if (error.getCause() instanceof Exception cause)
+                throw cause;
+            throw error;
+        } finally {
+            System.setOut(stdout);
+            System.setErr(stderr);
+            Exit.resetExitProcedure();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+"""Asks Apache Kafka's own classes: one JVM that answers many questions over a pipe.
+
+Owns      the JVM and the form of questions and answers (one JSON object a line, in order).
+Promises  `ask_many` sends ahead of the answers, so that thousands of questions a second pass; a
+          question that Kafka refuses gives `Refused` with the name of the Java exception, and the
+          process lives on.
+Leaves    what can be asked to `message_oracle.py`, `records_oracle.py` and `java_clients.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.support.java_process import JavaProcess
+
+Json = Any  # what json.loads gives: the answers' shapes are told where they are asked for
+
+
+class Refused(Exception):
+    """Kafka threw: the full name of the Java exception, and its message."""
+
+    def __init__(self, type: str, message: str) -> None:  # noqa: A002 - the names of the answer
+        super().__init__(f"{type}: {message}")
+        self.type = type
+        self.message = message
+
+
+class OracleDied(Exception):
+    """The JVM ended in the middle of a question: with what it printed last."""
+
+
+class Oracle:
+    def __init__(self, log_path: Path) -> None:
+        self._process = JavaProcess("interop.Oracle", log_path=log_path)
+
+    def ask(self, operation: str, **arguments: Json) -> Json:
+        """The answer to one question; raises Refused where Kafka threw."""
+        (answer,) = self.ask_many([{"op": operation, **arguments}])
+        if isinstance(answer, Refused):
+            raise answer
+        return answer
+
+    def ask_many(self, questions: Iterable[Mapping[str, Json]]) -> list[Json | Refused]:
+        """The answers in order, a Refused in the place of each question that Kafka refused."""
+        lines = [json.dumps(question).encode() + b"\n" for question in questions]
+        # Sent from a thread: with both pipes full, one that only writes would wait for ever.
+        sender = threading.Thread(target=self._send, args=(lines,), name="oracle-questions")
+        sender.start()
+        try:
+            return [self._receive() for _ in lines]
+        finally:
+            sender.join()
+
+    def _send(self, lines: list[bytes]) -> None:
+        try:
+            self._process.stdin.writelines(lines)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # the receiving side notices, and says what the JVM printed
+
+    def _receive(self) -> Json | Refused:
+        line = self._process.stdout.readline()
+        if not line:
+            raise OracleDied(self._process.log_tail())
+        answer = json.loads(line)
+        if "error" in answer:
+            return Refused(**answer["error"])
+        return answer["ok"]
+
+    def close(self) -> None:
+        self._process.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def to_base64(value: bytes | bytearray | memoryview | None) -> str | None:
+    return None if value is None else base64.b64encode(value).decode("ascii")
+
+
+def from_base64(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text, validate=True)
+
+
+def values_or_raise(answers: Iterable[Json | Refused]) -> Iterator[Json]:
+    """The answers of `ask_many` where none may be refused."""
+    for answer in answers:
+        if isinstance(answer, Refused):
+            raise answer
+        yield answer
