@@ -51,5 +51,6 @@ def _broker_epoch(content: bytes) -> int:
     except (ValueError, RecursionError):
         return UNKNOWN_BROKER_EPOCH
     epoch = fields.get("brokerEpoch") if isinstance(fields, dict) else None
-    is_epoch = isinstance(epoch, int) and not isinstance(epoch, bool) and 0 <= epoch < 2**63
-    return epoch if is_epoch else UNKNOWN_BROKER_EPOCH
+    if isinstance(epoch, int) and not isinstance(epoch, bool) and 0 <= epoch < 2**63:
+        return epoch
+    return UNKNOWN_BROKER_EPOCH

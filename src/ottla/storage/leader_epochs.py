@@ -93,7 +93,8 @@ class LeaderEpochs:
 
     def assign_all(self, entries: Iterable[EpochEntry]) -> None:
         """As `assign` for each, with one write."""
-        if any([self._put(entry) for entry in entries]):
+        changes = [self._put(entry) for entry in entries]
+        if any(changes):
             self.write()
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> EpochEndOffset:
@@ -181,9 +182,10 @@ def _parse_all(lines: list[Line]) -> list[EpochEntry]:
         )
         if entry.epoch < 0 or entry.start_offset < 0:
             raise line.error(f"no leader epoch: {entry}")
-        if entries and (
-            entry.epoch <= entries[-1].epoch or entry.start_offset < entries[-1].start_offset
-        ):
-            raise line.error(f"{entry} after {entries[-1]}")
+        previous = entries[-1] if entries else EpochEntry(-1, -1)
+        if entry.epoch <= previous.epoch or entry.start_offset < previous.start_offset:
+            raise line.error(f"{entry} after {previous}")
+        if entry.start_offset == previous.start_offset:
+            entries.pop()  # an epoch without records, which early Kafka versions kept
         entries.append(entry)
     return entries
