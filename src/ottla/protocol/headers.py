@@ -1,0 +1,76 @@
+"""Requests and responses as whole frames: length, header, body.
+
+The header of a frame depends on API and version: flexible versions carry tagged fields in it,
+except that the answer to ApiVersions never does, so that a client of any age can read it.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+
+from ottla.protocol.api_keys import APIS, ApiKey
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.framing import finish_frame
+from ottla.protocol.message import Message, Segment
+from ottla.protocol.messages.request_header import RequestHeader
+from ottla.protocol.messages.response_header import ResponseHeader
+
+_KEY_AND_VERSION = Struct(">hh")
+_RESPONSE_V0 = Struct(">ii")  # room for the length, then the correlation id
+_RESPONSE_V1 = Struct(">iix")  # and an empty section of tagged fields
+_API_KEYS = {int(key): key for key in ApiKey}
+
+
+class UnknownApi(MalformedMessage):
+    """A key that no API has: without it not even the header can be read."""
+
+
+def request_header_version(key: ApiKey, version: int) -> int:
+    flexible_from = APIS[key].flexible_from
+    return 2 if flexible_from is not None and version >= flexible_from else 1
+
+
+def response_header_version(key: ApiKey, version: int) -> int:
+    if key == ApiKey.API_VERSIONS:
+        return 0
+    return request_header_version(key, version) - 1
+
+
+def decode_request_header(frame: memoryview) -> tuple[ApiKey, RequestHeader, int]:
+    """(API, header, where the body begins). The version may be one that nobody knows."""
+    if len(frame) < _KEY_AND_VERSION.size:
+        raise MalformedMessage(f"a request of {len(frame)} bytes has no room for its header")
+    number, version = _KEY_AND_VERSION.unpack_from(frame)
+    key = _API_KEYS.get(number)
+    if key is None:
+        raise UnknownApi(f"unknown API key {number}")
+    header, at = RequestHeader.decode_prefix(frame, request_header_version(key, version))
+    return key, header, at
+
+
+def encode_response(
+    key: ApiKey, version: int, correlation_id: int, response: Message
+) -> list[Segment]:
+    """A whole frame; records stay segments of their own."""
+    header = _RESPONSE_V1 if response_header_version(key, version) else _RESPONSE_V0
+    segments = response.encode_segments(version, bytearray(header.pack(0, correlation_id)))
+    finish_frame(segments)
+    return segments
+
+
+def encode_request(
+    key: ApiKey, version: int, correlation_id: int, client_id: str | None, request: Message
+) -> list[Segment]:
+    """A whole frame, for our own client and between brokers."""
+    header = RequestHeader(int(key), version, correlation_id, client_id)
+    out = bytearray(4)
+    out += header.encode(request_header_version(key, version))
+    segments = request.encode_segments(version, out)
+    finish_frame(segments)
+    return segments
+
+
+def decode_response_header(key: ApiKey, version: int, frame: memoryview) -> tuple[int, int]:
+    """(correlation id, where the body begins)."""
+    header, at = ResponseHeader.decode_prefix(frame, response_header_version(key, version))
+    return header.correlation_id, at

@@ -1,0 +1,86 @@
+"""Frames come out as they went in, however the stream is cut, and cost what has arrived."""
+
+import random
+
+import pytest
+
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.framing import FIRST_BUFFER_BYTES, FrameReader
+
+MIB = 1024 * 1024
+
+
+def framed(body: bytes) -> bytes:
+    return len(body).to_bytes(4, "big") + body
+
+
+def feed(reader: FrameReader, data: bytes) -> list[bytes]:
+    frames = []
+    while data:
+        buffer = reader.next_buffer()
+        count = min(len(buffer), len(data))
+        buffer[:count] = data[:count]
+        frames += [bytes(frame) for frame in reader.received(count)]
+        data = data[count:]
+    return frames
+
+
+def test_two_frames_in_one_piece_come_out_in_order() -> None:
+    assert feed(FrameReader(100), framed(b"one") + framed(b"two")) == [b"one", b"two"]
+
+
+def test_a_stream_cut_at_every_byte_gives_the_same_frames() -> None:
+    bodies = [b"", b"a", b"b" * 5000, b"c" * 17]
+    stream = b"".join(map(framed, bodies))
+    reader = FrameReader(10_000)
+    got = [frame for byte in stream for frame in feed(reader, bytes([byte]))]
+    assert got == bodies
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_frames_in_random_pieces_survive(seed: int) -> None:
+    rng = random.Random(seed)
+    bodies = [rng.randbytes(rng.choice([0, 3, 200, 9000, 300_000])) for _ in range(20)]
+    stream, reader, got = b"".join(map(framed, bodies)), FrameReader(MIB), []
+    while stream:
+        cut = rng.choice([1, 7, 1000, 70_000])
+        got += feed(reader, stream[:cut])
+        stream = stream[cut:]
+    assert got == bodies
+
+
+def test_a_frame_handed_out_is_not_written_again() -> None:
+    reader = FrameReader(MIB)
+    kept = []
+    for number in range(500):
+        data = framed(bytes([number % 256]) * 100)
+        while data:
+            buffer = reader.next_buffer()
+            count = min(len(buffer), len(data))
+            buffer[:count] = data[:count]
+            kept += reader.received(count)
+            data = data[count:]
+    assert [bytes(frame) for frame in kept] == [bytes([n % 256]) * 100 for n in range(500)]
+
+
+@pytest.mark.parametrize("length", [-1, -(2**31), 101, 2**31 - 1])
+def test_an_impossible_length_is_refused(length: int) -> None:
+    with pytest.raises(MalformedMessage, match="announced"):
+        feed(FrameReader(100), length.to_bytes(4, "big", signed=True))
+
+
+def test_a_large_announcement_costs_nothing_until_it_arrives() -> None:
+    reader = FrameReader(100 * MIB)
+    feed(reader, (90 * MIB).to_bytes(4, "big") + b"0123456789")
+    assert reader.has_partial_frame
+    assert len(reader.next_buffer()) <= FIRST_BUFFER_BYTES
+
+
+def test_the_buffer_never_exceeds_twice_what_has_arrived_of_a_large_frame() -> None:
+    reader = FrameReader(100 * MIB)
+    sent = 4
+    feed(reader, (90 * MIB).to_bytes(4, "big"))
+    while sent < 8 * MIB:
+        feed(reader, bytes(64 * 1024))
+        sent += 64 * 1024
+        assert len(reader.next_buffer()) <= max(sent, 256 * 1024)
