@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tests.support.oracle import Json, Oracle, from_base64, to_base64
+from tests.support.oracle import (
+    Json,
+    Oracle,
+    Refused,
+    from_base64,
+    to_base64,
+    values_or_raise,
+)
+
+from ottla.protocol.records.batch import Buffer
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -71,11 +80,21 @@ class RecordsOracle:
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
 
+    def build_many(
+        self, cases: Iterable[tuple[Sequence[JavaRecord], BatchSettings]]
+    ) -> list[bytes]:
+        """A batch of Kafka's for each case; raises Refused where Kafka builds none."""
+        questions = [
+            {"op": "records.build", "records": [record_to_json(record) for record in records]}
+            | settings.to_json()
+            for records, settings in cases
+        ]
+        answers = values_or_raise(self._oracle.ask_many(questions))
+        return [from_base64(answer["bytes"]) or b"" for answer in answers]
+
     def build(self, records: Sequence[JavaRecord], settings: BatchSettings) -> bytes:
-        answer = self._oracle.ask(
-            "records.build", records=[record_to_json(r) for r in records], **settings.to_json()
-        )
-        return from_base64(answer["bytes"]) or b""
+        (data,) = self.build_many([(records, settings)])
+        return data
 
     def end_marker(
         self,
@@ -100,11 +119,24 @@ class RecordsOracle:
         )
         return from_base64(answer["bytes"]) or b""
 
-    def read(self, data: bytes | bytearray | memoryview) -> list[JavaBatch]:
-        """The batches in `data`, which must end with one."""
-        answer = self._oracle.ask("records.read", bytes=to_base64(data))
-        assert answer["unread"] == 0, f"{answer['unread']} bytes after the last batch"
-        return [batch_from_json(batch) for batch in answer["batches"]]
+    def read_many(self, datas: Iterable[Buffer]) -> list[list[JavaBatch] | Refused]:
+        """The batches in each of `datas`, or why Kafka does not read them all."""
+        questions = [{"op": "records.read", "bytes": to_base64(data)} for data in datas]
+        return [
+            answer if isinstance(answer, Refused) else _batches(answer)
+            for answer in self._oracle.ask_many(questions)
+        ]
+
+    def read(self, data: Buffer) -> list[JavaBatch]:
+        (batches,) = self.read_many([data])
+        if isinstance(batches, Refused):
+            raise batches
+        return batches
+
+
+def _batches(answer: Json) -> list[JavaBatch]:
+    assert answer["unread"] == 0, f"{answer['unread']} bytes after the last batch"
+    return [batch_from_json(batch) for batch in answer["batches"]]
 
 
 def batch_from_json(json: Json) -> JavaBatch:

@@ -73,7 +73,7 @@ public final class Oracle {
             if (operation == null)
                 throw new IllegalArgumentException("no operation is named '" + name + "'");
             answer.set("ok", operation.answer(question));
-        } catch (Exception | LinkageError | StackOverflowError | OutOfMemoryError error) {
+        } catch (Throwable error) {  // libraries throw Errors too, as snappy does for bad data
             answer.removeAll();
             answer.putObject("error")
                 .put("type", error.getClass().getName())
