@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ottla.protocol.records.batch import NO_TIMESTAMP, Buffer
 from ottla.protocol.records.faults import Fault, invalid_record
 from ottla.protocol.records.record import Header, Record
 
@@ -22,13 +23,32 @@ _INT64_SPAN = 1 << 64
 Fields = tuple[int, int, int, int, int, int, int, int, int, int]
 
 
-def walk(body: bytes, count: int, check_offsets: bool, require_keys: bool) -> None:
-    """Check the structure of all records: raises InvalidBatch where it does not hold."""
-    for expected, fields in enumerate(iterate_fields(body, 0, 0, count)):
-        if check_offsets and fields[3] != expected:
-            raise invalid_record(Fault.OFFSET_DELTA, expected, fields[0])
+def walk(
+    data: Buffer,
+    start: int,
+    end: int,
+    count: int,
+    base_timestamp: int,
+    check_offsets: bool,
+    require_keys: bool,
+) -> tuple[int, int]:
+    """Check the structure of all records in data[start:end]; the least and largest timestamp.
+
+    With `check_offsets` their offsets must rise by one from the batch's first, with `require_keys`
+    each must have a key. Records without timestamp (-1) do not count for the least.
+    """
+    body = bytes(data[start:end])
+    least = most = NO_TIMESTAMP
+    for number, fields in enumerate(iterate_fields(body, 0, 0, count)):
+        if check_offsets and fields[3] != number:
+            raise invalid_record(Fault.OFFSET_DELTA, number, fields[0])
         if require_keys and fields[5] < 0:
-            raise invalid_record(Fault.NULL_KEY, expected, fields[0])
+            raise invalid_record(Fault.NULL_KEY, number, fields[0])
+        timestamp = wrap_int64(base_timestamp + fields[2])
+        most = max(most, timestamp)
+        if timestamp != NO_TIMESTAMP and (least == NO_TIMESTAMP or timestamp < least):
+            least = timestamp
+    return least, most
 
 
 def decode(
@@ -47,12 +67,11 @@ def decode(
         _, position, timestamp_delta, offset_delta, key_at, key_size, value_at, value_size = fields[
             :8
         ]
+        timestamp = wrap_int64(base_timestamp + timestamp_delta)
         records.append(
             Record(
                 wrap_int64(base_offset + offset_delta),
-                wrap_int64(base_timestamp + timestamp_delta)
-                if append_time is None
-                else append_time,
+                timestamp if append_time is None else append_time,
                 body[key_at : key_at + key_size] if key_size >= 0 else None,
                 body[value_at : value_at + value_size] if value_size >= 0 else None,
                 decode_headers(body, fields[8], fields[9]) if fields[9] else (),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.protocol.records import _plain
+from ottla.protocol.records import native
 from ottla.protocol.records.batch import (
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
@@ -56,7 +56,7 @@ def build_batch(
     """
     rows = list(records)
     base_timestamp = _base_timestamp(rows, delete_horizon_ms)
-    body = _plain.encode(rows, base_offset, base_timestamp)
+    body = native.encode(rows, base_offset, base_timestamp)
     max_timestamp = max((row.timestamp for row in rows), default=NO_TIMESTAMP)
     if last_offset_delta is None:
         last_offset_delta = rows[-1].offset - base_offset if rows else 0

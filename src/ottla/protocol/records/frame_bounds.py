@@ -114,3 +114,8 @@ def _little_endian(data: memoryview, position: int, width: int) -> int:
     if position + width > len(data):
         raise corrupt(f"compressed frame ends at byte {len(data)}, inside a header")
     return int.from_bytes(data[position : position + width], "little")
+
+
+def has_linked_lz4_blocks(data: memoryview) -> bool:
+    """Whether blocks refer to each other. liblz4 can read that, Java cannot."""
+    return len(data) > 4 and not data[4] & 0x20

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
-from ottla.protocol.records import _plain
+from ottla.protocol.records import native
 from ottla.protocol.records.batch import (
     HEADER_BYTES,
     BatchHeader,
@@ -37,7 +37,7 @@ def iterate_records(
     at, first, count = 0, 0, header.records_count
     while True:
         step = min(RECORDS_PER_STEP, count - first)
-        records, at = _plain.decode(
+        records, at = native.decode(
             body, at, first, step, first + step == count,
             header.base_offset, header.base_timestamp, append_time,
         )  # fmt: skip

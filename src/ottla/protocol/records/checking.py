@@ -1,0 +1,188 @@
+"""What a batch must satisfy before a producer's bytes are stored: the rules of Kafka 4.3.
+
+Owns      every check of a produced batch that needs no state, in Kafka's order, with its codes.
+Promises  the header and checksum always hold; an uncompressed body is walked record by record; a
+          compressed one is opened only for compacted topics, whose records need keys.
+Leaves    sequences and epochs to the producer state, permissions to the handlers, stamping of
+          offsets and times to the log.
+
+Stricter than Kafka: bytes after the batch, a delete horizon or LogAppendTime set by a producer,
+offsets that do not rise by one, a transactional batch without producer id, and lz4 with linked
+blocks (which no Java consumer can read) are refused. More lenient, because compressed bodies stay
+closed: their count and times are believed as far as the header is consistent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import InvalidBatch
+from ottla.protocol.records import native
+from ottla.protocol.records.batch import (
+    DELETE_HORIZON_BIT,
+    HEADER_BYTES,
+    LENGTH_PREFIX_BYTES,
+    MAGIC,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    BatchHeader,
+    Buffer,
+    has_valid_checksum,
+    read_header,
+)
+from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec, codec_of, decompress
+from ottla.protocol.records.frame_bounds import has_linked_lz4_blocks
+
+PRODUCE_VERSION_OF_ZSTD = 7
+INT64_MAX = 2**63 - 1
+_LEGACY_MAGICS = (0, 1)
+_LEGACY_LENGTH_MIN = 14
+
+
+@dataclass(frozen=True, slots=True)
+class ProduceRules:
+    """The settings of a topic that decide what may be appended to it."""
+
+    message_bytes_max: int = 1_048_588
+    is_compacted: bool = False
+    is_log_append_time: bool = False
+    timestamp_before_ms_max: int = INT64_MAX
+    timestamp_after_ms_max: int = 3_600_000
+    decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
+
+
+class CheckedBatch(NamedTuple):
+    """A batch that may be stored. Where `max_timestamp` is not the header's, the header's is wrong
+    and the log stamps this one instead, as Kafka does."""
+
+    header: BatchHeader
+    max_timestamp: int
+
+
+def check_produced(
+    data: Buffer, rules: ProduceRules, *, produce_version: int, now_ms: int
+) -> CheckedBatch:
+    """The one batch that `data` must be, or InvalidBatch with the code for the producer."""
+    header = check_single_batch(data)
+    codec = check_codec(header, produce_version)
+    if header.base_offset != 0:
+        raise _invalid(f"base offset {header.base_offset}: a producer's batch begins at 0")
+    if header.size_bytes > rules.message_bytes_max:
+        raise InvalidBatch(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"a batch of {header.size_bytes} bytes, {rules.message_bytes_max} are allowed",
+        )
+    if not has_valid_checksum(data, 0, header):
+        raise _corrupt(f"the checksum is not {header.crc:#010x}")
+    check_header(header)
+    least, most = _check_records(data, header, codec, rules)
+    if not rules.is_log_append_time:
+        check_timestamps(least, most, rules, now_ms)
+    return CheckedBatch(header, most)
+
+
+def check_single_batch(data: Buffer) -> BatchHeader:
+    """The header of the batch that fills `data`: magic 2, whole, and nothing after it."""
+    if len(data) < HEADER_BYTES:
+        raise _invalid(f"{len(data)} bytes are no record batch")
+    header = read_header(data)
+    if header.batch_length < _LEGACY_LENGTH_MIN:
+        raise _corrupt(f"a batch length of {header.batch_length}")
+    if header.magic in _LEGACY_MAGICS:
+        raise _invalid(f"magic {header.magic}: only batches of magic {MAGIC} are stored")
+    if header.magic != MAGIC:
+        raise _corrupt(f"magic {header.magic} is not known")
+    if header.batch_length < HEADER_BYTES - LENGTH_PREFIX_BYTES:
+        raise _corrupt(f"a batch length of {header.batch_length}")
+    if header.size_bytes > len(data):
+        raise _invalid(f"a batch of {header.size_bytes} bytes, of which {len(data)} came")
+    if header.size_bytes < len(data):
+        raise _invalid(f"{len(data) - header.size_bytes} bytes follow the batch")
+    return header
+
+
+def check_codec(header: BatchHeader, produce_version: int) -> Codec:
+    codec = codec_of(header.codec)
+    if codec is Codec.ZSTD and produce_version < PRODUCE_VERSION_OF_ZSTD:
+        raise InvalidBatch(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"zstd in Produce version {produce_version}, it needs {PRODUCE_VERSION_OF_ZSTD}",
+        )
+    return codec
+
+
+def check_header(header: BatchHeader) -> None:
+    """What the fields of a producer's batch must say about each other."""
+    if header.last_offset_delta < 0:
+        raise _invalid(f"a last offset delta of {header.last_offset_delta}")
+    if header.records_count <= 0:
+        raise _invalid(f"a count of {header.records_count} records")
+    if header.records_count != header.last_offset_delta + 1:
+        raise _invalid(
+            f"{header.records_count} records with a last offset delta of {header.last_offset_delta}"
+        )
+    if header.is_control:
+        raise _invalid("control records are not for clients to write")
+    if header.attributes & DELETE_HORIZON_BIT:
+        raise _invalid("a delete horizon is not for clients to set")
+    if header.is_log_append_time:
+        raise InvalidBatch(
+            ErrorCode.INVALID_TIMESTAMP,
+            "the timestamp type LogAppendTime is not for clients to set",
+        )
+    _check_producer(header)
+
+
+def _check_producer(header: BatchHeader) -> None:
+    if header.has_producer_id:
+        if header.producer_id < 0 or header.producer_epoch < 0 or header.base_sequence < 0:
+            raise _invalid(
+                f"producer id {header.producer_id} with epoch {header.producer_epoch}"
+                f" and sequence {header.base_sequence}"
+            )
+    elif header.is_transactional:
+        raise _invalid(f"a transactional batch with producer id {NO_PRODUCER_ID}")
+
+
+def _check_records(
+    data: Buffer, header: BatchHeader, codec: Codec, rules: ProduceRules
+) -> tuple[int, int]:
+    """The least and largest timestamp of the records: the header's, where the body stays closed."""
+    body, start, end = data, HEADER_BYTES, header.size_bytes
+    if codec is Codec.LZ4 and has_linked_lz4_blocks(memoryview(data)[HEADER_BYTES:]):
+        raise _invalid("lz4 with linked blocks, which no Java consumer can read")
+    if codec is not Codec.NONE:
+        if not rules.is_compacted:
+            return _header_timestamps(header)
+        body = decompress(codec, memoryview(data)[HEADER_BYTES:], rules.decompressed_bytes_max)
+        start, end = 0, len(body)
+    return native.walk(
+        body, start, end, header.records_count, header.base_timestamp, True, rules.is_compacted
+    )
+
+
+def _header_timestamps(header: BatchHeader) -> tuple[int, int]:
+    if header.base_timestamp == NO_TIMESTAMP:
+        return header.max_timestamp, header.max_timestamp
+    return min(header.base_timestamp, header.max_timestamp), header.max_timestamp
+
+
+def check_timestamps(least: int, most: int, rules: ProduceRules, now_ms: int) -> None:
+    """Records without timestamp (-1) are welcome; the others lie within the topic's limits."""
+    earliest, latest = now_ms - rules.timestamp_before_ms_max, now_ms + rules.timestamp_after_ms_max
+    for timestamp in (least, most):
+        if timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:
+            raise InvalidBatch(
+                ErrorCode.INVALID_TIMESTAMP,
+                f"timestamp {timestamp} is not between {earliest} and {latest}",
+            )
+
+
+def _invalid(what: str) -> InvalidBatch:
+    return InvalidBatch(ErrorCode.INVALID_RECORD, what)
+
+
+def _corrupt(what: str) -> InvalidBatch:
+    return InvalidBatch(ErrorCode.CORRUPT_MESSAGE, what)
