@@ -9,21 +9,19 @@ Leaves    when to write one, and which one to load, to the log. The older batche
 from __future__ import annotations
 
 from collections.abc import Mapping
-from struct import Struct
 
 from crc32c import crc32c
 
 from ottla.base.filesystem import FileSystem, read_file
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.messages import producer_snapshot as message
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.producer_entry import ProducerEntry
 
 VERSION = 1
 
-_HEAD = Struct(">hIi")  # version, checksum of what follows it, number of entries
-_CHECKED_FROM = 6
-# producer id, epoch, last sequence, last offset, offset delta, timestamp, coordinator epoch,
-# first offset of the open transaction
-_ENTRY = Struct(">qhiqiqiq")
+_VERSION_BYTES = 2
+_CHECKED_FROM = 6  # after version and checksum
 
 
 class CorruptSnapshotError(CorruptLogError):
@@ -32,48 +30,47 @@ class CorruptSnapshotError(CorruptLogError):
 
 def encode_snapshot(producers: Mapping[int, ProducerEntry]) -> bytes:
     """All producers, in the order of their ids."""
-    data = bytearray(_HEAD.size + _ENTRY.size * len(producers))
-    position = _HEAD.size
-    for producer_id, entry in sorted(producers.items()):
-        _ENTRY.pack_into(
-            data,
-            position,
-            producer_id,
-            entry.epoch,
-            entry.last_sequence,
-            entry.last_offset,
-            entry.last_offset_delta,
-            entry.last_timestamp,
-            entry.coordinator_epoch,
-            entry.transaction_first_offset,
-        )
-        position += _ENTRY.size
-    _HEAD.pack_into(data, 0, VERSION, 0, len(producers))
+    entries = [_stored(number, entry) for number, entry in sorted(producers.items())]
+    data = message.ProducerSnapshot(0, entries).encode_prefixed(VERSION)
     checksum = crc32c(memoryview(data)[_CHECKED_FROM:])
-    _HEAD.pack_into(data, 0, VERSION, checksum, len(producers))
-    return bytes(data)
+    return b"".join((data[:_VERSION_BYTES], checksum.to_bytes(4), data[_CHECKED_FROM:]))
 
 
 def decode_snapshot(data: bytes, path: str) -> dict[int, ProducerEntry]:
     """What `encode_snapshot` or Kafka wrote; CorruptSnapshotError with `path` otherwise."""
-    if len(data) < _HEAD.size:
+    if len(data) < _CHECKED_FROM:
         raise CorruptSnapshotError(path, 0, f"{len(data)} bytes, too short for a snapshot")
-    version, checksum, count = _HEAD.unpack_from(data)
+    version = int.from_bytes(data[:_VERSION_BYTES], signed=True)
     if version != VERSION:
         raise CorruptSnapshotError(path, 0, f"version {version}, not {VERSION}")
-    if crc32c(memoryview(data)[_CHECKED_FROM:]) != checksum:
-        raise CorruptSnapshotError(path, 2, "the checksum does not fit the content")
-    room = len(data) - _HEAD.size
-    if count < 0 or count * _ENTRY.size > room:
-        raise CorruptSnapshotError(path, _CHECKED_FROM, f"{count} entries in {room} bytes")
-    body = memoryview(data)[_HEAD.size : _HEAD.size + count * _ENTRY.size]
-    entries = {}
-    for producer_id, epoch, *last_batch, coordinator_epoch, first in _ENTRY.iter_unpack(body):
-        sequence, offset, delta, timestamp = last_batch
-        entries[producer_id] = ProducerEntry.restored(
-            epoch, coordinator_epoch, first, (sequence, offset, delta, timestamp)
-        )
-    return entries
+    # Before anything is believed, the number of entries included.
+    if crc32c(memoryview(data)[_CHECKED_FROM:]) != int.from_bytes(data[2:_CHECKED_FROM]):
+        raise CorruptSnapshotError(path, _VERSION_BYTES, "the checksum does not fit the content")
+    try:
+        snapshot = message.ProducerSnapshot.decode(data, VERSION, _VERSION_BYTES)
+    except MalformedMessage as error:
+        raise CorruptSnapshotError(path, _CHECKED_FROM, str(error)) from error
+    return {stored.producer_id: _restored(stored) for stored in snapshot.producer_entries}
+
+
+def _stored(producer_id: int, entry: ProducerEntry) -> message.ProducerEntry:
+    return message.ProducerEntry(
+        producer_id,
+        entry.epoch,
+        entry.last_sequence,
+        entry.last_offset,
+        entry.last_offset_delta,
+        entry.last_timestamp,
+        entry.coordinator_epoch,
+        entry.transaction_first_offset,
+    )
+
+
+def _restored(stored: message.ProducerEntry) -> ProducerEntry:
+    last = (stored.last_sequence, stored.last_offset, stored.offset_delta, stored.timestamp)
+    return ProducerEntry.restored(
+        stored.epoch, stored.coordinator_epoch, stored.current_txn_first_offset, last
+    )
 
 
 def read_snapshot(files: FileSystem, path: str) -> dict[int, ProducerEntry]:
