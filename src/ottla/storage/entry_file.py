@@ -6,35 +6,57 @@ Promises  opening touches no disk; memory per file is bounded however long it gr
 Leaves    the meaning and order of entries to `offset_index.py` and `time_index.py`.
 """
 
-# Closed segments keep nothing in memory: a search is some reads of one entry, then one of a page,
-# all from the kernel's page cache. Almost every look-up wants the end of the active segment, and
-# that part is here in memory.
+# Nothing else is kept in memory, because ten thousand partitions have a hundred thousand indexes.
+# Almost every look-up wants the end of the active segment, which is here. Any other is answered
+# by the kernel's page cache: keys grow about evenly, so that a guess by proportion usually hits
+# the right page with the first read.
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
 from struct import Struct
-from typing import Any
+from typing import NamedTuple
 
 from ottla.base.filesystem import File, FileSystem
 from ottla.storage.errors import CorruptLogError
 
-PAGE_BYTES = 4096  # searched in memory, after one read
+PAGE_BYTES = 4096  # read at once by a search
 TAIL_BYTES_MAX = 2048  # kept in memory of a file that is being appended to
+GUESSES_MAX = 3  # by proportion; after that a search halves, which needs no luck
 _COPY_BYTES = 1 << 20
+
+Entry = tuple[int, int]
+
+
+class Found(NamedTuple):
+    number: int  # how many entries there are up to this one, itself included
+    entry: Entry | None
 
 
 class EntryFile:
+    __slots__ = (
+        "_ends",
+        "_entry",
+        "_file",
+        "_file_bytes",
+        "_files",
+        "_path",
+        "_tail",
+        "_tail_first",
+        "count",
+    )
+
     def __init__(self, files: FileSystem, path: str, entry: Struct) -> None:
+        self.count = 0  # of entries; known once the file was opened
         self._files = files
         self._path = path
         self._entry = entry
         self._file: File | None = None  # opened at the first use
-        self._count = 0
         self._file_bytes = 0
         self._tail = bytearray()  # the last entries, all of them also in the file
-        self._tail_first = 0
+        self._tail_first = 0  # the number of its first entry
+        self._ends: tuple[int, Entry, Entry] | None = None
 
     @classmethod
     def create(cls, files: FileSystem, path: str, entry: Struct) -> EntryFile:
@@ -52,79 +74,77 @@ class EntryFile:
     @property
     def file_bytes(self) -> int:
         """The length of the file, with whatever stands behind the last entry."""
-        self._opened()
+        self.open()
         return self._file_bytes
 
-    def __len__(self) -> int:
-        self._opened()
-        return self._count
+    def open(self) -> File:
+        """Open the file, unless it is open already."""
+        if self._file is None:
+            file = self._files.open(self._path)
+            self._file_bytes = file.size()
+            self.count = _count_entries(file, self._file_bytes, self._entry.size)
+            self._file = file
+        return self._file
 
-    def entry(self, number: int) -> tuple[Any, ...]:
-        if number >= self._tail_first and self._tail:
-            return self._entry.unpack_from(
-                self._tail, (number - self._tail_first) * self._entry.size
-            )
+    def entry(self, number: int) -> Entry:
+        if self._tail and number >= self._tail_first:
+            position = (number - self._tail_first) * self._entry.size
+            return self._entry.unpack_from(self._tail, position)
         return self._entry.unpack(self.read(number, number + 1))
 
     def read(self, first: int, end: int) -> bytes:
         """The bytes of the entries from `first` up to, and not including, `end`."""
         size = self._entry.size
-        data = self._opened().read_at(first * size, (end - first) * size)
+        data = self.open().read_at(first * size, (end - first) * size)
         if len(data) != (end - first) * size:
             raise CorruptLogError(self._path, first * size + len(data), "the file became shorter")
         return data
 
-    def iterate(self) -> Iterator[tuple[Any, ...]]:
+    def iterate(self) -> Iterator[Entry]:
         """Every entry, read in pieces."""
-        count, step = len(self), _COPY_BYTES // self._entry.size
-        for first in range(0, count, step):
-            yield from self._entry.iter_unpack(self.read(first, min(first + step, count)))
+        self.open()
+        step = _COPY_BYTES // self._entry.size
+        for first in range(0, self.count, step):
+            yield from self._entry.iter_unpack(self.read(first, min(first + step, self.count)))
 
     def append(self, *values: int) -> None:
-        file = self._opened()
+        file = self._file or self.open()
         data = self._entry.pack(*values)
+        position = self.count * len(data)
         try:
-            file.write_at(self._count * self._entry.size, data)
+            file.write_at(position, data)
         except OSError:
-            self._file_bytes += self._entry.size  # perhaps half an entry more: to be cut off
+            self._file_bytes += len(data)  # perhaps half an entry more: to be cut off
             raise
         self._remember(data)
-        self._count += 1
-        self._file_bytes = max(self._file_bytes, self._count * self._entry.size)
+        self.count += 1
+        self._file_bytes = max(self._file_bytes, position + len(data))
 
-    def count_up_to(self, column: int, value: int) -> int:
-        """How many entries have at most `value` in a column by which they ascend."""
-        self._opened()
-        unpack = self._entry.unpack_from
-        if self._tail and unpack(self._tail, 0)[column] <= value:
-            return self._tail_first + self._count_in(self._tail, column, value)
-        low, high = 0, self._tail_first if self._tail else self._count
-        page = PAGE_BYTES // self._entry.size
-        while high - low > page:
-            middle = (low + high) // 2
-            if self.entry(middle)[column] <= value:
-                low = middle + 1
-            else:
-                high = middle
-        return low + self._count_in(self.read(low, high), column, value) if low < high else low
+    def find(self, column: int, value: int) -> Found:
+        """The last entry with at most `value` in a column by which entries ascend."""
+        self.open()
+        if self._tail and self._entry.unpack_from(self._tail)[column] <= value:
+            return self._find_in(self._tail, self._tail_first, column, value)
+        end = self._tail_first if self._tail else self.count
+        return self._search(column, value, end) if end else Found(0, None)
 
     def truncate(self, count: int) -> None:
         """Keep the first `count` entries, and cut the file there."""
-        file = self._opened()
-        if count > self._count:
-            raise ValueError(f"{self._path}: cannot keep {count} of {self._count} entries")
-        self._count = count
-        if self._tail:
-            del self._tail[max(0, count - self._tail_first) * self._entry.size :]
+        file = self.open()
+        if count > self.count:
+            raise ValueError(f"{self._path}: cannot keep {count} of {self.count} entries")
+        self.count = count
+        self._ends = None
+        del self._tail[max(0, count - self._tail_first) * self._entry.size :]
         self._cut(file)
 
     def trim(self) -> None:
         """Cut off what stands behind the last entry, and keep nothing in memory."""
         self._tail.clear()
-        self._cut(self._opened())
+        self._cut(self.open())
 
     def sync(self) -> None:
-        self._opened().sync()
+        self.open().sync()
 
     def renamed(self, path: str) -> None:
         self._path = path
@@ -142,34 +162,58 @@ class EntryFile:
             self._tail.clear()
             file.close()
 
-    def _opened(self) -> File:
-        if self._file is None:
-            file = self._files.open(self._path)
-            self._file_bytes = file.size()
-            self._count = _count_entries(file, self._file_bytes, self._entry.size)
-            self._file = file
-        return self._file
-
     def _cut(self, file: File) -> None:
-        wanted = self._count * self._entry.size
+        wanted = self.count * self._entry.size
         if self._file_bytes != wanted:
             file.truncate(wanted)
             self._file_bytes = wanted
 
     def _remember(self, data: bytes) -> None:
         if not self._tail:
-            self._tail_first = self._count
+            self._tail_first = self.count
         elif len(self._tail) >= TAIL_BYTES_MAX:
-            dropped = TAIL_BYTES_MAX // 2 // self._entry.size
-            del self._tail[: dropped * self._entry.size]
+            dropped = TAIL_BYTES_MAX // 2 // len(data)
+            del self._tail[: dropped * len(data)]
             self._tail_first += dropped
         self._tail += data
 
-    def _count_in(self, data: bytes | bytearray, column: int, value: int) -> int:
+    def _search(self, column: int, value: int, end: int) -> Found:
+        """As `find`, among the first `end` entries of the file."""
+        unpack, size = self._entry.unpack_from, self._entry.size
+        page = PAGE_BYTES // size
+        low, high = 0, end  # so many entries, or a number between, are up to `value`
+        low_key, high_key = self._guess_ends(column, end) if end > page else (0, 0)
+        guesses = GUESSES_MAX
+        while high - low > page:
+            middle = (low + high) // 2
+            if guesses and low_key < high_key:
+                middle = low + (high - low) * (value - low_key) // (high_key - low_key)
+                guesses -= 1
+            first = min(max(middle - page // 2, low), high - page)
+            data = self.read(first, first + page)
+            if (key := unpack(data)[column]) > value:
+                high, high_key = first, key
+            elif (key := unpack(data, len(data) - size)[column]) <= value:
+                low, low_key = first + page, key
+            else:
+                return self._find_in(data, first, column, value)
+        return self._find_in(self.read(low, high), low, column, value)
+
+    def _guess_ends(self, column: int, end: int) -> tuple[int, int]:
+        """The keys of the first and the last entry, which stay what they are in a closed file."""
+        if self._ends is None or self._ends[0] != end:
+            self._ends = end, self.entry(0), self.entry(end - 1)
+        return self._ends[1][column], self._ends[2][column]
+
+    def _find_in(self, data: bytes | bytearray, first: int, column: int, value: int) -> Found:
+        """As `find`, in entries from number `first` on, before which all are up to `value`."""
         size, unpack = self._entry.size, self._entry.unpack_from
-        return bisect_right(
+        count = bisect_right(
             range(len(data) // size), value, key=lambda number: unpack(data, number * size)[column]
         )
+        if count:
+            return Found(first + count, unpack(data, (count - 1) * size))
+        return Found(first, self.entry(first - 1) if first else None)
 
 
 def _count_entries(file: File, file_bytes: int, entry_bytes: int) -> int:
@@ -179,10 +223,10 @@ def _count_entries(file: File, file_bytes: int, entry_bytes: int) -> int:
     cannot be: entries ascend.
     """
     count = file_bytes // entry_bytes
-    if count <= 1 or any(file.read_at((count - 1) * entry_bytes, entry_bytes)):
+
+    def is_zero(number: int) -> bool:
+        return not any(file.read_at(number * entry_bytes, entry_bytes))
+
+    if count <= 1 or not is_zero(count - 1):
         return count
-    return bisect_right(
-        range(count),
-        False,
-        key=lambda number: not any(file.read_at(number * entry_bytes, entry_bytes)),
-    )
+    return bisect_right(range(count), False, key=is_zero)

@@ -29,6 +29,8 @@ class OffsetPosition(NamedTuple):
 
 
 class OffsetIndex:
+    __slots__ = ("_base_offset", "_entries", "_entries_max", "_last")
+
     def __init__(self, entries: EntryFile, base_offset: int, bytes_max: int) -> None:
         self._entries = entries
         self._base_offset = base_offset
@@ -53,55 +55,57 @@ class OffsetIndex:
 
     @property
     def size_bytes(self) -> int:
-        return len(self._entries) * ENTRY_BYTES
+        return len(self) * ENTRY_BYTES
 
     @property
     def is_full(self) -> bool:
-        return len(self._entries) >= self._entries_max
+        return len(self) >= self._entries_max
 
     @property
     def last_entry(self) -> OffsetPosition:
         """The last entry, or the start of the segment where there is none."""
         if self._last is None:
-            self._last = self._entry(len(self._entries) - 1)
+            self._last = self._entry(len(self) - 1)
         return self._last
 
     def __len__(self) -> int:
-        return len(self._entries)
+        self._entries.open()
+        return self._entries.count
 
     def lookup(self, offset: int) -> OffsetPosition:
         """The last entry at or before `offset`, or else the start of the segment."""
         last = self.last_entry
         if offset >= last.offset:
             return last
-        return self._entry(self._entries.count_up_to(_OFFSET, offset - self._base_offset) - 1)
+        return self._decode(self._entries.find(_OFFSET, offset - self._base_offset).entry)
 
     def first_from_position(self, position: int) -> OffsetPosition | None:
         """The first entry at or after a position of the log file: an offset surely outside of
         what was read up to there."""
-        number = self._entries.count_up_to(_POSITION, position - 1)
-        return self._entry(number) if number < len(self._entries) else None
+        number = self._entries.find(_POSITION, position - 1).number
+        return self._entry(number) if number < len(self) else None
 
     def append(self, offset: int, position: int) -> None:
         """Add an entry: IndexAppendError if full or out of order, OffsetOverflowError if it
         needs more than 31 bits."""
-        last = self.last_entry
-        if self.is_full:
-            raise IndexAppendError(self.path, f"full with {len(self)} entries")
-        if len(self) and (offset <= last.offset or position <= last.position):
+        last = self._last or self.last_entry
+        relative, count = offset - self._base_offset, self._entries.count
+        if count >= self._entries_max:
+            raise IndexAppendError(self.path, f"full with {count} entries")
+        if count and (offset <= last.offset or position <= last.position):
             raise IndexAppendError(
                 self.path, f"offset {offset} at position {position} does not come after {last}"
             )
-        if not 0 <= offset - self._base_offset <= INT32_MAX:
+        if not 0 <= relative <= INT32_MAX:
             raise OffsetOverflowError(self.path, self._base_offset, offset)
         if not 0 <= position <= INT32_MAX:
             raise IndexAppendError(self.path, f"position {position} does not fit")
-        self._entries.append(offset - self._base_offset, position)
+        self._entries.append(relative, position)
         self._last = OffsetPosition(offset, position)
 
     def truncate_to(self, offset: int) -> None:
         """Forget every entry at or after `offset`."""
-        self._entries.truncate(self._entries.count_up_to(_OFFSET, offset - self._base_offset - 1))
+        self._entries.truncate(self._entries.find(_OFFSET, offset - self._base_offset - 1).number)
         self._last = None
 
     def clear(self) -> None:
@@ -146,7 +150,9 @@ class OffsetIndex:
         self._entries.close()
 
     def _entry(self, number: int) -> OffsetPosition:
-        if number < 0:
+        return self._decode(self._entries.entry(number) if number >= 0 else None)
+
+    def _decode(self, entry: tuple[int, int] | None) -> OffsetPosition:
+        if entry is None:
             return OffsetPosition(self._base_offset, 0)
-        offset, position = self._entries.entry(number)
-        return OffsetPosition(self._base_offset + offset, position)
+        return OffsetPosition(self._base_offset + entry[_OFFSET], entry[_POSITION])

@@ -31,6 +31,8 @@ class TimestampOffset(NamedTuple):
 
 
 class TimeIndex:
+    __slots__ = ("_base_offset", "_entries", "_entries_max", "_last")
+
     def __init__(self, entries: EntryFile, base_offset: int, bytes_max: int) -> None:
         self._entries = entries
         self._base_offset = base_offset
@@ -55,52 +57,54 @@ class TimeIndex:
 
     @property
     def size_bytes(self) -> int:
-        return len(self._entries) * ENTRY_BYTES
+        return len(self) * ENTRY_BYTES
 
     @property
     def is_full(self) -> bool:
         """One entry is held back for the moment when the segment is closed."""
-        return len(self._entries) >= self._entries_max - 1
+        return len(self) >= self._entries_max - 1
 
     @property
     def last_entry(self) -> TimestampOffset:
         """The largest timestamp and its offset; NO_TIMESTAMP where there is no entry."""
         if self._last is None:
-            self._last = self._entry(len(self._entries) - 1)
+            self._last = self._entry(len(self) - 1)
         return self._last
 
     def __len__(self) -> int:
-        return len(self._entries)
+        self._entries.open()
+        return self._entries.count
 
     def lookup(self, timestamp: int) -> TimestampOffset:
         """The last entry at or before `timestamp`, or else NO_TIMESTAMP and the base offset."""
         last = self.last_entry
         if timestamp >= last.timestamp:
             return last
-        return self._entry(self._entries.count_up_to(_TIMESTAMP, timestamp) - 1)
+        return self._decode(self._entries.find(_TIMESTAMP, timestamp).entry)
 
     def maybe_append(self, timestamp: int, offset: int, even_if_full: bool = False) -> None:
         """Add an entry if `timestamp` is a new maximum.
 
         `even_if_full` is for the last entry of a segment that is being closed.
         """
-        last = self.last_entry
-        if self.is_full and not even_if_full:
-            raise IndexAppendError(self.path, f"full with {len(self)} entries")
-        if len(self) and (offset < last.offset or timestamp < last.timestamp):
+        last = self._last or self.last_entry
+        relative, count = offset - self._base_offset, self._entries.count
+        if count >= self._entries_max - 1 and not even_if_full:
+            raise IndexAppendError(self.path, f"full with {count} entries")
+        if count and (offset < last.offset or timestamp < last.timestamp):
             raise IndexAppendError(
                 self.path, f"timestamp {timestamp} of offset {offset} comes before {last}"
             )
         if timestamp <= last.timestamp:
             return
-        if not 0 <= offset - self._base_offset <= INT32_MAX:
+        if not 0 <= relative <= INT32_MAX:
             raise OffsetOverflowError(self.path, self._base_offset, offset)
-        self._entries.append(timestamp, offset - self._base_offset)
+        self._entries.append(timestamp, relative)
         self._last = TimestampOffset(timestamp, offset)
 
     def truncate_to(self, offset: int) -> None:
         """Forget every entry at or after `offset`."""
-        self._entries.truncate(self._entries.count_up_to(_OFFSET, offset - self._base_offset - 1))
+        self._entries.truncate(self._entries.find(_OFFSET, offset - self._base_offset - 1).number)
         self._last = None
 
     def clear(self) -> None:
@@ -147,7 +151,9 @@ class TimeIndex:
         self._entries.close()
 
     def _entry(self, number: int) -> TimestampOffset:
-        if number < 0:
+        return self._decode(self._entries.entry(number) if number >= 0 else None)
+
+    def _decode(self, entry: tuple[int, int] | None) -> TimestampOffset:
+        if entry is None:
             return TimestampOffset(NO_TIMESTAMP, self._base_offset)
-        timestamp, offset = self._entries.entry(number)
-        return TimestampOffset(timestamp, self._base_offset + offset)
+        return TimestampOffset(entry[_TIMESTAMP], self._base_offset + entry[_OFFSET])

@@ -1,0 +1,230 @@
+"""Files on the real disk: positioned reads and writes, with a bound on open descriptors.
+
+Owns      the descriptors of all files opened here. At most `open_files_max` stay open; one that
+          was not used lately is closed when another is needed, and opened again at its next use.
+Promises  a descriptor in use by any thread is never closed; whatever a failed fsync says is
+          raised, never tried again.
+Threads   any. A file's own operations are not ordered between threads.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ottla.base.filesystem import Buffer
+
+OPEN_FLAGS = os.O_RDWR | os.O_CLOEXEC
+
+_NO_DESCRIPTOR = -1
+_NOWAIT_UNSUPPORTED = (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
+
+
+class DiskFile:
+    """One open file, whose descriptor comes and goes. Made by `DiskFileSystem.open`.
+
+    Using a descriptor takes no lock, since a lock could make the event loop wait for a thread.
+    Instead the user pins the file first and looks at the descriptor second; whoever wants to close
+    it takes the descriptor away first and looks for pins second. So one of the two always notices
+    the other: the user opens the file again, or the closer puts the descriptor back.
+    """
+
+    __slots__ = (
+        "_descriptor",
+        "_descriptors",
+        "_is_closed",
+        "_is_recent",
+        "_path",
+        "_pins",
+        "_sync_error",
+    )
+
+    def __init__(self, descriptors: Descriptors, path: str) -> None:
+        self._descriptors = descriptors
+        self._path = path
+        self._descriptor = _NO_DESCRIPTOR
+        self._pins: list[None] = []  # one for each call in progress: a list changes atomically
+        self._is_recent = True  # used since somebody last looked for a file to close
+        self._is_closed = False
+        self._sync_error: OSError | None = None
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    def size(self) -> int:
+        with self._pinned() as descriptor:
+            return os.fstat(descriptor).st_size
+
+    def read_at(self, position: int, size: int) -> bytes:
+        self._pins.append(None)
+        try:
+            descriptor = self._descriptor
+            if descriptor == _NO_DESCRIPTOR:
+                descriptor = self._descriptors.reopen(self)
+            self._is_recent = True
+            data = os.pread(descriptor, size, position)
+            if len(data) == size or not data:
+                return data
+            return _read_rest(descriptor, position, size, data)
+        finally:
+            self._pins.pop()
+            if self._is_closed:
+                self._descriptors.close(self)
+
+    def read_cached(self, position: int, size: int) -> bytes | None:
+        buffer = bytearray(size)
+        with self._pinned() as descriptor:
+            try:
+                count = os.preadv(descriptor, [buffer], position, os.RWF_NOWAIT)
+            except BlockingIOError:
+                return None
+            except OSError as error:
+                if error.errno not in _NOWAIT_UNSUPPORTED:
+                    raise
+                return self.read_at(position, size)  # such file systems live in memory
+            if count == size or position + count >= os.fstat(descriptor).st_size:
+                return bytes(memoryview(buffer)[:count])
+        return None
+
+    def write_at(self, position: int, data: Buffer) -> None:
+        self._pins.append(None)
+        try:
+            descriptor = self._descriptor
+            if descriptor == _NO_DESCRIPTOR:
+                descriptor = self._descriptors.reopen(self)
+            self._is_recent = True
+            written = os.pwrite(descriptor, data, position)
+            if written != len(data):
+                _write_rest(descriptor, position, data, written)
+        finally:
+            self._pins.pop()
+            if self._is_closed:
+                self._descriptors.close(self)
+
+    def truncate(self, size: int) -> None:
+        with self._pinned() as descriptor:
+            os.ftruncate(descriptor, size)
+
+    def allocate(self, size: int) -> None:
+        if size > 0:
+            with self._pinned() as descriptor:
+                os.posix_fallocate(descriptor, 0, size)
+
+    def sync(self) -> None:
+        with self._pinned() as descriptor:
+            if self._sync_error is not None:
+                raise OSError(self._sync_error.errno, "an earlier sync failed", self._path)
+            try:
+                os.fsync(descriptor)
+            except OSError as error:
+                self._sync_error = error
+                raise
+
+    def descriptor(self) -> int:
+        with self._pinned() as descriptor:
+            return os.dup(descriptor)
+
+    def renamed(self, path: str) -> None:
+        self._path = path
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._descriptors.close(self)
+
+    @contextmanager
+    def _pinned(self) -> Iterator[int]:
+        """What `read_at` and `write_at` do by hand, because they are called so often."""
+        self._pins.append(None)
+        try:
+            descriptor = self._descriptor
+            if descriptor == _NO_DESCRIPTOR:
+                descriptor = self._descriptors.reopen(self)
+            self._is_recent = True
+            yield descriptor
+        finally:
+            self._pins.pop()
+            if self._is_closed:
+                self._descriptors.close(self)
+
+
+class Descriptors:
+    """The open descriptors. The lock is for opening and closing them, not for using them."""
+
+    def __init__(self, open_files_max: int) -> None:
+        self._open_files_max = open_files_max
+        self._lock = threading.Lock()
+        self._open: OrderedDict[DiskFile, None] = OrderedDict()  # the next to be closed first
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def adopt(self, file: DiskFile, descriptor: int) -> None:
+        """Take over a descriptor that was just opened for this file."""
+        with self._lock:
+            self._make_room()
+            file._descriptor = descriptor
+            self._open[file] = None
+
+    def reopen(self, file: DiskFile) -> int:
+        """The descriptor of a file that is pinned and had none."""
+        with self._lock:
+            if file._is_closed:
+                raise OSError(errno.EBADF, "the file was closed", file._path)
+            if file._descriptor == _NO_DESCRIPTOR:
+                self._make_room()
+                file._descriptor = os.open(file._path, OPEN_FLAGS)
+                self._open[file] = None
+            return file._descriptor
+
+    def close(self, file: DiskFile) -> None:
+        """Close the descriptor now; or, if it is in use, whoever uses it does so afterwards."""
+        with self._lock:
+            if self._close_if_idle(file):
+                del self._open[file]
+
+    def _make_room(self) -> None:
+        """Close what was not used for some time: each file that was used gets a second chance.
+
+        With all of them in use the bound gives way, not a user.
+        """
+        chances = 2 * len(self._open)
+        while len(self._open) >= self._open_files_max and chances:
+            chances -= 1
+            file, _ = self._open.popitem(last=False)
+            if file._is_recent or not self._close_if_idle(file):
+                file._is_recent = False
+                self._open[file] = None
+
+    def _close_if_idle(self, file: DiskFile) -> bool:
+        descriptor, file._descriptor = file._descriptor, _NO_DESCRIPTOR
+        if descriptor == _NO_DESCRIPTOR:
+            return False
+        if file._pins:
+            file._descriptor = descriptor
+            return False
+        os.close(descriptor)
+        return True
+
+
+def _read_rest(descriptor: int, position: int, size: int, data: bytes) -> bytes:
+    """Go on after a short read: large ones are cut by the kernel, others by the file's end."""
+    parts, count = [data], len(data)
+    while count < size:
+        part = os.pread(descriptor, size - count, position + count)
+        if not part:
+            break
+        parts.append(part)
+        count += len(part)
+    return b"".join(parts)
+
+
+def _write_rest(descriptor: int, position: int, data: Buffer, written: int) -> None:
+    """Go on after a short write, which comes before a full disk's error or a very large write."""
+    with memoryview(data) as view:
+        while written < len(view):
+            written += os.pwrite(descriptor, view[written:], position + written)
