@@ -76,7 +76,7 @@ def test_a_java_process_ends_when_its_parent_dies(tmp_path: Path) -> None:
 def test_a_tool_that_fails_gives_its_status_and_its_words(oracle: Oracle) -> None:
     printed = run_tool(oracle, "org.apache.kafka.tools.DumpLogSegments")
     assert printed.status == 1
-    assert "REQUIRED: The comma separated list" in printed.text
+    assert "REQUIRED: The comma separated list" in printed.complaints
 
 
 def test_free_ports_differ() -> None:

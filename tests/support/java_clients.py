@@ -33,10 +33,11 @@ class Consumed:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What a command-line tool wrote (both streams), and the status it ended with."""
+    """What a command-line tool wrote, and the status it ended with."""
 
     status: int
     text: str
+    complaints: str  # its standard error
 
 
 class JavaClients:
@@ -54,6 +55,14 @@ class JavaClients:
             "client.create_topic", topic=topic, partitions=partitions, configs=configs or {}
         )
         return uuid_from_text(answer["topic_id"])
+
+    def delete_records(self, topic: str, before_offset: int, partition: int = 0) -> int:
+        """Move the start of the log; where it begins now."""
+        answer = self._ask(
+            "client.delete_records", topic=topic, partition=partition, before_offset=before_offset
+        )
+        start: int = answer["start"]
+        return start
 
     def produce(
         self, producer: str, steps: Sequence[Step], configs: Mapping[str, str] | None = None
@@ -126,7 +135,7 @@ def send(
 
 def run_tool(oracle: Oracle, class_name: str, *arguments: str) -> Printed:
     answer = oracle.ask("tool.run", **{"class": class_name}, arguments=list(arguments))
-    return Printed(answer["status"], answer["printed"])
+    return Printed(answer["status"], answer["printed"], answer["complaints"])
 
 
 def consumed_from_json(json: Json) -> Consumed:

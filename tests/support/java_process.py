@@ -23,9 +23,10 @@ OPTIONS = (
     "-XX:TieredStopAtLevel=1",
     "-Xshare:auto",
     "-Djava.net.preferIPv4Stack=true",
+    "-Dorg.slf4j.simpleLogger.logFile=System.err",
+    "-Dorg.slf4j.simpleLogger.cacheOutputStream=true",
 )
 LOG_LEVEL = "-Dorg.slf4j.simpleLogger.defaultLogLevel={}"
-LOG_TO_STDERR = "-Dorg.slf4j.simpleLogger.logFile=System.err"
 END_S = 20.0
 
 
@@ -41,7 +42,7 @@ class JavaProcess:
         heap_mb: int = 256,
         log_level: str = "warn",
     ) -> None:
-        options = (*OPTIONS, f"-Xmx{heap_mb}m", LOG_LEVEL.format(log_level), LOG_TO_STDERR)
+        options = (*OPTIONS, f"-Xmx{heap_mb}m", LOG_LEVEL.format(log_level))
         self.log_path = log_path
         with log_path.open("ab") as log:
             self._process = subprocess.Popen(

@@ -90,8 +90,6 @@ def _fetch(libs: Path) -> None:
 
 
 def _compile(sources: list[Path], libs: Path, classes: Path) -> None:
-    for old in CACHE.glob("classes-*"):
-        shutil.rmtree(old)
     partial = _empty_directory(CACHE / "classes.partial")
     options = ["-Xlint:deprecation,rawtypes,unchecked", "-Werror", "--release", "17"]
     places = ["-d", str(partial), "-cp", f"{libs}/*"]

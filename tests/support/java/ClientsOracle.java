@@ -15,6 +15,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
@@ -36,6 +37,7 @@ final class ClientsOracle {
 
     static void register(Map<String, Oracle.Operation> operations) {
         operations.put("client.create_topic", ClientsOracle::createTopic);
+        operations.put("client.delete_records", ClientsOracle::deleteRecords);
         operations.put("client.produce", ClientsOracle::produce);
         operations.put("client.consume", ClientsOracle::consume);
         operations.put("client.offsets", ClientsOracle::offsets);
@@ -52,6 +54,17 @@ final class ClientsOracle {
             NewTopic topic = new NewTopic(name, partitions, (short) 1).configs(configs);
             return Oracle.JSON.createObjectNode().put("topic_id",
                 admin.createTopics(List.of(topic)).topicId(name).get().toString());
+        }
+    }
+
+    private static JsonNode deleteRecords(JsonNode question) throws Exception {
+        TopicPartition partition = partition(question);
+        RecordsToDelete before =
+            RecordsToDelete.beforeOffset(question.path("before_offset").asLong());
+        try (Admin admin = Admin.create(properties(question))) {
+            return Oracle.JSON.createObjectNode().put("start",
+                admin.deleteRecords(Map.of(partition, before))
+                    .lowWatermarks().get(partition).get().lowWatermark());
         }
     }
 
@@ -163,6 +176,7 @@ final class ClientsOracle {
     private static KafkaConsumer<byte[], byte[]> consumer(JsonNode question) {
         Properties properties = properties(question);
         properties.putIfAbsent("auto.offset.reset", "none");
+        properties.putIfAbsent("fetch.max.wait.ms", "20");  // closing waits for the last fetch
         return new KafkaConsumer<>(
             properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }

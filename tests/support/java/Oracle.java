@@ -19,6 +19,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
+import org.slf4j.LoggerFactory;
+
 /**
  * Answers questions about Apache Kafka: one JSON object a line in, one a line out, in order.
  *
@@ -51,6 +53,8 @@ public final class Oracle {
         OutputStream answers =
             new BufferedOutputStream(new FileOutputStream(FileDescriptor.out), 1 << 16);
         System.setOut(new PrintStream(System.err, true, StandardCharsets.UTF_8));
+        // The logger keeps the stream it finds now, whatever a tool's streams are later.
+        LoggerFactory.getLogger(Oracle.class).debug("ready");
         BufferedReader questions = new BufferedReader(
             new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
         Oracle oracle = new Oracle();

@@ -36,22 +36,25 @@ final class ToolsOracle {
             arguments[index] = question.path("arguments").get(index).asText();
         Class<?> tool = Class.forName(question.path("class").asText());
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        int status = captured(tool, arguments, printed);
+        ByteArrayOutputStream complaints = new ByteArrayOutputStream();
+        int status = captured(tool, arguments, printed, complaints);
         return Oracle.JSON.createObjectNode()
             .put("status", status)
-            .put("printed", printed.toString(StandardCharsets.UTF_8));
+            .put("printed", printed.toString(StandardCharsets.UTF_8))
+            .put("complaints", complaints.toString(StandardCharsets.UTF_8));
     }
 
-    private static int captured(Class<?> tool, String[] arguments, ByteArrayOutputStream printed)
-            throws Exception {
+    private static int captured(Class<?> tool, String[] arguments,
+            ByteArrayOutputStream printed, ByteArrayOutputStream complaints) throws Exception {
         PrintStream stdout = System.out;
         PrintStream stderr = System.err;
         Exit.setExitProcedure((status, message) -> {
             throw new Exited(status, message);
         });
-        try (PrintStream stream = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
-            System.setOut(stream);
-            System.setErr(stream);
+        try (PrintStream out = new PrintStream(printed, true, StandardCharsets.UTF_8);
+             PrintStream err = new PrintStream(complaints, true, StandardCharsets.UTF_8)) {
+            System.setOut(out);
+            System.setErr(err);
             tool.getMethod("main", String[].class).invoke(null, (Object) arguments);
             return 0;
         } catch (InvocationTargetException error) {

@@ -1,0 +1,19 @@
+"""Waiting for what another process does in its own time: asked again and again, with a deadline.
+
+Only for foreign programs, which cannot be handed a clock; our own parts are told the time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+STEP_S = 0.02
+
+
+def wait_until(is_done: Callable[[], bool], what: str, deadline_s: float = 30.0) -> None:
+    end_s = time.monotonic() + deadline_s
+    while not is_done():
+        if time.monotonic() > end_s:
+            raise TimeoutError(f"not within {deadline_s} s: {what}")
+        time.sleep(STEP_S)
