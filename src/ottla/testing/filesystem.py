@@ -143,7 +143,7 @@ class MemoryDisk:
         """Kill the process: its handles and locks are gone, all that was written is there."""
         with self._lock:
             self.life += 1
-            self._locks.clear()
+            self._locks = set()  # locks of the dead process keep the old set
 
     def tear_last_write(self, keep_bytes: int) -> None:
         """Kill the process in the middle of its last write, of which `keep_bytes` are there."""
