@@ -44,6 +44,7 @@ public final class Oracle {
     private Oracle() {
         MessageOracle.register(operations);
         RecordsOracle.register(operations);
+        FilesOracle.register(operations);
         ToolsOracle.register(operations);
         ClientsOracle.register(operations);
     }
