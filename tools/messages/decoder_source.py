@@ -5,6 +5,7 @@ from __future__ import annotations
 from tools.messages.functions import Functions, Lines
 from tools.messages.layout import (
     STRUCT_CODES,
+    absent_source,
     default_source,
     is_absent_when_default,
     item_type,
@@ -107,7 +108,7 @@ class _Body:
             return
         self._flush()
         for field in known:
-            self.lines.add(f"{local(field)}: {_decoded_type(field)} = {default_source(field)}")
+            self.lines.add(f"{local(field)}: {_decoded_type(field)} = {absent_source(field)}")
         self.lines.add("if not data[at]:")
         self.lines.add("    at += 1")
         self.lines.add("else:")
@@ -155,6 +156,10 @@ class _Body:
         else:
             reader = self.functions.helper(self._reader_name(field))
             self.lines.add(f"{local(field)}, at = {reader}(data, at)")
+            if field.type == "records" and not field.is_nullable(self.version):
+                refuse = self.functions.helper("refuse_null")
+                self.lines.add(f"if {local(field)} is None:")
+                self.lines.add(f'    {refuse}("records", at)')
 
     def _reader_name(self, field: Field) -> str:
         compact = "compact_" if self._is_compact(field) else ""
@@ -198,9 +203,12 @@ class _Body:
             return
         declaration = "" if is_declared else f": {field.type} | None"
         self.lines.add(f"{local(field)}{declaration} = None")
-        self.lines.add("present = data[at]")
-        self.lines.add("at += 1")
-        self.lines.add("if present < 128:")
+        if field.tag is None:
+            self.lines.add("present = data[at] < 128")
+            self.lines.add("at += 1")
+        else:  # Kafka marks a tagged struct in another way: a varint, 0 for null
+            self.lines.add(f"present, at = {self.functions.helper('read_uvarint')}(data, at)")
+        self.lines.add("if present:")
         self.lines.add(f"    {local(field)}, at = {reader}(data, at)")
 
 

@@ -181,8 +181,9 @@ class _Body:
         if not field.is_nullable(self.version):
             self._write_call(struct, writer, value, out)
             return
+        null = 255 if field.tag is None else 0  # tagged structs are marked in another way
         self.lines.add(f"if {value} is None:")
-        self.lines.add(f"    {out}.append(255)")
+        self.lines.add(f"    {out}.append({null})")
         self.lines.add("else:")
         self.lines.add(f"    {out}.append(1)")
         self.lines.depth += 1
@@ -192,6 +193,8 @@ class _Body:
     def _write_records(self, field: Field, value: str) -> None:
         """The batch becomes a segment of its own; what follows goes to a fresh buffer."""
         self._flush("out")
+        if not field.is_nullable(self.version):
+            self._write_null_refusal(field)
         if self._is_compact(field):
             uvarint = self.functions.helper("uvarint")
             self.lines.add(f"out += {uvarint}(0 if {value} is None else len({value}) + 1)")

@@ -29,8 +29,15 @@ def tagged_fields(struct: Struct, version: int) -> list[Field]:
 
 
 def is_absent_when_default(field: Field) -> bool:
-    """Tagged structs are None where they are not on the wire: cheaper than a default object."""
-    return field.tag is not None and field.is_struct and not field.is_array
+    """Tagged structs are None where they are not on the wire: cheaper than a default object.
+
+    Not those that may be null: null is written, and differs from what is not there.
+    """
+    return field.tag is not None and _is_one_struct(field) and field.nullable is None
+
+
+def _is_one_struct(field: Field) -> bool:
+    return field.is_struct and not field.is_array
 
 
 def item_type(field: Field) -> str:
@@ -47,7 +54,7 @@ def python_type(field: Field) -> str:
 
 def default_source(field: Field) -> str:
     """The default as a Python expression; `None` for a struct that `__init__` fills in."""
-    if field.default == "null" or (field.is_struct and not field.is_array):
+    if field.default == "null" or _is_one_struct(field):
         return "None"
     if field.is_array:
         return "()"
@@ -57,7 +64,7 @@ def default_source(field: Field) -> str:
         case "bytes":
             return 'b""'
         case "records":
-            return "None"
+            return "None" if field.nullable else 'b""'
         case "uuid":
             return "ZERO_UUID"
         case "bool":
@@ -67,12 +74,20 @@ def default_source(field: Field) -> str:
     return field.default or "0"
 
 
+def absent_source(field: Field) -> str:
+    """What a tagged field is read as where it is not on the wire."""
+    is_default_struct = _is_one_struct(field) and not is_absent_when_default(field)
+    if is_default_struct and field.default != "null":
+        return f"{field.type}()"
+    return default_source(field)
+
+
 def is_set_source(field: Field, value: str) -> str:
     """A condition: the value differs from the default, so it must be written or refused."""
     default = default_source(field)
     if is_absent_when_default(field):
         return f"({value} is not None and {value} != {field.type}())"
-    if field.is_struct and not field.is_array and field.default != "null":
+    if _is_one_struct(field) and field.default != "null":
         return f"{value} != {field.type}()"
     if default == "None":
         return f"{value} is not None"

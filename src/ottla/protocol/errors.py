@@ -1,6 +1,7 @@
-"""The three ways in which input can be wrong, and the one way a peer is told.
+"""The ways in which input can be wrong, and the one way a peer is told.
 
 MalformedMessage   a frame or message body that cannot be what it claims.
+UnencodableValue   the other way round: a value of ours that no bytes of the wire can carry.
 InvalidBatch       a record batch that must not be stored; carries the code the producer gets.
 BrokerError        anything a peer can act on; carries the code it gets.
 """
@@ -10,6 +11,10 @@ from ottla.protocol.error_codes import ErrorCode
 
 class MalformedMessage(ValueError):
     """Bytes that are no valid message: says what was being read and where."""
+
+
+class UnencodableValue(ValueError):
+    """A string too long, a number out of range, text that is no Unicode: says in which message."""
 
 
 class BrokerError(Exception):

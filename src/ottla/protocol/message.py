@@ -2,7 +2,8 @@
 
 The generated modules (`messages/`) hold plain classes with slots and, per version, flat functions
 that read and write them; versions with the same layout share a function. Here is the one place
-where those functions are called, so that every malformed input ends in `MalformedMessage`.
+where those functions are called, so that every malformed input ends in `MalformedMessage` and
+every value that does not fit its field in `UnencodableValue`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
-from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.errors import MalformedMessage, UnencodableValue
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Segment: TypeAlias = (
@@ -101,24 +102,28 @@ class Message(Struct):
     def encode(self, version: int) -> bytes:
         """The whole message in one piece."""
         out = bytearray()
-        self._encoder(version)(self, out)
+        self._append(version, out)
         return bytes(out)
 
     def encode_prefixed(self, version: int) -> bytes:
         out = bytearray(version.to_bytes(2, "big", signed=True))
-        self._encoder(version)(self, out)
+        self._append(version, out)
         return bytes(out)
 
     def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
         """Append to `out`, which comes first in the list; records follow as they are, uncopied."""
-        self._encoder(version)(self, out)
+        self._append(version, out)
         return [out]
 
-    def _encoder(self, version: int) -> Any:
+    def _append(self, version: int, *out: Any) -> Any:
         encoder = self.ENCODERS.get(version)
         if encoder is None:
             raise UnsupportedVersion(f"{self.__class__.__name__} has no version {version}")
-        return encoder
+        try:
+            return encoder(self, *out)
+        except (UnencodableValue, struct.error, UnicodeEncodeError) as error:
+            where = f"{self.__class__.__name__} version {version}"
+            raise UnencodableValue(f"{where}: {error}") from error
 
 
 class RecordsMessage(Message):
@@ -131,7 +136,7 @@ class RecordsMessage(Message):
 
     def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
         segments: list[Segment] = []
-        last = self._encoder(version)(self, out, segments)
+        last = self._append(version, out, segments)
         if last or not segments:
             segments.append(last)
         return segments

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NoReturn
 
-from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.errors import MalformedMessage, UnencodableValue
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
@@ -98,6 +98,8 @@ def read_compact_string(data: memoryview, at: int) -> tuple[str, int]:
     at += 1
     if size > 127:
         size, at = read_long_uvarint(data, at, size)
+        if size > STRING_BYTES_MAX + 1:
+            refuse_length("string", size - 1, data, at)
     if size == 0:
         refuse_null("string", at)
     end = at + size - 1
@@ -130,8 +132,15 @@ def write_nullable_string(value: str | None, out: bytearray) -> None:
 def write_compact_string(value: str, out: bytearray) -> None:
     raw = value.encode()
     size = len(raw) + 1
-    out += SMALL_VARINTS[size] if size < 128 else uvarint(size)
+    out += SMALL_VARINTS[size] if size < 128 else long_string_size(size)
     out += raw
+
+
+def long_string_size(size: int) -> bytes:
+    """Strings keep the limit of the two bytes that their length had once: Kafka refuses more."""
+    if size > STRING_BYTES_MAX + 1:
+        raise UnencodableValue(f"a string of {size - 1} bytes; {STRING_BYTES_MAX} are the most")
+    return uvarint(size)
 
 
 def write_compact_nullable_string(value: str | None, out: bytearray) -> None:

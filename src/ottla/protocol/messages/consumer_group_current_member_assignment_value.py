@@ -54,7 +54,7 @@ class TopicPartitions(Struct):
         self,
         topic_id: bytes = ZERO_UUID,
         partitions: Sequence[int] = (),
-        assignment_epochs: Sequence[int] | None = None,
+        assignment_epochs: Sequence[int] | None = (),
     ) -> None:
         self.topic_id = topic_id
         self.partitions = partitions
@@ -68,7 +68,7 @@ def _read_topic_partitionss_v0(data: memoryview, at: int, count: int) -> tuple[l
         at += 16
         count, at = read_compact_count(data, at, 4)
         partitions, at = read_numbers(data, at, count, "i")
-        assignment_epochs: Sequence[int] | None = None
+        assignment_epochs: Sequence[int] | None = ()
         if not data[at]:
             at += 1
         else:
@@ -104,11 +104,11 @@ def _write_topic_partitionss_v0(items: Sequence[TopicPartitions], out: bytearray
         out += _pack_u(item.topic_id)
         out += uvarint(len(item.partitions) + 1)
         write_numbers(item.partitions, "i", out)
-        if not (item.assignment_epochs is not None):
+        if not ((item.assignment_epochs is None or item.assignment_epochs)):
             out.append(0)
         else:
             tags: list[tuple[int, bytearray]] = []
-            if item.assignment_epochs is not None:
+            if (item.assignment_epochs is None or item.assignment_epochs):
                 value = bytearray()
                 value += uvarint(0 if item.assignment_epochs is None else len(item.assignment_epochs) + 1)
                 if item.assignment_epochs:

@@ -15,6 +15,7 @@ from ottla.protocol.primitives import (
     read_compact_strings,
     read_tag,
     read_tag_count,
+    read_uvarint,
     skip_tags,
     uvarint,
     write_compact_bytes,
@@ -111,7 +112,7 @@ def _read_consumer_group_member_metadata_value_v0(data: memoryview, at: int) -> 
     (rebalance_timeout_ms,) = _unpack_i(data, at)
     at += 4
     server_assignor, at = read_compact_nullable_string(data, at)
-    classic_member_metadata: ClassicMemberMetadata | None = None
+    classic_member_metadata: ClassicMemberMetadata | None = ClassicMemberMetadata()
     if not data[at]:
         at += 1
     else:
@@ -121,9 +122,8 @@ def _read_consumer_group_member_metadata_value_v0(data: memoryview, at: int) -> 
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 classic_member_metadata = None
-                present = data[at]
-                at += 1
-                if present < 128:
+                present, at = read_uvarint(data, at)
+                if present:
                     classic_member_metadata, at = _read_classic_member_metadata_v0(data, at)
             else:
                 at = end
@@ -155,14 +155,14 @@ def _write_consumer_group_member_metadata_value_v0(item: ConsumerGroupMemberMeta
     write_compact_nullable_string(item.subscribed_topic_regex, out)
     out += _pack_i(item.rebalance_timeout_ms)
     write_compact_nullable_string(item.server_assignor, out)
-    if not ((item.classic_member_metadata is not None and item.classic_member_metadata != ClassicMemberMetadata())):
+    if not (item.classic_member_metadata != ClassicMemberMetadata()):
         out.append(0)
     else:
         tags: list[tuple[int, bytearray]] = []
-        if (item.classic_member_metadata is not None and item.classic_member_metadata != ClassicMemberMetadata()):
+        if item.classic_member_metadata != ClassicMemberMetadata():
             value = bytearray()
             if item.classic_member_metadata is None:
-                value.append(255)
+                value.append(0)
             else:
                 value.append(1)
                 _write_classic_member_metadata_v0(item.classic_member_metadata, value)

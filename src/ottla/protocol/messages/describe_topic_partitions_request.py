@@ -83,9 +83,9 @@ def _read_describe_topic_partitions_request_v0(data: memoryview, at: int) -> tup
     (response_partition_limit,) = _unpack_i(data, at)
     at += 4
     cursor: Cursor | None = None
-    present = data[at]
+    present = data[at] < 128
     at += 1
-    if present < 128:
+    if present:
         cursor, at = _read_cursor_v0(data, at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeTopicPartitionsRequest(topics, response_partition_limit, cursor), at

@@ -164,9 +164,9 @@ def _read_describe_topic_partitions_response_v0(data: memoryview, at: int) -> tu
     count, at = read_compact_count(data, at, 26)
     topics, at = _read_describe_topic_partitions_response_topics_v0(data, at, count)
     next_cursor: Cursor | None = None
-    present = data[at]
+    present = data[at] < 128
     at += 1
-    if present < 128:
+    if present:
         next_cursor, at = _read_cursor_v0(data, at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeTopicPartitionsResponse(throttle_time_ms, topics, next_cursor), at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from struct import Struct as Layout
 
-from ottla.protocol.message import RecordsMessage, Segment, Struct, refuse_field
+from ottla.protocol.message import RecordsMessage, Segment, Struct, refuse_field, refuse_null_field
 from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_count,
@@ -13,6 +13,7 @@ from ottla.protocol.primitives import (
     read_compact_view,
     read_tag,
     read_tag_count,
+    refuse_null,
     skip_tags,
     uvarint,
     write_compact_string,
@@ -87,7 +88,7 @@ class PartitionSnapshot(Struct):
         current_leader: LeaderIdAndEpoch | None = None,
         size: int = 0,
         position: int = 0,
-        unaligned_records: Segment = None,
+        unaligned_records: Segment = b"",
     ) -> None:
         self.index = index
         self.error_code = error_code
@@ -149,6 +150,8 @@ def _read_partition_snapshots_v0(data: memoryview, at: int, count: int) -> tuple
         size, position = _unpack_qq(data, at)
         at += 16
         unaligned_records, at = read_compact_view(data, at)
+        if unaligned_records is None:
+            refuse_null("records", at)
         current_leader: LeaderIdAndEpoch | None = None
         if not data[at]:
             at += 1
@@ -235,6 +238,8 @@ def _write_partition_snapshots_v0(items: Sequence[PartitionSnapshot], out: bytea
         out += _pack_ih(item.index, item.error_code)
         _write_snapshot_id_v0(item.snapshot_id, out)
         out += _pack_qq(item.size, item.position)
+        if item.unaligned_records is None:
+            refuse_null_field("PartitionSnapshot.unaligned_records")
         out += uvarint(0 if item.unaligned_records is None else len(item.unaligned_records) + 1)
         if item.unaligned_records:
             segments.append(out)

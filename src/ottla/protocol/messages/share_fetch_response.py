@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from struct import Struct as Layout
 
 from ottla.base.uuids import ZERO_UUID
-from ottla.protocol.message import RecordsMessage, Segment, Struct
+from ottla.protocol.message import RecordsMessage, Segment, Struct, refuse_null_field
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_nullable_string,
     read_compact_string,
     read_compact_view,
+    refuse_null,
     skip_tags,
     uvarint,
     write_compact_nullable_string,
@@ -92,7 +93,7 @@ class PartitionData(Struct):
         acknowledge_error_code: int = 0,
         acknowledge_error_message: str | None = None,
         current_leader: LeaderIdAndEpoch | None = None,
-        records: Segment = None,
+        records: Segment = b"",
         acquired_records: Sequence[AcquiredRecords] = (),
     ) -> None:
         self.partition_index = partition_index
@@ -163,6 +164,8 @@ def _read_partition_datas_v1(data: memoryview, at: int, count: int) -> tuple[lis
         acknowledge_error_message, at = read_compact_nullable_string(data, at)
         current_leader, at = _read_leader_id_and_epoch_v1(data, at)
         records, at = read_compact_view(data, at)
+        if records is None:
+            refuse_null("records", at)
         count, at = read_compact_count(data, at, 19)
         acquired_records, at = _read_acquired_recordss_v1(data, at, count)
         at = skip_tags(data, at) if data[at] else at + 1
@@ -226,6 +229,8 @@ def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray, se
         out += _pack_h(item.acknowledge_error_code)
         write_compact_nullable_string(item.acknowledge_error_message, out)
         _write_leader_id_and_epoch_v1(item.current_leader, out)
+        if item.records is None:
+            refuse_null_field("PartitionData.records")
         out += uvarint(0 if item.records is None else len(item.records) + 1)
         if item.records:
             segments.append(out)

@@ -99,9 +99,9 @@ def _read_share_group_heartbeat_response_v1(data: memoryview, at: int) -> tuple[
     member_epoch, heartbeat_interval_ms = _unpack_ii(data, at)
     at += 8
     assignment: Assignment | None = None
-    present = data[at]
+    present = data[at] < 128
     at += 1
-    if present < 128:
+    if present:
         assignment, at = _read_assignment_v1(data, at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareGroupHeartbeatResponse(throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, assignment), at

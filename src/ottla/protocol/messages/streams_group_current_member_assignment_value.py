@@ -61,7 +61,7 @@ class TaskIds(Struct):
         self,
         subtopology_id: str = "",
         partitions: Sequence[int] = (),
-        assignment_epochs: Sequence[int] | None = None,
+        assignment_epochs: Sequence[int] | None = (),
     ) -> None:
         self.subtopology_id = subtopology_id
         self.partitions = partitions
@@ -74,7 +74,7 @@ def _read_task_idss_v0(data: memoryview, at: int, count: int) -> tuple[list[Task
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
         partitions, at = read_numbers(data, at, count, "i")
-        assignment_epochs: Sequence[int] | None = None
+        assignment_epochs: Sequence[int] | None = ()
         if not data[at]:
             at += 1
         else:
@@ -118,11 +118,11 @@ def _write_task_idss_v0(items: Sequence[TaskIds], out: bytearray) -> None:
         write_compact_string(item.subtopology_id, out)
         out += uvarint(len(item.partitions) + 1)
         write_numbers(item.partitions, "i", out)
-        if not (item.assignment_epochs is not None):
+        if not ((item.assignment_epochs is None or item.assignment_epochs)):
             out.append(0)
         else:
             tags: list[tuple[int, bytearray]] = []
-            if item.assignment_epochs is not None:
+            if (item.assignment_epochs is None or item.assignment_epochs):
                 value = bytearray()
                 value += uvarint(0 if item.assignment_epochs is None else len(item.assignment_epochs) + 1)
                 if item.assignment_epochs:

@@ -336,9 +336,9 @@ def _read_members_v0(data: memoryview, at: int, count: int) -> tuple[list[Member
         at += 4
         process_id, at = read_compact_string(data, at)
         user_endpoint: Endpoint | None = None
-        present = data[at]
+        present = data[at] < 128
         at += 1
-        if present < 128:
+        if present:
             user_endpoint, at = _read_endpoint_v0(data, at)
         count, at = read_compact_count(data, at, 3)
         client_tags, at = _read_key_values_v0(data, at, count)
@@ -367,9 +367,9 @@ def _read_described_groups_v0(data: memoryview, at: int, count: int) -> tuple[li
         group_epoch, assignment_epoch = _unpack_ii(data, at)
         at += 8
         topology: Topology | None = None
-        present = data[at]
+        present = data[at] < 128
         at += 1
-        if present < 128:
+        if present:
             topology, at = _read_topology_v0(data, at)
         count, at = read_compact_count(data, at, 28)
         members, at = _read_members_v0(data, at, count)

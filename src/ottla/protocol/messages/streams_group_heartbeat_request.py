@@ -303,9 +303,9 @@ def _read_streams_group_heartbeat_request_v0(data: memoryview, at: int) -> tuple
     (rebalance_timeout_ms,) = _unpack_i(data, at)
     at += 4
     topology: Topology | None = None
-    present = data[at]
+    present = data[at] < 128
     at += 1
-    if present < 128:
+    if present:
         topology, at = _read_topology_v0(data, at)
     count, at = read_compact_nullable_count(data, at, 3)
     active_tasks: list[TaskIds] | None = None
@@ -321,9 +321,9 @@ def _read_streams_group_heartbeat_request_v0(data: memoryview, at: int) -> tuple
         warmup_tasks, at = _read_task_idss_v0(data, at, count)
     process_id, at = read_compact_nullable_string(data, at)
     user_endpoint: Endpoint | None = None
-    present = data[at]
+    present = data[at] < 128
     at += 1
-    if present < 128:
+    if present:
         user_endpoint, at = _read_endpoint_v0(data, at)
     count, at = read_compact_nullable_count(data, at, 3)
     client_tags: list[KeyValue] | None = None

@@ -103,9 +103,9 @@ def _read_streams_group_member_metadata_value_v0(data: memoryview, at: int) -> t
     at += 8
     process_id, at = read_compact_string(data, at)
     user_endpoint: Endpoint | None = None
-    present = data[at]
+    present = data[at] < 128
     at += 1
-    if present < 128:
+    if present:
         user_endpoint, at = _read_endpoint_v0(data, at)
     count, at = read_compact_count(data, at, 3)
     client_tags, at = _read_key_values_v0(data, at, count)

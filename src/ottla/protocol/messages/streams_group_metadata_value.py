@@ -35,7 +35,7 @@ class StreamsGroupMetadataValue(Message):
         epoch: int = 0,
         metadata_hash: int = 0,
         validated_topology_epoch: int = -1,
-        last_assignment_configs: Sequence[LastAssignmentConfig] | None = None,
+        last_assignment_configs: Sequence[LastAssignmentConfig] | None = (),
     ) -> None:
         self.epoch = epoch
         self.metadata_hash = metadata_hash
@@ -69,7 +69,7 @@ def _read_streams_group_metadata_value_v0(data: memoryview, at: int) -> tuple[St
     epoch, metadata_hash = _unpack_iq(data, at)
     at += 12
     validated_topology_epoch: int = -1
-    last_assignment_configs: Sequence[LastAssignmentConfig] | None = None
+    last_assignment_configs: Sequence[LastAssignmentConfig] | None = ()
     if not data[at]:
         at += 1
     else:
@@ -100,7 +100,7 @@ def _write_last_assignment_configs_v0(items: Sequence[LastAssignmentConfig], out
 
 def _write_streams_group_metadata_value_v0(item: StreamsGroupMetadataValue, out: bytearray) -> None:
     out += _pack_iq(item.epoch, item.metadata_hash)
-    if not (item.validated_topology_epoch != -1 or item.last_assignment_configs is not None):
+    if not (item.validated_topology_epoch != -1 or (item.last_assignment_configs is None or item.last_assignment_configs)):
         out.append(0)
     else:
         tags: list[tuple[int, bytearray]] = []
@@ -108,7 +108,7 @@ def _write_streams_group_metadata_value_v0(item: StreamsGroupMetadataValue, out:
             value = bytearray()
             value += _pack_i(item.validated_topology_epoch)
             tags.append((0, value))
-        if item.last_assignment_configs is not None:
+        if (item.last_assignment_configs is None or item.last_assignment_configs):
             value = bytearray()
             value += uvarint(0 if item.last_assignment_configs is None else len(item.last_assignment_configs) + 1)
             if item.last_assignment_configs:
