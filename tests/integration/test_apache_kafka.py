@@ -36,8 +36,7 @@ def test_java_clients_write_and_read_a_topic(oracle: Oracle, apache_kafka: Apach
     assert (first.headers, first.timestamp_type) == ((("h", None), ("h", b"2")), "CreateTime")
     assert (second.offset, second.key, second.value) == (1, None, None)
     assert clients.offsets("greetings") == (0, 2)
-    assert clients.offset_for_time("greetings", 1_500) == (1, 2_000)
-    assert clients.offset_for_time("greetings", 2_001) is None
+    assert clients.offsets_for_times("greetings", [1_500, 2_001]) == [(1, 2_000), None]
     metadata = apache_kafka.log_directory / "greetings-0" / "partition.metadata"
     assert len(topic_id) == 16
     assert metadata.exists()

@@ -95,14 +95,17 @@ class JavaClients:
         answer = self._ask("client.offsets", topic=topic, partition=partition, **question)
         return answer["start"], answer["end"]
 
-    def offset_for_time(
-        self, topic: str, timestamp: int, partition: int = 0
-    ) -> tuple[int, int] | None:
-        """(offset, timestamp) of the first record at or after `timestamp`."""
+    def offsets_for_times(
+        self, topic: str, timestamps: Sequence[int], partition: int = 0
+    ) -> list[tuple[int, int] | None]:
+        """For each time (offset, timestamp) of the first record at or after it."""
         answer = self._ask(
-            "client.offset_for_time", topic=topic, partition=partition, timestamp=timestamp
+            "client.offsets_for_times",
+            topic=topic,
+            partition=partition,
+            timestamps=list(timestamps),
         )
-        return None if answer is None else (answer["offset"], answer["timestamp"])
+        return [None if found is None else (found[0], found[1]) for found in answer]
 
     def _ask(self, operation: str, **arguments: Json) -> Json:
         return self._oracle.ask(operation, bootstrap=self._bootstrap, **arguments)

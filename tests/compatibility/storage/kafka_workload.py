@@ -62,6 +62,7 @@ class Written:
     start_offset: int
     end_offset: int
     stable_offset: int
+    times: dict[int, tuple[int, int] | None]  # what a look-up by time found: offset, timestamp
 
 
 def in_batches(sends: list[Step], size: int) -> list[Step]:
@@ -187,15 +188,25 @@ def write_topics(clients: JavaClients, log_directory: Path) -> dict[str, Written
 
 def as_consumed(clients: JavaClients, topic: str, topic_id: bytes) -> Written:
     start, end = clients.offsets(topic)
+    records = clients.consume(topic)
+    times = times_to_look_up(records)
     return Written(
         topic,
         topic_id,
-        uncommitted=clients.consume(topic),
+        uncommitted=records,
         committed=clients.consume(topic, is_committed=True),
         start_offset=start,
         end_offset=end,
         stable_offset=clients.offsets(topic, is_committed=True)[1],
+        times=dict(zip(times, clients.offsets_for_times(topic, times), strict=True)),
     )
+
+
+def times_to_look_up(records: list[Consumed]) -> list[int]:
+    """Before, at and just after some of the records' times, and after the last of them."""
+    some = {record.timestamp for record in records[:: max(1, len(records) // 15)]}
+    last = max(record.timestamp for record in records)
+    return sorted({0, last, last + 1, *some, *(time + 1 for time in some)})
 
 
 def wait_for_the_cleaner(log_directory: Path, topic: str) -> None:

@@ -41,7 +41,7 @@ final class ClientsOracle {
         operations.put("client.produce", ClientsOracle::produce);
         operations.put("client.consume", ClientsOracle::consume);
         operations.put("client.offsets", ClientsOracle::offsets);
-        operations.put("client.offset_for_time", ClientsOracle::offsetForTime);
+        operations.put("client.offsets_for_times", ClientsOracle::offsetsForTimes);
     }
 
     private static JsonNode createTopic(JsonNode question) throws Exception {
@@ -161,16 +161,20 @@ final class ClientsOracle {
         }
     }
 
-    private static JsonNode offsetForTime(JsonNode question) {
+    private static JsonNode offsetsForTimes(JsonNode question) {
         TopicPartition partition = partition(question);
+        ArrayNode answer = Oracle.JSON.createArrayNode();
         try (KafkaConsumer<byte[], byte[]> consumer = consumer(question)) {
-            OffsetAndTimestamp found = consumer.offsetsForTimes(
-                Map.of(partition, question.path("timestamp").asLong()), PATIENCE).get(partition);
-            if (found == null)
-                return Oracle.JSON.nullNode();
-            return Oracle.JSON.createObjectNode()
-                .put("offset", found.offset()).put("timestamp", found.timestamp());
+            for (JsonNode timestamp : question.path("timestamps")) {
+                OffsetAndTimestamp found = consumer.offsetsForTimes(
+                    Map.of(partition, timestamp.asLong()), PATIENCE).get(partition);
+                if (found == null)
+                    answer.addNull();
+                else
+                    answer.addArray().add(found.offset()).add(found.timestamp());
+            }
         }
+        return answer;
     }
 
     private static KafkaConsumer<byte[], byte[]> consumer(JsonNode question) {
