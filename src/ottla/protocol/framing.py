@@ -1,9 +1,10 @@
 """Cuts a byte stream into length-prefixed frames.
 
 Promises  memory grows with the bytes that arrive, never with the length that is announced;
-          a frame is a slice of a buffer whose bytes are never written again, so it stays good
-          however long its request takes.
-Leaves    sockets to the network layer, which reads into `next_buffer` and reports to `received`.
+          a frame is a buffer of its own, which is never written again, so it stays good however
+          long its request takes, and whoever keeps a part of it keeps nothing else alive.
+Leaves    sockets to the network layer, which reads into `next_buffer` and reports to `received`
+          before anything else happens: the bytes in between lie in a buffer that readers share.
 """
 
 from __future__ import annotations
@@ -13,70 +14,123 @@ from struct import Struct
 from ottla.protocol.errors import MalformedMessage
 
 LENGTH_BYTES = 4
-FIRST_BUFFER_BYTES = 4 * 1024  # an idle connection costs this much
-BUFFER_BYTES_MAX = 256 * 1024  # for streams of small frames; a large frame gets its own size
+SCRATCH_BYTES = 256 * 1024
+PARTIAL_BYTES_MAX = 64 * 1024  # up to here a beginning is kept aside and read on in the scratch
+WHOLE_BYTES_MAX = 1088 * 1024  # up to here a longer beginning gets room for all the rest at once
 
 _LENGTH = Struct(">i")
 
 
-class FrameReader:
-    """Gathers bytes as they arrive and hands out whole frames, without the length in front."""
+class Scratch:
+    """Where the bytes of many streams land, one stream at a time: an idle one costs nothing."""
 
-    def __init__(self, frame_bytes_max: int) -> None:
+    __slots__ = ("buffer", "view")
+
+    def __init__(self, size: int = SCRATCH_BYTES) -> None:
+        assert size > PARTIAL_BYTES_MAX
+        self.buffer = bytearray(size)
+        self.view = memoryview(self.buffer)
+
+
+class FrameReader:
+    """Gathers bytes as they arrive and hands out whole frames, without the length in front.
+
+    A stream is in one of two states. Small frames are cut out of the scratch by copying them,
+    which costs less than fresh memory for the next read would; the beginning of a frame at the
+    end of a read waits in `_partial`. A frame of which much has arrived continues in a buffer of
+    its own, `_large`, into which the rest is read directly.
+    """
+
+    __slots__ = ("_large", "_large_end", "_large_size", "_partial", "_scratch", "frame_bytes_max")
+
+    def __init__(self, frame_bytes_max: int, scratch: Scratch | None = None) -> None:
         self.frame_bytes_max = frame_bytes_max
-        self._buffer = bytearray(FIRST_BUFFER_BYTES)
-        self._view = memoryview(self._buffer)
-        self._start = 0  # of the frame that is not complete yet
-        self._end = 0  # of what has arrived
+        self._scratch = scratch or Scratch()
+        self._partial = bytearray()
+        self._large: memoryview | None = None
+        self._large_end = 0  # of what has arrived
+        self._large_size = 0  # of the whole frame with its length
 
     @property
     def has_partial_frame(self) -> bool:
         """Whether the peer owes the rest of a frame: such a wait has a deadline."""
-        return self._end > self._start
+        return self._large is not None or len(self._partial) > 0
+
+    @property
+    def partial_bytes(self) -> int:
+        """How much of the incomplete frame has arrived."""
+        return self._large_end or len(self._partial)
+
+    @property
+    def held_bytes(self) -> int:
+        """The memory that the incomplete frame takes."""
+        return len(self._partial) if self._large is None else len(self._large)
 
     def next_buffer(self) -> memoryview:
         """Where the next bytes belong; never empty."""
-        if self._end == len(self._buffer):
-            self._renew_buffer()
-        return self._view[self._end :]
+        if self._large is not None:
+            if self._large_end == len(self._large):
+                self._grow_large(self._large)
+            return self._large[self._large_end :]
+        kept = len(self._partial)
+        if not kept:
+            return self._scratch.view
+        self._scratch.buffer[:kept] = self._partial
+        return self._scratch.view[kept:]
 
     def received(self, count: int) -> list[memoryview]:
         """Note that `count` bytes arrived; return the frames they complete."""
-        self._end += count
-        frames = []
-        while self._end - self._start >= LENGTH_BYTES:
-            size = self._announced_size()
-            end = self._start + LENGTH_BYTES + size
-            if end > self._end:
+        if self._large is not None:
+            return self._received_large(count)
+        start, end, frames, buffer = 0, len(self._partial) + count, [], self._scratch.buffer
+        while end - start >= LENGTH_BYTES:
+            size = _LENGTH.unpack_from(buffer, start)[0]
+            if not 0 <= size <= self.frame_bytes_max:
+                raise self._refusal(size)
+            behind = start + LENGTH_BYTES + size
+            if behind > end:
                 break
-            frames.append(self._view[self._start + LENGTH_BYTES : end])
-            self._start = end
+            frames.append(memoryview(buffer[start + LENGTH_BYTES : behind]))
+            start = behind
+        self._keep_partial(start, end)
         return frames
 
-    def _announced_size(self) -> int:
-        size: int = _LENGTH.unpack_from(self._buffer, self._start)[0]
-        if not 0 <= size <= self.frame_bytes_max:
-            raise MalformedMessage(
-                f"a frame of {size} bytes is announced; at most {self.frame_bytes_max} are allowed"
-            )
-        return size
+    def _refusal(self, size: int) -> MalformedMessage:
+        return MalformedMessage(
+            f"a frame of {size} bytes is announced; at most {self.frame_bytes_max} are allowed"
+        )
 
-    def _renew_buffer(self) -> None:
-        """A fresh buffer, twice as large as the last, which begins with the partial frame.
+    def _keep_partial(self, start: int, end: int) -> None:
+        if end - start <= PARTIAL_BYTES_MAX:
+            if start < end or self._partial:
+                self._partial = self._scratch.buffer[start:end]
+            return
+        self._partial = bytearray()
+        self._large_size = LENGTH_BYTES + _LENGTH.unpack_from(self._scratch.buffer, start)[0]
+        self._grow_large(self._scratch.view[start:end])
+        self._large_end = end - start
 
-        The old one is left to the frames that were cut from it. Doubling means that a large frame
-        is copied once at most on average, and that ten bytes of it never cost ninety megabytes.
+    def _received_large(self, count: int) -> list[memoryview]:
+        assert self._large is not None
+        self._large_end += count
+        if self._large_end < self._large_size:
+            return []
+        frame = self._large[LENGTH_BYTES:]
+        self._large, self._large_end = None, 0
+        return [frame]
+
+    def _grow_large(self, arrived: memoryview) -> None:
+        """Go on in a larger buffer that begins with what has arrived.
+
+        Doubling means that a byte is copied once at most on average, and that a hundred thousand
+        bytes of a frame never cost ninety megabytes.
         """
-        partial = self._view[self._start : self._end]
-        size = min(2 * len(self._buffer), BUFFER_BYTES_MAX)
-        if len(partial) >= LENGTH_BYTES:
-            whole = LENGTH_BYTES + self._announced_size()
-            size = max(size, min(whole, 2 * len(partial)))
-        size = max(size, len(partial) + LENGTH_BYTES)
-        buffer = bytearray(size)
-        buffer[: len(partial)] = partial
-        self._buffer, self._view = buffer, memoryview(buffer)
-        self._start, self._end = 0, len(partial)
+        size = self._large_size
+        if size > WHOLE_BYTES_MAX:
+            size = min(size, 2 * len(arrived))
+        large = memoryview(bytearray(size))
+        large[: len(arrived)] = arrived
+        self._large = large
 
 
 def finish_frame(segments: list[memoryview | bytes | bytearray]) -> None:

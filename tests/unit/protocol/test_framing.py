@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ottla.protocol.errors import MalformedMessage
-from ottla.protocol.framing import FIRST_BUFFER_BYTES, FrameReader
+from ottla.protocol.framing import FrameReader, Scratch
 
 MIB = 1024 * 1024
 
@@ -73,7 +73,7 @@ def test_a_large_announcement_costs_nothing_until_it_arrives() -> None:
     reader = FrameReader(100 * MIB)
     feed(reader, (90 * MIB).to_bytes(4, "big") + b"0123456789")
     assert reader.has_partial_frame
-    assert len(reader.next_buffer()) <= FIRST_BUFFER_BYTES
+    assert reader.held_bytes == reader.partial_bytes == 14
 
 
 def test_the_buffer_never_exceeds_twice_what_has_arrived_of_a_large_frame() -> None:
@@ -84,3 +84,36 @@ def test_the_buffer_never_exceeds_twice_what_has_arrived_of_a_large_frame() -> N
         feed(reader, bytes(64 * 1024))
         sent += 64 * 1024
         assert len(reader.next_buffer()) <= max(sent, 256 * 1024)
+        assert sent <= reader.held_bytes <= 2 * sent
+
+
+def test_a_stream_with_nothing_outstanding_holds_no_memory() -> None:
+    reader = FrameReader(MIB)
+    feed(reader, framed(bytes(MIB)) + framed(bytes(70_000)) + framed(b"small"))
+    assert not reader.has_partial_frame
+    assert reader.held_bytes == 0
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_streams_that_share_a_scratch_do_not_mix(seed: int) -> None:
+    rng, scratch = random.Random(seed), Scratch()
+    readers = [FrameReader(MIB, scratch) for _ in range(3)]
+    bodies = [
+        [bytes([stream]) * rng.choice([1, 40, 9000, 70_000, 400_000]) for _ in range(12)]
+        for stream in range(3)
+    ]
+    left = [b"".join(map(framed, each)) for each in bodies]
+    got: list[list[bytes]] = [[], [], []]
+    while any(left):
+        stream, cut = rng.randrange(3), rng.choice([1, 7, 1000, 70_000])
+        got[stream] += feed(readers[stream], left[stream][:cut])
+        left[stream] = left[stream][cut:]
+    assert got == bodies
+
+
+def test_a_frame_can_be_changed_in_place_without_touching_another() -> None:
+    reader, frames, data = FrameReader(MIB), [], framed(b"one") + framed(b"two")
+    reader.next_buffer()[: len(data)] = data
+    frames += reader.received(len(data))
+    frames[0][:] = b"ONE"
+    assert [bytes(frame) for frame in frames] == [b"ONE", b"two"]
