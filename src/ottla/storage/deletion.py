@@ -1,0 +1,71 @@
+"""Files that are out of use and wait to be deleted.
+
+A segment that leaves the log is renamed to `.deleted` at once and removed from disk after
+`file.delete.delay.ms`: readers that were just given a range of it can finish.
+
+Owns      the queue of what is to be removed, and when.
+Promises  removing touches nothing but the files queued; files that are gone already are no error.
+Leaves    running the removals, in a thread, to the broker.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from itertools import count
+
+from ottla.base.filesystem import FileSystem
+
+
+class Removal:
+    """Files or whole directories to remove. `run` may be called in any thread."""
+
+    def __init__(
+        self,
+        files: FileSystem,
+        paths: Sequence[str],
+        *,
+        close: Callable[[], None] | None = None,
+        is_directory: bool = False,
+    ) -> None:
+        self.paths = tuple(paths)
+        self._files = files
+        self._close = close
+        self._is_directory = is_directory
+
+    def run(self) -> None:
+        if self._close is not None:
+            self._close()
+        remove = self._files.remove_directory if self._is_directory else self._files.remove
+        for path in self.paths:
+            try:
+                remove(path)
+            except FileNotFoundError:
+                pass
+
+
+class DeletionQueue:
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, int, Removal]] = []
+        self._numbers = count()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def next_due_ms(self) -> int | None:
+        return self._waiting[0][0] if self._waiting else None
+
+    def add(self, removal: Removal, due_ms: int) -> None:
+        heapq.heappush(self._waiting, (due_ms, next(self._numbers), removal))
+
+    def take_due(self, now_ms: int) -> list[Removal]:
+        due = []
+        while self._waiting and self._waiting[0][0] <= now_ms:
+            due.append(heapq.heappop(self._waiting)[2])
+        return due
+
+    def take_all(self) -> list[Removal]:
+        due = [removal for _, _, removal in sorted(self._waiting)]
+        self._waiting.clear()
+        return due

@@ -1,0 +1,62 @@
+"""Whether a log directory can still be trusted, and what its partitions say once it cannot.
+
+Promises  the first failure is final: a disk that lost a write or a sync has lost it for good, so
+          nothing there is tried again before the process starts anew.
+Leaves    what happens to the partitions to whoever is told through `on_failure`.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Callable
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.storage.errors import StorageError
+
+log = logging.getLogger(__name__)
+
+
+class StorageUnavailable(StorageError, BrokerError):
+    """The disk refused; the peer gets KAFKA_STORAGE_ERROR and may try another replica."""
+
+    def __init__(self, message: str) -> None:
+        BrokerError.__init__(self, ErrorCode.KAFKA_STORAGE_ERROR, message)
+
+
+class DirectoryHealth:
+    __slots__ = ("error", "on_failure", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.error: OSError | None = None
+        self.on_failure: Callable[[str], None] = lambda _path: None
+
+    @property
+    def is_online(self) -> bool:
+        return self.error is None
+
+    def check(self) -> None:
+        """StorageUnavailable once the directory has failed."""
+        if self.error is not None:
+            raise StorageUnavailable(f"log directory {self.path} is offline: {self.error}")
+
+    def failed(self, doing: str, error: OSError) -> StorageUnavailable:
+        """Take the directory offline; the exception to raise instead of `error`."""
+        if self.error is None:
+            self.error = error
+            log.error("log directory %s goes offline: %s: %s", self.path, doing, error)
+            self.on_failure(self.path)
+        return StorageUnavailable(f"{doing}: {error}")
+
+    def refused(self, doing: str, error: OSError) -> StorageUnavailable:
+        """As `failed`, except that a full disk still serves what it has, and may get room."""
+        if is_full(error):
+            log.warning("log directory %s is full: %s", self.path, doing)
+            return StorageUnavailable(f"{doing}: {error}")
+        return self.failed(doing, error)
+
+
+def is_full(error: OSError) -> bool:
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)

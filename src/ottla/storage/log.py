@@ -1,0 +1,244 @@
+"""The log of one partition: records appended at its end, read by offset, kept in segments.
+
+Owns      the offsets of the log (start, end, high watermark, recovery point), its segments, its
+          producer state and leader epochs.
+Promises  log start <= high watermark <= log end, and recovery point <= log end. Producer state and
+          epochs are read when first needed, and then are those of the records.
+Leaves    opening to `recovery.py`; appending, reading, cutting, deleting, syncing and swapping to
+          the modules that the methods name.
+Threads   one, the event loop's. What takes long is handed out as jobs for other threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ottla.base.filesystem import Buffer
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.storage import append, flushing, reading, replacement, retention, time_search, truncation
+from ottla.storage.admission import append_rules
+from ottla.storage.epoch_replay import open_epochs
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.file_names import LEADER_EPOCHS_NAME, PARTITION_METADATA_NAME
+from ottla.storage.leader_epochs import EpochEndOffset, EpochEntry, LeaderEpochs
+from ottla.storage.log_context import LogContext
+from ottla.storage.partition_metadata import read_topic_id, write_topic_id
+from ottla.storage.producer_replay import SnapshotFiles, load_states
+from ottla.storage.producer_state import ProducerStates
+from ottla.storage.rolling import roll, take_snapshot
+from ottla.storage.segment import Segment
+from ottla.storage.segments import Segments
+
+
+class Log:
+    def __init__(
+        self,
+        context: LogContext,
+        partition: TopicPartition,
+        path: str,
+        config: TopicConfig,
+        segments: Segments,
+        *,
+        log_start_offset: int,
+        log_end_offset: int,
+        recovery_point: int,
+        snapshot_offset: int | None = None,
+        states: ProducerStates | None = None,
+        damage: Sequence[CorruptLogError] = (),
+    ) -> None:
+        self.context = context
+        self.clock = context.clock
+        self.health = context.health
+        self.partition = partition
+        self.path = path
+        self.config = config
+        self.rules = append_rules(config)
+        self.segments = segments
+        self.log_start_offset = log_start_offset
+        self.log_end_offset = log_end_offset
+        self.high_watermark = log_start_offset
+        self.recovery_point = recovery_point  # records below are on disk for good
+        self.unsynced_segments: list[Segment] = []  # closed ones with an index that is not
+        self.has_unsynced_names = False
+        self.has_unsynced_cut = False
+        self.last_flush_ms = self.clock.now_ms()
+        self.cuts = 0  # how often records were taken away, so that a sync meanwhile counts nothing
+        self.snapshots = SnapshotFiles(context.files, path)
+        self.snapshot_offset = snapshot_offset  # of the newest snapshot on disk, if known
+        self.damage = tuple(damage)  # what recovery found in records that were once synced
+        self.last_noted_epoch = -1
+        self.is_closed = False
+        self._states = states
+        self._leader_epochs: LeaderEpochs | None = None
+        self._topic_id: TopicId | None = None
+
+    def __repr__(self) -> str:
+        return f"Log({self.path!r}, {self.log_start_offset} to {self.log_end_offset})"
+
+    # Appending: `append.py`
+
+    def append_as_leader(
+        self, data: Buffer, leader_epoch: int, by: append.ProducedBy = append.ANY_CLIENT
+    ) -> append.Appended:
+        return append.append_as_leader(self, data, leader_epoch, by)
+
+    def append_as_follower(self, data: Buffer) -> append.Appended:
+        return append.append_as_follower(self, data)
+
+    def note_leader_epoch(self, epoch: int) -> None:
+        """A leader begins its epoch at the end of the log, before it appends anything."""
+        append.note_epochs(self, [EpochEntry(epoch, self.log_end_offset)])
+
+    # Reading: `reading.py`, `time_search.py`
+
+    def read(
+        self,
+        offset: int,
+        bytes_max: int,
+        end_offset: int,
+        *,
+        at_least_one: bool = True,
+        with_aborted: bool = False,
+    ) -> reading.ReadRange:
+        return reading.read(
+            self, offset, bytes_max, end_offset,
+            at_least_one=at_least_one, with_aborted=with_aborted,
+        )  # fmt: skip
+
+    def find_by_timestamp(self, timestamp: int) -> time_search.FoundTime | None:
+        return time_search.find_by_timestamp(self, timestamp)
+
+    def find_max_timestamp(self) -> time_search.FoundTime | None:
+        return time_search.find_max_timestamp(self)
+
+    # Cutting, deleting, swapping: `truncation.py`, `retention.py`, `replacement.py`
+
+    def truncate_to(self, offset: int) -> bool:
+        return truncation.truncate_to(self, offset)
+
+    def truncate_to_epoch(self, leader_end: EpochEndOffset) -> int:
+        return truncation.truncate_to_epoch(self, leader_end)
+
+    def truncate_fully_and_start_at(self, offset: int, log_start_offset: int | None = None) -> None:
+        truncation.truncate_fully(self, offset, log_start_offset)
+
+    def advance_log_start(self, offset: int) -> bool:
+        return retention.advance_log_start(self, offset)
+
+    def enforce_retention(self) -> int:
+        return retention.enforce_retention(self)
+
+    def roll(self) -> Segment:
+        return roll(self)
+
+    def open_cleaned(self, base_offset: int) -> Segment:
+        return replacement.open_cleaned(self, base_offset)
+
+    def replace_segments(self, cleaned: Sequence[Segment], replaced: Sequence[Segment]) -> bool:
+        return replacement.replace_segments(self, cleaned, replaced)
+
+    # Offsets and state
+
+    @property
+    def size_bytes(self) -> int:
+        return self.segments.size_bytes
+
+    @property
+    def recovery_checkpoint(self) -> int:
+        """From where on recovery must read again: also closed segments must have sound indexes."""
+        waiting = [each.base_offset for each in self.unsynced_segments if not each.state]
+        return min([self.recovery_point, *waiting])
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self.producer_states.last_stable_offset(self.high_watermark)
+
+    def update_high_watermark(self, offset: int) -> int:
+        """Replication says how far records are safe; kept within the log."""
+        self.high_watermark = min(max(offset, self.log_start_offset), self.log_end_offset)
+        if self._states is not None:
+            self._states.high_watermark_advanced(self.high_watermark)
+        return self.high_watermark
+
+    @property
+    def producer_states(self) -> ProducerStates:
+        """The producers up to the end of the log."""
+        if self._states is None:
+            self._states = load_states(
+                self.snapshots, self.segments, self.log_start_offset, self.log_end_offset
+            )
+            self._states.high_watermark_advanced(self.high_watermark)
+        return self._states
+
+    def forget_producer_states(self) -> None:
+        """They are read again from the files when next needed."""
+        self._states = None
+
+    @property
+    def leader_epochs(self) -> LeaderEpochs:
+        if self._leader_epochs is None:
+            path = f"{self.path}/{LEADER_EPOCHS_NAME}"
+            epochs = open_epochs(self.context.files, path, self.segments)
+            epochs.truncate_from_end(self.log_end_offset)
+            epochs.truncate_from_start(self.log_start_offset)
+            self._leader_epochs = epochs
+        return self._leader_epochs
+
+    def forget_epochs_from(self, offset: int) -> None:
+        self.leader_epochs.truncate_from_end(offset)
+        self.last_noted_epoch = -1
+
+    @property
+    def topic_id(self) -> TopicId | None:
+        if self._topic_id is None:
+            path = f"{self.path}/{PARTITION_METADATA_NAME}"
+            self._topic_id = read_topic_id(self.context.files, path)
+        return self._topic_id
+
+    def assign_topic_id(self, topic_id: TopicId) -> None:
+        """Write it down, before the first record: it says whose records these are."""
+        write_topic_id(self.context.files, f"{self.path}/{PARTITION_METADATA_NAME}", topic_id)
+        self._topic_id = topic_id
+
+    def update_config(self, config: TopicConfig) -> None:
+        self.config = config
+        self.rules = append_rules(config)
+
+    # Life
+
+    def close(self) -> None:
+        """Leave everything so that it can be opened again without reading the records."""
+        try:
+            self.segments.active.seal()
+            if self.snapshot_offset != self.log_end_offset:
+                take_snapshot(self, self.log_end_offset, sync=True)
+                self.has_unsynced_names = True
+            if self._leader_epochs is not None and self._leader_epochs.is_dirty:
+                self._leader_epochs.write()
+            self._sync_for_close()
+        except OSError as error:
+            raise self.health.failed(f"closing {self.path}", error) from error
+        finally:
+            self.let_go()
+
+    def _sync_for_close(self) -> None:
+        has_unsynced = self.recovery_point < self.log_end_offset or self.unsynced_segments
+        if has_unsynced or self.has_unsynced_names or self.has_unsynced_cut:
+            flushing.flush(self)
+            self.segments.active.indexes.sync()
+
+    def let_go(self) -> None:
+        """Close the files as they are: the directory failed, or the partition is deleted."""
+        self.is_closed = True
+        for segment in self.segments:
+            segment.close()
+
+    def moved(self, path: str) -> None:
+        """The directory has another name now."""
+        self.path = path
+        self.snapshots.directory = path
+        for segment in self.segments:
+            segment.moved(path)
+        if self._leader_epochs is not None:
+            self._leader_epochs.renamed(f"{path}/{LEADER_EPOCHS_NAME}")

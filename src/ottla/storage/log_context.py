@@ -1,0 +1,31 @@
+"""What all logs of one log directory share, handed in by `log_directory.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING
+
+from ottla.base.clock import Clock
+from ottla.base.filesystem import FileSystem
+from ottla.storage.deletion import DeletionQueue
+from ottla.storage.directory_health import DirectoryHealth
+
+if TYPE_CHECKING:
+    from ottla.storage.log import Log
+
+
+@dataclass(slots=True)
+class LogContext:
+    files: FileSystem
+    clock: Clock
+    random: Random
+    health: DirectoryHealth
+    deletions: DeletionQueue = field(default_factory=DeletionQueue)
+    # Called before a log is cut below its recovery point, with that point already lowered: the
+    # checkpoint must say so first, or a crash would trust records that were never synced.
+    recovery_point_lowered: Callable[[Log], None] = lambda _log: None
+    # Called after a segment was closed: it should be synced before long, to bound recovery.
+    rolled: Callable[[Log], None] = lambda _log: None
+    has_verification: bool = False  # of transactions with their coordinator (KIP-890)

@@ -1,0 +1,129 @@
+"""Producer state of a log from its files: the newest usable snapshot, then the batches after it.
+
+Owns      the snapshot files `<offset>.snapshot` of a partition directory.
+Promises  the state that the live log had at that offset; a damaged snapshot is removed, and an
+          older one or the records themselves take its place.
+Leaves    the state to `producer_state.py`, the format to `producer_snapshot.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+
+from ottla.base.filesystem import File, FileSystem
+from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
+from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.file_names import SNAPSHOT_SUFFIX, parse_segment_file_name, segment_file_name
+from ottla.storage.producer_snapshot import read_snapshot, write_snapshot
+from ottla.storage.producer_state import ProducerStates
+from ottla.storage.scanning import walk_headers
+from ottla.storage.segment_search import find_batch
+from ottla.storage.segments import Segments
+
+log = logging.getLogger(__name__)
+
+# How far before a snapshot to look for the batches that producers may send again. Five batches of
+# a producer are in flight at most, so what lies further back would be of no use to most.
+REFILL_BYTES = 1 << 20
+
+
+class SnapshotFiles:
+    def __init__(self, files: FileSystem, directory: str) -> None:
+        self._files = files
+        self.directory = directory
+
+    def path(self, offset: int) -> str:
+        return f"{self.directory}/{segment_file_name(offset, SNAPSHOT_SUFFIX)}"
+
+    def offsets(self) -> list[int]:
+        """Of all snapshots, ascending."""
+        parsed = map(parse_segment_file_name, self._files.list_directory(self.directory))
+        return [
+            name.offset
+            for name in parsed
+            if name and name.suffix == SNAPSHOT_SUFFIX and not name.state
+        ]
+
+    def write(self, states: ProducerStates, offset: int, *, sync: bool) -> None:
+        write_snapshot(self._files, self.path(offset), states.producers, sync=sync)
+
+    def remove(self, offsets: Iterable[int]) -> None:
+        for offset in offsets:
+            try:
+                self._files.remove(self.path(offset))
+            except FileNotFoundError:
+                pass
+
+    def remove_strays(self, base_offsets: Iterable[int], end_offset: int) -> None:
+        """Keep one a segment, which recovery may need, and the newest."""
+        offsets = [offset for offset in self.offsets() if offset <= end_offset]
+        kept = {*base_offsets, *offsets[-1:]}
+        self.remove(
+            offset for offset in self.offsets() if offset not in kept or offset > end_offset
+        )
+
+    def load_newest(self, end_offset: int) -> ProducerStates | None:
+        """The state at the newest usable snapshot up to `end_offset`."""
+        for offset in reversed([each for each in self.offsets() if each <= end_offset]):
+            try:
+                entries = read_snapshot(self._files, self.path(offset))
+            except CorruptLogError as error:
+                log.warning("removing a damaged snapshot: %s", error)
+                self.remove([offset])
+                continue
+            states = ProducerStates(offset)
+            states.load(entries.items(), offset)
+            return states
+        return None
+
+
+def load_states(
+    snapshots: SnapshotFiles, segments: Segments, log_start_offset: int, end_offset: int
+) -> ProducerStates:
+    """The producers of the log up to `end_offset`."""
+    states = snapshots.load_newest(end_offset)
+    if states is None:
+        states = ProducerStates(max(segments[0].base_offset, log_start_offset))
+    elif states.producers:
+        states.refill_windows(headers_before(segments, states.end_offset))
+    replay(states, segments, end_offset)
+    return states
+
+
+def replay(states: ProducerStates, segments: Segments, end_offset: int) -> None:
+    """Apply the batches from the state's end up to `end_offset`."""
+    for segment in segments.reaching(states.end_offset):
+        found = find_batch(segment, max(states.end_offset, segment.base_offset))
+        if found is None:
+            continue
+        for position, header in walk_headers(segment.file, found[0], segment.size):
+            if header.base_offset >= end_offset:
+                break
+            if header.base_offset >= states.end_offset:
+                states.apply(header, marker_at(segment.file, position, header))
+    states.end_offset = end_offset
+
+
+def marker_at(file: File, position: int, header: BatchHeader) -> EndMarker | None:
+    """What a control batch in a file says; None for any other batch."""
+    if not header.attributes & CONTROL_BIT:
+        return None
+    size = header.size_bytes
+    if size > CONTROL_BYTES_MAX:
+        raise CorruptLogError(file.path, position, f"a control batch of {size} bytes")
+    return read_end_marker(file.read_at(position, size))
+
+
+def headers_before(segments: Segments, offset: int) -> Iterator[BatchHeader]:
+    """Headers of the last batches before `offset`, in the order of the log."""
+    for segment in segments.reaching(max(offset - 1, 0)):
+        if segment.base_offset >= offset:
+            return
+        found = find_batch(segment, offset)
+        end = segment.size if found is None else found[0]
+        start = segment.indexes.offsets.first_from_position(max(0, end - REFILL_BYTES))
+        position = 0 if start is None or end <= REFILL_BYTES else min(start.position, end)
+        for _, header in walk_headers(segment.file, position, end):
+            yield header

@@ -1,0 +1,197 @@
+"""Opening a log: quickly after an orderly stop, by reading it again after any other.
+
+Owns      the way from the files of a partition directory to a `Log`: leftovers are sorted out,
+          orphans removed, missing indexes built; then either the end of the log is looked up, or
+          everything from the recovery point on is checked (`segment_recovery.py`).
+Promises  the log that is opened ends with a whole batch. After an orderly stop only the end of the
+          last segment is read, whatever the size of the log.
+Leaves    knowing whether the stop was orderly, and the checkpoints, to `log_directory.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ottla.base.ids import TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.storage.epoch_replay import open_epochs
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.file_names import LEADER_EPOCHS_NAME
+from ottla.storage.leader_epochs import LeaderEpochs
+from ottla.storage.log import Log
+from ottla.storage.log_context import LogContext
+from ottla.storage.partition_files import PartitionFiles
+from ottla.storage.producer_replay import SnapshotFiles, load_states
+from ottla.storage.segment import Segment
+from ottla.storage.segment_recovery import Recovered, recover_segments
+from ottla.storage.segment_search import read_next_offset
+from ottla.storage.segments import Segments
+
+logger = logging.getLogger(__name__)
+
+
+class Checkpoint(NamedTuple):
+    """What the checkpoints of the log directory say about a log."""
+
+    recovery_point: int = 0
+    log_start_offset: int = 0
+    is_clean: bool = False  # the last stop was orderly
+
+
+def open_log(
+    context: LogContext,
+    partition: TopicPartition,
+    path: str,
+    config: TopicConfig,
+    checkpoint: Checkpoint,
+    progress: Callable[[int], None] = lambda _bytes: None,
+) -> Log:
+    """The log in this directory, made if there is none. OSError if the disk refuses.
+
+    `progress` is told the bytes of every segment that had to be read.
+    """
+    files = PartitionFiles(context, path, config)
+    files.finish_swaps()
+    segments = files.open_segments()
+    damaged_from = files.first_damaged_transactions(segments)
+    if checkpoint.is_clean and segments and damaged_from is None:
+        end_offset = _clean_end(segments, checkpoint)
+        if end_offset is not None:
+            files.rebuild_missing_indexes(segments)
+            return _clean_log(files, partition, Segments(segments), end_offset, checkpoint)
+    from_offset = checkpoint.recovery_point if damaged_from is None else damaged_from
+    return _recover(files, partition, segments, from_offset, checkpoint, progress)
+
+
+def _clean_end(segments: list[Segment], checkpoint: Checkpoint) -> int | None:
+    """Where the log ends; None where that is not where an orderly stop would have left it."""
+    try:
+        end_offset = read_next_offset(segments[-1])
+    except CorruptLogError as error:
+        logger.warning("an orderly stop, but %s", error)
+        return None
+    is_expected = end_offset == checkpoint.recovery_point >= checkpoint.log_start_offset
+    return end_offset if is_expected else None
+
+
+def _clean_log(
+    files: PartitionFiles,
+    partition: TopicPartition,
+    segments: Segments,
+    end_offset: int,
+    checkpoint: Checkpoint,
+) -> Log:
+    return Log(
+        files.context,
+        partition,
+        files.path,
+        files.config,
+        segments,
+        log_start_offset=max(checkpoint.log_start_offset, segments[0].base_offset),
+        log_end_offset=end_offset,
+        recovery_point=end_offset,
+        snapshot_offset=files.newest_snapshot(end_offset),
+    )
+
+
+def _recover(
+    files: PartitionFiles,
+    partition: TopicPartition,
+    segments: list[Segment],
+    from_offset: int,
+    checkpoint: Checkpoint,
+    progress: Callable[[int], None],
+) -> Log:
+    """Read everything from `from_offset` on, and keep what is whole."""
+    recovery_point = checkpoint.recovery_point
+    if not segments:
+        segments = [files.new_segment(checkpoint.log_start_offset)]
+    known = Segments(segments)
+    unread = known.reaching(min(from_offset, recovery_point))
+    trusted = [segment for segment in segments if segment not in unread]
+    files.rebuild_missing_indexes(trusted)
+    recovered = _read_again(files, known, trusted, unread, checkpoint, progress)
+    files.drop(recovered.dropped)
+    if recovered.end_offset < recovery_point:
+        recovered.damage.append(_lost_end(recovered, recovery_point))
+    if recovered.end_offset < checkpoint.log_start_offset:
+        return _start_over(files, partition, [*trusted, *recovered.kept], recovered, checkpoint)
+    log = Log(
+        files.context,
+        partition,
+        files.path,
+        files.config,
+        Segments([*trusted, *recovered.kept]),
+        log_start_offset=max(checkpoint.log_start_offset, segments[0].base_offset),
+        log_end_offset=recovered.end_offset,
+        recovery_point=min(recovery_point, recovered.end_offset),
+        states=recovered.states,
+        damage=recovered.damage,
+    )
+    log.unsynced_segments = recovered.kept[:-1]
+    log.has_unsynced_names = log.has_unsynced_cut = True
+    return log
+
+
+def _read_again(
+    files: PartitionFiles,
+    known: Segments,
+    trusted: list[Segment],
+    unread: list[Segment],
+    checkpoint: Checkpoint,
+    progress: Callable[[int], None],
+) -> Recovered:
+    first_offset = unread[0].base_offset
+    snapshots = SnapshotFiles(files.context.files, files.path)
+    # Later ones may tell of records that a truncation took away, and a power cut brought back.
+    snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
+    states = load_states(snapshots, known, checkpoint.log_start_offset, first_offset)
+    epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
+    epochs = open_epochs(files.context.files, epochs_path, trusted)
+    before = [entry for entry in epochs.entries if entry.start_offset < first_offset]
+    recovered = recover_segments(
+        unread, checkpoint.recovery_point, states, before, snapshots, progress
+    )
+    epochs.truncate_from_end(recovered.end_offset)
+    if list(epochs.entries) != recovered.epochs:
+        LeaderEpochs(files.context.files, epochs_path, recovered.epochs).write()
+    return recovered
+
+
+def _start_over(
+    files: PartitionFiles,
+    partition: TopicPartition,
+    segments: list[Segment],
+    recovered: Recovered,
+    checkpoint: Checkpoint,
+) -> Log:
+    """What is left ends before the log starts: files were lost. Go on, empty, where it starts."""
+    start = checkpoint.log_start_offset
+    logger.error("%s: all that is left lies before the start of the log, %d", files.path, start)
+    files.drop(segments)
+    log = Log(
+        files.context,
+        partition,
+        files.path,
+        files.config,
+        Segments([files.new_segment(start)]),
+        log_start_offset=start,
+        log_end_offset=start,
+        recovery_point=min(checkpoint.recovery_point, start),
+        damage=recovered.damage,
+    )
+    log.snapshots.remove(log.snapshots.offsets())
+    log.leader_epochs.clear()
+    log.has_unsynced_names = log.has_unsynced_cut = True
+    return log
+
+
+def _lost_end(recovered: Recovered, recovery_point: int) -> CorruptLogError:
+    last = recovered.kept[-1]
+    return CorruptLogError(
+        last.path,
+        last.size,
+        f"the log ends at offset {recovered.end_offset}, {recovery_point} was synced once",
+    )

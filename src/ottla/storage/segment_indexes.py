@@ -1,0 +1,140 @@
+"""The three indexes of a segment, opened when first needed.
+
+Owns      the files `<base offset>.index .timeindex .txnindex` of one segment.
+Promises  a segment that nobody reads costs no open file. An entry that cannot be written is left
+          out of the offset and time index, which are sparse anyway.
+Leaves    when to add entries to `segment.py`; the formats to the index modules.
+"""
+
+from __future__ import annotations
+
+import logging
+from array import array
+from collections.abc import Iterable
+
+from ottla.base.filesystem import FileSystem
+from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
+from ottla.storage.file_names import (
+    OFFSET_INDEX_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    TRANSACTION_INDEX_SUFFIX,
+    segment_file_name,
+)
+from ottla.storage.offset_index import OffsetIndex
+from ottla.storage.time_index import TimeIndex
+from ottla.storage.transaction_index import TransactionIndex
+
+log = logging.getLogger(__name__)
+
+
+class SegmentIndexes:
+    __slots__ = (
+        "_bytes_max",
+        "_files",
+        "base_offset",
+        "is_full",
+        "offsets",
+        "times",
+        "transactions",
+    )
+
+    def __init__(
+        self,
+        files: FileSystem,
+        directory: str,
+        base_offset: int,
+        bytes_max: int,
+        *,
+        create: bool = False,
+        state: str = "",
+    ) -> None:
+        self._files = files
+        self.base_offset = base_offset
+        self._bytes_max = bytes_max
+        self.is_full = False  # as of the last entry; an empty index that is full gains nothing
+        paths = index_paths(directory, base_offset, state)
+        self.offsets = OffsetIndex.open(files, paths[0], base_offset, bytes_max, create=create)
+        self.times = TimeIndex.open(files, paths[1], base_offset, bytes_max, create=create)
+        self.transactions = TransactionIndex.open(files, paths[2], base_offset)
+
+    def add(self, offset: int, position: int, timestamp: int, timestamp_offset: int) -> None:
+        """Note the batch with this last offset, and the largest timestamp up to it."""
+        offsets, times = self.offsets, self.times
+        try:
+            if not offsets.is_full:
+                offsets.append(offset, position)
+            if not times.is_full:
+                times.maybe_append(timestamp, timestamp_offset)
+        except OSError as error:
+            log.warning("%s: no index entry for offset %d: %s", offsets.path, offset, error)
+        self.is_full = offsets.is_full or times.is_full
+
+    def finish(self, timestamp: int, timestamp_offset: int) -> None:
+        """The segment is closed: its largest timestamp must be the last entry."""
+        if timestamp > NO_TIMESTAMP:
+            self.times.maybe_append(timestamp, timestamp_offset, even_if_full=True)
+        self.offsets.trim()
+        self.times.trim()
+
+    def rebuild(self, batches: Iterable[tuple[int, BatchHeader]], interval_bytes: int) -> None:
+        """Offset and time index from the records; unchanged if reading these raises."""
+        entries, largest = collect_entries(batches, interval_bytes)
+        self.offsets.clear()
+        self.times.clear()
+        self.is_full = False
+        for at in range(0, len(entries), 4):
+            self.add(*entries[at : at + 4])
+        self.finish(*largest)
+
+    def truncate_to(self, offset: int) -> None:
+        self.offsets.truncate_to(offset)
+        self.times.truncate_to(offset)
+        self.transactions.truncate_to(offset)
+        self.is_full = False
+
+    def open(self) -> None:
+        """Open the files now, in this thread, so that `sync` may run in another."""
+        for index in (self.offsets, self.times, self.transactions):
+            len(index)
+
+    def sync(self) -> None:
+        self.offsets.sync()
+        self.times.sync()
+        self.transactions.sync()
+
+    def paths(self) -> list[str]:
+        return [self.offsets.path, self.times.path, self.transactions.path]
+
+    def renamed(self, paths: list[str]) -> None:
+        """The files now have these names, in the order of `paths`."""
+        self.offsets.renamed(paths[0])
+        self.times.renamed(paths[1])
+        self.transactions.renamed(paths[2])
+
+    def close(self) -> None:
+        self.offsets.close()
+        self.times.close()
+        self.transactions.close()
+
+
+def index_paths(directory: str, base_offset: int, state: str = "") -> list[str]:
+    suffixes = (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX)
+    return [f"{directory}/{segment_file_name(base_offset, each + state)}" for each in suffixes]
+
+
+def collect_entries(
+    batches: Iterable[tuple[int, BatchHeader]], interval_bytes: int
+) -> tuple[array[int], tuple[int, int]]:
+    """Flat (offset, position, timestamp, its offset) entries, and the largest timestamp of all."""
+    entries = array("q")
+    timestamp, timestamp_offset = NO_TIMESTAMP, -1
+    indexed_position = end = 0
+    for position, header in batches:
+        if header.max_timestamp > timestamp:
+            timestamp, timestamp_offset = header.max_timestamp, header.last_offset
+        # Behind damage an entry is needed in any case: no reader gets there from before it.
+        if position - indexed_position > interval_bytes or position != end:
+            entries.extend((header.last_offset, position, timestamp, timestamp_offset))
+            indexed_position = position
+        end = position + header.size_bytes
+    return entries, (timestamp, timestamp_offset)
