@@ -19,6 +19,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
 import org.apache.kafka.common.errors.UnsupportedVersionException;
+import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Message;
 import org.apache.kafka.common.protocol.MessageUtil;
@@ -48,8 +49,10 @@ final class MessageOracle {
 
     static void register(Map<String, Oracle.Operation> operations) {
         operations.put("message.encode", question -> of(question).encode(question));
+        operations.put("message.encode_prefixed", question -> of(question).encodePrefixed(question));
         operations.put("message.decode", question -> of(question).decode(question));
         operations.put("message.classes", question -> classes());
+        MessageLayouts.register(operations);
     }
 
     private static MessageOracle of(JsonNode question) throws ReflectiveOperationException {
@@ -64,9 +67,20 @@ final class MessageOracle {
 
     private JsonNode encode(JsonNode question) throws Exception {
         short version = supportedVersion(question);
-        Message message = (Message) call(read, question.path("json"), version);
+        short jsonVersion = (short) question.path("json_version").asInt(version);
+        Message message = (Message) call(read, question.path("json"), jsonVersion);
         ByteBuffer bytes = MessageUtil.toByteBufferAccessor(message, version).buffer();
         return Oracle.JSON.createObjectNode().put("bytes", MessageUtil.byteBufferToArray(bytes));
+    }
+
+    /** As Kafka stores it: keys of a coordinator behind their type, all else behind its version. */
+    private JsonNode encodePrefixed(JsonNode question) throws Exception {
+        short version = supportedVersion(question);
+        Message message = (Message) call(read, question.path("json"), version);
+        byte[] bytes = type.getSimpleName().endsWith("Key")
+            ? MessageUtil.toCoordinatorTypePrefixedBytes((ApiMessage) message)
+            : MessageUtil.toVersionPrefixedBytes(version, message);
+        return Oracle.JSON.createObjectNode().put("bytes", bytes);
     }
 
     private JsonNode decode(JsonNode question) throws Exception {

@@ -1,0 +1,40 @@
+"""What a foreign codec must offer to be compared with ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from tests.support.message_values import Plain
+from tools.messages.schema import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One value of one message in one version."""
+
+    message: Message
+    version: int
+    value: Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The foreign codec did not encode a value: in its own words."""
+
+    reason: str
+
+
+class ForeignCodec(Protocol):
+    letter: str  # in the table
+    name: str
+
+    def has(self, message: Message, version: int) -> bool: ...
+
+    def fit(self, case: Case) -> Case:
+        """The nearest value that this codec can express: some know only the error codes of
+        their time, or times of the calendar."""
+        ...
+
+    def encode_many(self, cases: Sequence[Case]) -> list[bytes | Refusal]: ...

@@ -1,0 +1,153 @@
+"""I: kio, a codec with one dataclass for every message and version."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Container, Sequence
+from dataclasses import Field as DataclassField
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_args
+from uuid import UUID
+
+import kio.index
+import kio.serial
+from kio.schema.errors import ErrorCode
+from kio.static.constants import EntityType
+from tests.support.message_values import Plain
+from tools.messages.schema import Field, Message, Struct, snake_case
+from tools.oracles.codec import Case, Refusal
+
+from ottla.base.uuids import ZERO_UUID
+
+ERROR_CODES = sorted(ErrorCode)
+TIME_MS_MAX = 10**13  # kio keeps times as datetime: within a calendar's years
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class KioCodec:
+    letter = "I"
+    name = "kio"
+
+    def has(self, message: Message, version: int) -> bool:
+        return kio_class(message, version) is not None
+
+    def fit(self, case: Case) -> Case:
+        root = kio_class(case.message, case.version)
+        value = _walk(case.message, case.message.root, root, case.value, _fitted, _plain_struct)
+        return Case(case.message, case.version, value)
+
+    def encode_many(self, cases: Sequence[Case]) -> list[bytes | Refusal]:
+        return [_encode(case) for case in cases]
+
+
+def kio_class(message: Message, version: int) -> Any | None:
+    name, kind = message.name, EntityType.data
+    for suffix, meant in (("Request", EntityType.request), ("Response", EntityType.response)):
+        if name.endswith(suffix):
+            name, kind = name.removesuffix(suffix), meant
+    if name.endswith("Header"):
+        kind = EntityType.header
+    try:
+        return kio.index.load_entity_schema(snake_case(name), version, kind)
+    except kio.index.UnknownEntity:
+        return None
+
+
+def _encode(case: Case) -> bytes | Refusal:
+    root = kio_class(case.message, case.version)
+    try:
+        made = _walk(case.message, case.message.root, root, case.value, _converted, _kio_struct)
+        out = io.BytesIO()
+        kio.serial.entity_writer(root)(out, made)
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        return Refusal(f"{type(error).__name__}: {error}")
+    return out.getvalue()
+
+
+Convert = Callable[[DataclassField[Any], Any], Any]
+MakeStruct = Callable[[Any, Plain], Any]
+
+
+def _walk(
+    message: Message,
+    struct: Struct,
+    kio_type: Any,
+    value: Plain,
+    convert: Convert,
+    make: MakeStruct,
+) -> Any:
+    """Go through a plain value and kio's class together."""
+    theirs = {f.name: f for f in fields(kio_type)}
+    ours = {f.name: f for f in struct.fields}
+
+    def one(field: Field, about: DataclassField[Any], item: Any) -> Any:
+        if field.is_struct:
+            inner = message.structs[field.type]
+            return _walk(message, inner, _inner_class(about.type), item, convert, make)
+        return convert(about, item)
+
+    made = {}
+    for name, item in value.items():
+        field, known = ours[name], kio_name(name, theirs)
+        about = theirs[known]
+        if item is not None:
+            item = (
+                [one(field, about, i) for i in item] if field.is_array else one(field, about, item)
+            )
+        made[known if make is _kio_struct else name] = item
+    return make(kio_type, made)
+
+
+def kio_name(name: str, theirs: Container[str]) -> str:
+    """Times have types of their own and lose their unit; Python's own names get an underscore."""
+    known = (name, name.removesuffix("_ms"), name + "_")
+    return next((each for each in known if each in theirs), name)
+
+
+def _inner_class(annotation: Any) -> Any:
+    """The dataclass in `X`, `X | None`, `tuple[X, ...]`, `tuple[X, ...] | None`."""
+    if hasattr(annotation, "__dataclass_fields__"):
+        return annotation
+    return next((found for arg in get_args(annotation) if (found := _inner_class(arg))), None)
+
+
+def _plain_struct(_: Any, made: Plain) -> Plain:
+    return made
+
+
+def _kio_struct(kio_type: Any, made: Plain) -> Any:
+    return kio_type(**{k: tuple(v) if isinstance(v, list) else v for k, v in made.items()})
+
+
+def _can_be_none(about: DataclassField[Any]) -> bool:
+    return type(None) in get_args(about.type)
+
+
+def _fitted(about: DataclassField[Any], item: Any) -> Any:
+    """What kio can express, as near to `item` as needed and no nearer."""
+    match about.metadata["kafka_type"]:
+        case "error_code":
+            return int(ERROR_CODES[item % len(ERROR_CODES)])
+        case "datetime_i64":
+            is_no_time = item == -1 and _can_be_none(about)
+            return item if is_no_time else abs(item) % TIME_MS_MAX
+        case "timedelta_i64":
+            return abs(item) % TIME_MS_MAX
+        case "float64":
+            return item if abs(item) < float("inf") else 0.5
+    return item
+
+
+def _converted(about: DataclassField[Any], item: Any) -> Any:
+    match about.metadata["kafka_type"]:
+        case "error_code":
+            return ErrorCode(item)
+        case "datetime_i64":
+            return None if item == -1 else EPOCH + timedelta(milliseconds=item)
+        case "timedelta_i32" | "timedelta_i64":
+            return timedelta(milliseconds=item)
+        case "uuid":
+            is_none = _can_be_none(about) and item == ZERO_UUID
+            return None if is_none else UUID(bytes=item)
+    return item
