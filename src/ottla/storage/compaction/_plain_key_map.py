@@ -1,0 +1,135 @@
+"""The newest offset of each key, in plain Python: what runs where the compiled map was not built.
+
+Owns      a hash table in one stretch of memory, 16 bytes a slot: 80 bits of the key's hash and 48
+          bits of offset, counted from the map's base and from 1, so that 0 is an empty slot.
+Promises  keys are not kept, so memory does not depend on their size; a full map says so, and
+          forgets nothing. The hash has a secret, so nobody can choose keys that collide.
+Leaves    reading records to `ottla.protocol.records`, whose index arrays it takes: offsets and
+          timestamps in `numbers`, places of keys and values in `places`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from hashlib import blake2b
+
+from ottla.protocol.records.batch import Buffer
+
+SLOT_BYTES = 16
+_OFFSET_MASK = (1 << 48) - 1
+_TAG_MASK = ((1 << 64) - 1) ^ _OFFSET_MASK
+
+
+class KeyMap:
+    def __init__(self, slots: int, entries_max: int, base_offset: int, secret: bytes) -> None:
+        if not 0 < entries_max < slots < 1 << 32:
+            raise ValueError(f"{entries_max} keys in {slots} slots")
+        if len(secret) != 16:
+            raise ValueError("the secret has 16 bytes")
+        self._slots = slots
+        self._entries = 0
+        self._entries_max = entries_max
+        self._base_offset = base_offset
+        self._secret = secret
+        self._table = array("Q", bytes(slots * SLOT_BYTES))
+
+    def __len__(self) -> int:
+        return self._entries
+
+    @property
+    def size_bytes(self) -> int:
+        return self._slots * SLOT_BYTES
+
+    def note(
+        self,
+        data: Buffer,
+        start: int,
+        count: int,
+        numbers: memoryview,
+        places: memoryview,
+        from_offset: int,
+    ) -> int:
+        """Take over the offsets of these records, from `from_offset` on, where they have keys.
+
+        Returns how many records were gone through: all, or as many as the map had room for.
+        """
+        table = self._table
+        for row in range(count):
+            size, offset = places[3 * count + row], numbers[row]
+            if size < 0 or offset < from_offset:
+                continue
+            if not 0 <= offset - self._base_offset < _OFFSET_MASK:
+                return row
+            at = start + places[2 * count + row]
+            slot, first, second = self._find(bytes(data[at : at + size]))
+            if not table[slot + 1] & _OFFSET_MASK:
+                if self._entries >= self._entries_max:
+                    return row
+                self._entries += 1
+            table[slot] = first
+            table[slot + 1] = second | offset - self._base_offset + 1
+        return count
+
+    def choose(
+        self,
+        data: Buffer,
+        start: int,
+        count: int,
+        numbers: memoryview,
+        places: memoryview,
+        end_offset: int,
+        drops_tombstones: bool,
+        keep: bytearray,
+    ) -> tuple[int, bool, int]:
+        """Which records stay, as a 1 in `keep`: those from `end_offset` on, and the newest of each
+        key, unless it is a tombstone whose time has come.
+
+        Returns how many these are, whether tombstones are among them, and the largest timestamp.
+        """
+        kept, has_tombstones, max_timestamp = 0, False, -1
+        for row in range(count):
+            is_tombstone = places[5 * count + row] < 0
+            size, offset = places[3 * count + row], numbers[row]
+            if offset >= end_offset:
+                is_kept = True
+            elif size < 0 or (drops_tombstones and is_tombstone):
+                is_kept = False
+            else:
+                at = start + places[2 * count + row]
+                is_kept = self._is_newest(bytes(data[at : at + size]), offset)
+            keep[row] = is_kept
+            if is_kept:
+                kept += 1
+                has_tombstones |= is_tombstone
+                max_timestamp = max(max_timestamp, numbers[count + row])
+        return kept, has_tombstones, max_timestamp
+
+    def _is_newest(self, key: bytes, offset: int) -> bool:
+        relative = self._table[self._find(key)[0] + 1] & _OFFSET_MASK
+        return relative == 0 or offset >= self._base_offset + relative - 1
+
+    def _find(self, key: bytes) -> tuple[int, int, int]:
+        """The place of this key, or the empty one where it would go, and its two tags."""
+        digest = blake2b(key, digest_size=16, key=self._secret).digest()
+        first = int.from_bytes(digest[:8])
+        second = int.from_bytes(digest[8:])
+        slot = (second & 0xFFFFFFFF) * self._slots >> 32
+        second &= _TAG_MASK
+        table = self._table
+        while True:
+            word = table[2 * slot + 1]
+            if not word & _OFFSET_MASK or (word & _TAG_MASK == second and table[2 * slot] == first):
+                return 2 * slot, first, second
+            slot += 1
+            if slot == self._slots:
+                slot = 0
+
+
+def are_rising(numbers: memoryview, count: int, first_offset: int, last_offset: int) -> bool:
+    """Whether the first `count` offsets rise, and lie between these two."""
+    least = first_offset
+    for offset in numbers[:count]:
+        if not least <= offset <= last_offset:
+            return False
+        least = offset + 1
+    return True

@@ -1,0 +1,76 @@
+"""What becomes of one batch, before its records are looked at.
+
+Owns      the rules for batches as a whole: aborted records go; markers go once nothing of their
+          transaction is left and readers had time to see that; what a producer's sequence depends
+          on stays, if only as an empty batch, and so does the end of each new segment: by its
+          last offset recovery tells which old segments it stands for.
+Promises  pure functions of a header and of what is known about its transaction and producer.
+Leaves    records to `batch_rewriting.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ottla.protocol.records.batch import BatchHeader
+from ottla.storage.compaction.request import LastBatch
+
+
+class Fate(NamedTuple):
+    drops_records: bool  # all of them, unseen
+    stays_if_empty: bool
+    starts_horizon: bool  # the time until its removal begins now, if it has not begun
+
+
+class BatchRules(NamedTuple):
+    now_ms: int
+    end_offset: int  # of what may be changed in this round
+    last_batches: Mapping[int, LastBatch]
+
+
+def decide_data(header: BatchHeader, is_aborted: bool, is_last: bool, rules: BatchRules) -> Fate:
+    """`is_last` says that it is the last batch that becomes part of a new segment.
+
+    Whether tombstones start a horizon is seen later, with the records.
+    """
+    return Fate(
+        drops_records=is_aborted and is_in_range(header, rules),
+        stays_if_empty=is_last or is_last_of_producer(header, rules.last_batches),
+        starts_horizon=False,
+    )
+
+
+def decide_marker(header: BatchHeader, is_idle: bool, is_last: bool, rules: BatchRules) -> Fate:
+    """`is_idle` says that no batch of its transaction is left."""
+    is_in_reach = is_idle and is_in_range(header, rules)
+    # The last word of a producer that is still known stays as it is: its epoch fences, and an
+    # emptied marker would not tell it to a broker that rebuilds its state from the log.
+    is_last_word = is_last_of_producer(header, rules.last_batches)
+    return Fate(
+        drops_records=is_in_reach and has_expired(header, rules.now_ms) and not is_last_word,
+        stays_if_empty=is_last or is_last_word,
+        starts_horizon=is_in_reach,
+    )
+
+
+def is_in_range(header: BatchHeader, rules: BatchRules) -> bool:
+    return header.last_offset < rules.end_offset
+
+
+def has_expired(header: BatchHeader, now_ms: int) -> bool:
+    """Has its delete horizon passed? A batch that has none yet lives on."""
+    horizon_ms = header.delete_horizon_ms
+    return horizon_ms is not None and horizon_ms <= now_ms
+
+
+def is_last_of_producer(header: BatchHeader, last_batches: Mapping[int, LastBatch]) -> bool:
+    """Does the producer's sequence, or else its epoch, depend on this batch?"""
+    if not header.has_producer_id:
+        return False
+    last = last_batches.get(header.producer_id)
+    if last is None:
+        return False
+    if last.last_offset >= 0:
+        return header.last_offset == last.last_offset
+    return header.is_control and header.producer_epoch == last.epoch

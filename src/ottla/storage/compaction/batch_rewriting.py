@@ -1,0 +1,129 @@
+"""One batch without the records that are out of date.
+
+Owns      opening a batch, asking the key map about each record, putting it together again: same
+          offsets, producer, sequences and codec, fewer records.
+Promises  a batch that loses nothing keeps its bytes; a tombstone's time runs from the first round
+          that found it among the newest, and is noted in the batch (its delete horizon).
+Leaves    batches as a whole to `batch_decisions.py`.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import InvalidBatch
+from ottla.protocol.records import native
+from ottla.protocol.records.batch import DELETE_HORIZON_BIT, BatchHeader, Buffer
+from ottla.protocol.records.building import assemble, build_emptied_batch
+from ottla.protocol.records.reading import open_body
+from ottla.storage.compaction.batch_decisions import Fate, has_expired
+from ottla.storage.compaction.key_map import KeyMap, are_rising
+
+RECORD_BYTES_MIN = 7
+
+
+class RecordIndex:
+    """Where the records of a batch are; the same arrays serve one batch after the other."""
+
+    def __init__(self, decompressed_bytes_max: int) -> None:
+        self._decompressed_bytes_max = decompressed_bytes_max
+        self._room = 0
+        self.body: Buffer = b""
+        self.numbers = memoryview(array("q"))
+        self.places = memoryview(array("i"))
+
+    def open(self, batch: memoryview, header: BatchHeader) -> None:
+        """InvalidBatch where the records are not what the header says."""
+        body = open_body(batch, 0, header, self._decompressed_bytes_max)
+        count = header.records_count
+        if not 0 <= count <= len(body) // RECORD_BYTES_MIN:
+            raise InvalidBatch(ErrorCode.INVALID_RECORD, f"{count} records in {len(body)} bytes")
+        self._reserve(count)
+        append_time = header.max_timestamp if header.is_log_append_time else None
+        native.index(
+            body, 0, len(body), 0, count, True,
+            header.base_offset, header.base_timestamp, append_time, self.numbers, self.places,
+        )  # fmt: skip
+        if not are_rising(self.numbers, count, header.base_offset, header.last_offset):
+            raise InvalidBatch(
+                ErrorCode.INVALID_RECORD, "offsets of records that do not rise within the batch"
+            )
+        self.body = body
+
+    def _reserve(self, count: int) -> None:
+        if count > self._room:
+            self._room = max(count, 2 * self._room)
+            self.numbers = memoryview(array("q", bytes(16 * self._room)))
+            self.places = memoryview(array("i", bytes(32 * self._room)))
+
+
+class BatchRewriter:
+    def __init__(
+        self,
+        keys: KeyMap,
+        end_offset: int,
+        now_ms: int,
+        delete_retention_ms: int,
+        index: RecordIndex,
+    ) -> None:
+        self._keys = keys
+        self._end_offset = end_offset
+        self._now_ms = now_ms
+        self._delete_retention_ms = delete_retention_ms
+        self._index = index
+
+    def rewrite(self, batch: memoryview, header: BatchHeader, fate: Fate) -> Buffer | None:
+        """The batch as it stays in the log, or None where it leaves."""
+        if header.base_offset >= self._end_offset:
+            return batch
+        if fate.drops_records or header.records_count == 0:
+            return build_emptied_batch(header) if fate.stays_if_empty else None
+        if header.is_control:
+            return self._rewrite_marker(batch, header, fate)
+        return self._rewrite_data(batch, header, fate)
+
+    def _rewrite_marker(self, batch: memoryview, header: BatchHeader, fate: Fate) -> Buffer:
+        if not fate.starts_horizon or header.delete_horizon_ms is not None:
+            return batch
+        self._index.open(batch, header)
+        keep = bytes([1]) * header.records_count
+        return self._assemble(header, keep, header.records_count, header.max_timestamp, True)
+
+    def _rewrite_data(self, batch: memoryview, header: BatchHeader, fate: Fate) -> Buffer | None:
+        index, count = self._index, header.records_count
+        index.open(batch, header)
+        keep = bytearray(count)
+        kept, has_tombstones, max_timestamp = self._keys.choose(
+            index.body, 0, count, index.numbers, index.places,
+            self._end_offset, has_expired(header, self._now_ms), keep,
+        )  # fmt: skip
+        if not kept:
+            return build_emptied_batch(header) if fate.stays_if_empty else None
+        starts_horizon = (
+            has_tombstones
+            and header.delete_horizon_ms is None
+            and header.last_offset < self._end_offset
+        )
+        if kept == count and not starts_horizon:
+            return batch
+        return self._assemble(header, keep, kept, max_timestamp, starts_horizon)
+
+    def _assemble(
+        self, header: BatchHeader, keep: Buffer, kept: int, max_timestamp: int, starts_horizon: bool
+    ) -> bytearray:
+        base_timestamp, attributes = header.base_timestamp, header.attributes
+        if starts_horizon:
+            base_timestamp = self._now_ms + self._delete_retention_ms
+            attributes |= DELETE_HORIZON_BIT
+        body = self._index.body
+        chosen = native.select(
+            body, 0, len(body), header.records_count, keep, header.base_timestamp - base_timestamp
+        )
+        changed = header._replace(
+            attributes=attributes,
+            base_timestamp=base_timestamp,
+            max_timestamp=header.max_timestamp if header.is_log_append_time else max_timestamp,
+            records_count=kept,
+        )
+        return assemble(changed, chosen)

@@ -1,0 +1,51 @@
+"""Up to where each log of a log directory is clean: `cleaner-offset-checkpoint`.
+
+Owns      the file and its offsets.
+Promises  an offset goes up only after the cleaned segments are in place for good, so a crash in
+          between costs work, and nothing else. A file that cannot be read counts as empty: then
+          every log is dirty from its start.
+Leaves    offsets that do not fit their log to `plan.py`, which corrects them.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ottla.base.filesystem import FileSystem
+from ottla.base.ids import TopicPartition
+from ottla.storage.checkpoints import OffsetCheckpoint
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.file_names import CLEANER_OFFSETS_NAME
+
+log = logging.getLogger(__name__)
+
+
+class CleanerOffsets:
+    def __init__(self, files: FileSystem, directory: str) -> None:
+        self._checkpoint = OffsetCheckpoint(files, f"{directory}/{CLEANER_OFFSETS_NAME}")
+        self._offsets = self._load()
+
+    def get(self, partition: TopicPartition) -> int | None:
+        return self._offsets.get(partition)
+
+    def set(self, partition: TopicPartition, offset: int) -> None:
+        if self._offsets.get(partition) != offset:
+            self._offsets[partition] = offset
+            self._checkpoint.write(self._offsets)
+
+    def truncate(self, partition: TopicPartition, offset: int) -> None:
+        """The log was cut at `offset`: what follows will be dirty."""
+        if self._offsets.get(partition, 0) > offset:
+            self.set(partition, offset)
+
+    def remove(self, partition: TopicPartition) -> None:
+        """The log was deleted, or has moved to another directory."""
+        if self._offsets.pop(partition, None) is not None:
+            self._checkpoint.write(self._offsets)
+
+    def _load(self) -> dict[TopicPartition, int]:
+        try:
+            return self._checkpoint.read()
+        except CorruptLogError as error:
+            log.warning("all logs count as dirty: %s", error)
+            return {}

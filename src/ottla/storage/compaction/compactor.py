@@ -1,0 +1,137 @@
+"""Compaction of the logs of one log directory, step by step, as its event loop has time.
+
+    round_ = compactor.begin(logs)        # the dirtiest log, if one is dirty enough
+    for event in helper.run(round_.request):     # elsewhere: another process, for minutes
+        compactor.take(round_, event)     # here: swap in what is ready
+
+Owns      the choice, the rounds under way, and the cleaner offsets of the directory.
+Promises  a result is taken only for a log that is still what it was when the round began, so a
+          log may be cut or deleted at any time. A damaged log is left alone from then on.
+Leaves    running the helper process, and how often to begin, to the broker.
+Threads   one, that of the logs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ottla.base.filesystem import FileSystem
+from ottla.base.ids import TopicPartition
+from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
+from ottla.storage.compaction.cleaning_states import CleaningStates
+from ottla.storage.compaction.log_summary import request_for, summarise
+from ottla.storage.compaction.plan import Cleanable, choose_dirtiest, should_clean, survey
+from ottla.storage.compaction.request import (
+    CleanedGroup,
+    CleanFailure,
+    CleaningLimits,
+    CleanRequest,
+    CleanSummary,
+)
+from ottla.storage.file_names import CLEANED_SUFFIX, parse_segment_file_name
+from ottla.storage.log import Log
+from ottla.storage.segment import Segment
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Round:
+    """One log on its way through the helper process."""
+
+    log: Log
+    request: CleanRequest
+    sources: Mapping[int, Segment]  # by base offset
+    generations: Mapping[int, int]
+    is_over: bool = False
+
+
+class Compactor:
+    def __init__(
+        self, offsets: CleanerOffsets, limits: CleaningLimits, states: CleaningStates | None = None
+    ) -> None:
+        self.offsets = offsets
+        self.states = states or CleaningStates()
+        self._limits = limits
+
+    def begin(self, logs: Iterable[Log], now_ms: int) -> Round | None:
+        """Choose the dirtiest log that may be cleaned, and begin its round."""
+        by_partition = {
+            log.partition: log
+            for log in logs
+            if log.config.is_compacted and self.states.can_begin(log.partition)
+        }
+        surveyed = [self._survey(log, now_ms) for log in by_partition.values()]
+        chosen = choose_dirtiest(
+            each for each in surveyed if should_clean(each, by_partition[each.partition].config)
+        )
+        if chosen is None:
+            return None
+        log = by_partition[chosen.partition]
+        request = request_for(log, chosen, self._limits, now_ms)
+        self.states.begin(log.partition)
+        sources = {each.base_offset: each for each in log.segments}
+        generations = {base_offset: each.generation for base_offset, each in sources.items()}
+        return Round(log, request, sources, generations)
+
+    def take(self, round_: Round, event: CleanedGroup | CleanSummary | CleanFailure) -> None:
+        """Use what the helper has done. Once the round is over, whatever comes is dropped."""
+        log = round_.log
+        if round_.is_over or self.states.is_called_off(log.partition) or log.is_closed:
+            self.abandon(round_)
+        elif isinstance(event, CleanedGroup):
+            if not self._swap(round_, event):
+                self.abandon(round_)
+        elif isinstance(event, CleanSummary):
+            self.offsets.set(log.partition, event.end_offset)
+            self._end(round_)
+        else:
+            logger.error("%s: compaction failed: %s", log.partition, event.message)
+            if event.is_damaged:
+                self.states.mark_uncleanable(log.partition, event.message)
+            self.abandon(round_)
+
+    def abandon(self, round_: Round) -> None:
+        """Give up a round; its helper must be gone. What was swapped in before stays."""
+        if not round_.log.is_closed:
+            remove_cleaned_files(round_.log.context.files, round_.log.path)
+        self._end(round_)
+
+    def truncated(self, partition: TopicPartition, offset: int) -> None:
+        """The log was cut: to be called after every truncation."""
+        self.states.call_off(partition)
+        self.offsets.truncate(partition, offset)
+
+    def removed(self, partition: TopicPartition) -> None:
+        """The log was deleted, or has moved to another directory."""
+        self.states.forget(partition)
+        self.offsets.remove(partition)
+
+    def _survey(self, log: Log, now_ms: int) -> Cleanable:
+        found = survey(summarise(log, self.offsets.get(log.partition)), now_ms)
+        if found.is_checkpoint_wrong:
+            self.offsets.set(log.partition, found.first_dirty_offset)
+        return found
+
+    def _swap(self, round_: Round, group: CleanedGroup) -> bool:
+        log = round_.log
+        replaced = [round_.sources[base_offset] for base_offset in group.replaced]
+        is_same = all(each.generation == round_.generations[each.base_offset] for each in replaced)
+        if not is_same:
+            return False
+        return log.replace_segments([log.open_cleaned(group.base_offset)], replaced)
+
+    def _end(self, round_: Round) -> None:
+        if not round_.is_over:
+            round_.is_over = True
+            self.states.end(round_.log.partition)
+
+
+def remove_cleaned_files(files: FileSystem, directory: str) -> None:
+    """What a round that was given up has left."""
+    for name in files.list_directory(directory):
+        parsed = parse_segment_file_name(name)
+        if parsed is not None and parsed.state == CLEANED_SUFFIX:
+            files.remove(f"{directory}/{name}")

@@ -1,0 +1,118 @@
+"""The helper process: reads one request from its input, cleans, writes events to its output.
+
+    python -m ottla.storage.compaction.helper
+
+Owns      the process: its priority, its output, its end when the broker is gone.
+Promises  it writes no files but `.cleaned` ones, and none after the broker has died or closed its
+          end of the pipe; whatever goes wrong is told as an event.
+Leaves    starting and killing it to `helper_process.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import sys
+import time
+from collections.abc import Callable, Iterator
+from struct import Struct
+from typing import IO
+
+from ottla.base.disk import DiskFileSystem
+from ottla.base.filesystem import FileSystem
+from ottla.storage.compaction.cleaner import clean
+from ottla.storage.compaction.request import (
+    CleanedGroup,
+    CleanFailure,
+    CleanRequest,
+    CleanSummary,
+)
+from ottla.storage.compaction.throttle import Throttle
+from ottla.storage.errors import CorruptLogError
+
+NICENESS = 5  # clients come first
+CHECK_BYTES = 4 << 20  # how often to look whether the broker is still there
+LENGTH = Struct(">Q")
+
+Event = CleanedGroup | CleanSummary | CleanFailure
+
+
+class WatchingThrottle(Throttle):
+    """Keeps the pace and, every few megabytes, asks whether anyone still wants the result."""
+
+    def __init__(
+        self,
+        bytes_per_second: float,
+        monotonic_s: Callable[[], float],
+        sleep: Callable[[float], None],
+        check: Callable[[], None],
+    ) -> None:
+        super().__init__(bytes_per_second, monotonic_s, sleep)
+        self._check = check
+        self._unchecked_bytes = 0
+
+    def count(self, size: int) -> None:
+        super().count(size)
+        self._unchecked_bytes += size
+        if self._unchecked_bytes >= CHECK_BYTES:
+            self._unchecked_bytes = 0
+            self._check()
+
+
+def events(request: CleanRequest, files: FileSystem, throttle: Throttle) -> Iterator[Event]:
+    """The work itself, with every failure turned into an event."""
+    try:
+        yield from clean(request, files, throttle, secret=os.urandom(16))
+    except CorruptLogError as error:
+        yield CleanFailure(str(error), is_damaged=True)
+    except OSError as error:
+        yield CleanFailure(str(error), is_damaged=False)
+    except Exception as error:  # a bug of ours must not be tried again and again
+        yield CleanFailure(f"{type(error).__name__}: {error}", is_damaged=True)
+
+
+def write_message(output: IO[bytes], message: object) -> None:
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    output.write(LENGTH.pack(len(data)))
+    output.write(data)
+    output.flush()
+
+
+def read_message(source: IO[bytes]) -> object:
+    """The next message; EOFError where there is none, or only a part of one."""
+    head = source.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        raise EOFError
+    (size,) = LENGTH.unpack(head)
+    data = source.read(size)
+    if len(data) < size:
+        raise EOFError
+    return pickle.loads(data)
+
+
+def main() -> None:
+    os.nice(NICENESS)
+    source, output = sys.stdin.buffer, sys.stdout.buffer
+    hang_up = select.poll()
+    hang_up.register(source.fileno(), select.POLLHUP)
+
+    def check() -> None:
+        if hang_up.poll(0):
+            # At once, without tidying up: another broker may be at work in this directory.
+            os._exit(1)
+
+    try:
+        request = read_message(source)
+        assert isinstance(request, CleanRequest)
+        throttle = WatchingThrottle(
+            request.limits.bytes_per_second, time.monotonic, time.sleep, check
+        )
+        for event in events(request, DiskFileSystem(), throttle):
+            write_message(output, event)
+    except (EOFError, BrokenPipeError):
+        os._exit(1)  # nobody reads what else could be said
+
+
+if __name__ == "__main__":
+    main()

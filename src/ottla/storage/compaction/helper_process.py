@@ -1,0 +1,64 @@
+"""The broker's side of the helper process: start it for one round, hear what it did, or kill it.
+
+Owns      the child process and its pipes.
+Promises  the child gets no descriptor of ours but its two pipes, and no signal from our terminal;
+          when it dies in the middle, that is an event like any other. `run` blocks, and is for a
+          thread; `kill` may be called from another one.
+Leaves    what is done with the events to `compactor.py`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from ottla.storage.compaction.helper import Event, read_message, write_message
+from ottla.storage.compaction.request import CleanFailure, CleanRequest, CleanSummary
+
+COMMAND = (sys.executable, "-m", "ottla.storage.compaction.helper")
+
+
+class HelperProcess:
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            COMMAND,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            close_fds=True,
+            process_group=0,
+        )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def run(self, request: CleanRequest) -> Iterator[Event]:
+        """What the helper says, as it comes; the last event is a summary or a failure."""
+        process = self._process
+        assert process.stdin is not None, "it was opened as a pipe"
+        assert process.stdout is not None, "it was opened as a pipe"
+        try:
+            write_message(process.stdin, request)
+            while True:
+                event = read_message(process.stdout)
+                assert isinstance(event, Event)
+                yield event
+                if isinstance(event, CleanSummary | CleanFailure):
+                    return
+        except (EOFError, BrokenPipeError):
+            code = process.wait()
+            yield CleanFailure(f"the helper process ended with code {code}", is_damaged=False)
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """End it now, whatever it does, and wait until it is gone."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    pass

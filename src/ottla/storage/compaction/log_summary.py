@@ -1,0 +1,83 @@
+"""From a log to what compaction needs to know of it: summaries for the plan, a request for a round.
+
+Promises  reads no records, and timestamps only where a setting asks for them: most logs have no
+          compaction lag, and then no file is opened for the choice.
+Leaves    the choice to `plan.py`.
+"""
+
+from __future__ import annotations
+
+from ottla.config.options import INT64_MAX
+from ottla.storage.compaction.plan import Cleanable, LogSummary, SegmentSummary
+from ottla.storage.compaction.request import CleaningLimits, CleanRequest, LastBatch
+from ottla.storage.log import Log
+from ottla.storage.producer_state import ProducerStates
+from ottla.storage.segment import Segment
+from ottla.storage.segment_search import largest_timestamp
+from ottla.storage.transaction_index import AbortedTransaction
+
+
+def summarise(log: Log, checkpoint: int | None) -> LogSummary:
+    *closed, active = log.segments
+    has_least_lag = log.config.min_compaction_lag_ms > 0
+    has_largest_lag = log.config.max_compaction_lag_ms < INT64_MAX
+    return LogSummary(
+        partition=log.partition,
+        config=log.config,
+        segments=[
+            *(_summary(each, has_least_lag, has_largest_lag) for each in closed),
+            SegmentSummary(active.base_offset, active.size, -1, -1),
+        ],
+        log_start_offset=log.log_start_offset,
+        log_end_offset=log.log_end_offset,
+        last_stable_offset=log.last_stable_offset,
+        checkpoint=checkpoint,
+    )
+
+
+def _summary(segment: Segment, with_largest: bool, with_first: bool) -> SegmentSummary:
+    return SegmentSummary(
+        base_offset=segment.base_offset,
+        size_bytes=segment.size,
+        largest_timestamp=largest_timestamp(segment) if with_largest else -1,
+        first_timestamp=segment.first_timestamp() if with_first else -1,
+        offset_index_bytes=segment.indexes.offsets.size_bytes,
+        time_index_bytes=segment.indexes.times.size_bytes,
+    )
+
+
+def request_for(
+    log: Log, cleanable: Cleanable, limits: CleaningLimits, now_ms: int
+) -> CleanRequest:
+    end = cleanable.first_uncleanable_offset
+    closed = [segment for segment in log.segments if segment.base_offset < end]
+    return CleanRequest(
+        partition=log.partition,
+        directory=log.path,
+        config=log.config,
+        segments=tuple(_summary(segment, False, False) for segment in closed),
+        first_dirty_offset=cleanable.first_dirty_offset,
+        first_uncleanable_offset=end,
+        now_ms=now_ms,
+        aborted=tuple(_aborted_before(log, end)),
+        last_batches=_last_batches(log.producer_states),
+        limits=limits,
+    )
+
+
+def _aborted_before(log: Log, end_offset: int) -> list[AbortedTransaction]:
+    """All aborted transactions with records below `end_offset`; their markers may stand later."""
+    found = []
+    for segment in log.segments:
+        search = segment.indexes.transactions.aborted_between(0, end_offset)
+        found += search.transactions
+        if search.is_complete:
+            break
+    return found
+
+
+def _last_batches(states: ProducerStates) -> dict[int, LastBatch]:
+    return {
+        producer_id: LastBatch(entry.last_offset, entry.epoch)
+        for producer_id, entry in states.producers.items()
+    }
