@@ -19,8 +19,8 @@ from ottla.base.disk_file import OPEN_FLAGS, Descriptors, DiskFile
 from ottla.base.filesystem import DiskSpace
 
 _CLOSED = -1
-_FILE_MODE = 0o644  # narrowed by the umask of whoever starts the broker, as for any server
-_DIRECTORY_MODE = 0o755
+_FILE_MODE = 0o640  # records are nobody else's business; a group may be let in to read
+_DIRECTORY_MODE = 0o750
 
 
 class DiskFileSystem:

@@ -77,19 +77,17 @@ class DiskFile:
                 self._descriptors.close(self)
 
     def read_cached(self, position: int, size: int) -> bytes | None:
-        buffer = bytearray(size)
-        with self._pinned() as descriptor:
-            try:
-                count = os.preadv(descriptor, [buffer], position, os.RWF_NOWAIT)
-            except BlockingIOError:
-                return None
-            except OSError as error:
-                if error.errno not in _NOWAIT_UNSUPPORTED:
-                    raise
-                return self.read_at(position, size)  # such file systems live in memory
-            if count == size or position + count >= os.fstat(descriptor).st_size:
-                return bytes(memoryview(buffer)[:count])
-        return None
+        self._pins.append(None)
+        try:
+            descriptor = self._descriptor
+            if descriptor == _NO_DESCRIPTOR:
+                descriptor = self._descriptors.reopen(self)
+            self._is_recent = True
+            return _read_cached(descriptor, position, size)
+        finally:
+            self._pins.pop()
+            if self._is_closed:
+                self._descriptors.close(self)
 
     def write_at(self, position: int, data: Buffer) -> None:
         self._pins.append(None)
@@ -138,7 +136,7 @@ class DiskFile:
 
     @contextmanager
     def _pinned(self) -> Iterator[int]:
-        """What `read_at` and `write_at` do by hand, because they are called so often."""
+        """What reading and writing do by hand, because they are called so often."""
         self._pins.append(None)
         try:
             descriptor = self._descriptor
@@ -209,6 +207,23 @@ class Descriptors:
             return False
         os.close(descriptor)
         return True
+
+
+def _read_cached(descriptor: int, position: int, size: int) -> bytes | None:
+    buffer = bytearray(size)
+    try:
+        count = os.preadv(descriptor, (buffer,), position, os.RWF_NOWAIT)
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        if error.errno not in _NOWAIT_UNSUPPORTED:
+            raise
+        # File systems that do not know such reads are mostly those that live in memory.
+        return _read_rest(descriptor, position, size, b"")
+    if count == size:
+        return bytes(buffer)
+    is_at_end = position + count >= os.fstat(descriptor).st_size
+    return bytes(buffer[:count]) if is_at_end else None
 
 
 def _read_rest(descriptor: int, position: int, size: int, data: bytes) -> bytes:
