@@ -60,7 +60,7 @@ class Shape:
 MIXED = Shape()
 DEFAULTS = Shape(null_share=0, default_share=1, item_counts=(0,))
 FULL = Shape(null_share=0, default_share=0, item_counts=(1, 2), long_share=0)
-NULLS = Shape(null_share=1, default_share=0, item_counts=(1,))
+NULLS = Shape(null_share=1, default_share=0, item_counts=(1,), long_share=0)
 LONG = Shape(null_share=0, default_share=0, item_counts=(1,), long_share=1)
 WIDE = Shape(null_share=0, default_share=0.5, item_counts=(40,), long_share=0)
 EDGES = (DEFAULTS, FULL, NULLS, LONG)
