@@ -8,6 +8,7 @@ Errors    are OSError with its errno, on every implementation (ENOENT, EEXIST, E
 
 from __future__ import annotations
 
+import errno
 from typing import NamedTuple, Protocol
 
 Buffer = bytes | bytearray | memoryview
@@ -104,10 +105,13 @@ def parent_directory(path: str) -> str:
     return path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
 
 
-def read_file(files: FileSystem, path: str) -> bytes:
+def read_file(files: FileSystem, path: str, bytes_max: int = 256 << 20) -> bytes:
+    """The whole of a small file; OSError with EFBIG for one that cannot be meant."""
     file = files.open(path)
     try:
-        return file.read_at(0, file.size())
+        if (size := file.size()) > bytes_max:
+            raise OSError(errno.EFBIG, f"{size} bytes, more than {bytes_max}", path)
+        return file.read_at(0, size)
     finally:
         file.close()
 

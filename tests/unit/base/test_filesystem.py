@@ -279,6 +279,14 @@ def test_a_descriptor_reads_the_file_or_is_refused(volume: Volume) -> None:
     os.close(descriptor)
 
 
+def test_a_file_that_is_too_large_is_not_read_whole(volume: Volume) -> None:
+    path = volume.put("a", b"abcdef")
+    assert read_file(volume.files, path, bytes_max=6) == b"abcdef"
+    with pytest.raises(OSError, match="6 bytes") as raised:
+        read_file(volume.files, path, bytes_max=5)
+    assert raised.value.errno == errno.EFBIG
+
+
 def test_a_small_file_is_replaced_as_a_whole(volume: Volume) -> None:
     path = volume.put("a", b"the old content, which is longer")
     volume.put("a.tmp", b"left behind by somebody who was killed in the middle of replacing it")
