@@ -2,7 +2,7 @@
 
 Settings are fields of frozen dataclasses made with `option`, so that code reads a typed attribute
 (`config.segment_bytes`) while the reference page, DescribeConfigs and the parser read the same
-declaration.
+declaration. What is wrong with a value is said in Kafka's words, because admin tools show them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Generic, TypeVar, cast
+
+from ottla.config.kinds import Kind, shown
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -23,11 +26,19 @@ INT32_MAX = 2**31 - 1
 INT64_MAX = 2**63 - 1
 
 T = TypeVar("T")
-Check = Callable[[Any], str | None]
+Check = Callable[[str, Any], str | None]  # (name, value) to what is wrong, or None
 
 
 class InvalidOption(ValueError):
     """A setting that cannot be used: names the setting, the value and what would be right."""
+
+
+class Scope(Enum):
+    """How a broker's setting can change after the start, in Kafka's words."""
+
+    READ_ONLY = "read-only"
+    PER_BROKER = "per-broker"
+    CLUSTER_WIDE = "cluster-wide"  # for the whole cluster, or for one broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,102 +48,47 @@ class Option(Generic[T]):
     kind: Kind[T]
     check: Check
     doc: str
+    scope: Scope = Scope.READ_ONLY
+    is_internal: bool = False  # shown by DescribeConfigs only where it is set
 
     def parse(self, text: str) -> T:
         """The value that `text` stands for; InvalidOption when it is no such value."""
         try:
             value = self.kind.parse(text.strip())
-        except ValueError:
-            raise InvalidOption(f"{self.name}={text}: expected {self.kind.name}") from None
-        if (wrong := self.check(value)) is not None:
-            raise InvalidOption(f"{self.name}={text}: {wrong}")
+        except ValueError as error:
+            raise InvalidOption(invalid(self.name, text, str(error))) from None
+        if (wrong := self.check(self.name, value)) is not None:
+            raise InvalidOption(wrong)
         return value
 
-    def format(self, value: T) -> str:
-        return self.kind.format(value)
+    def format(self, value: T) -> str | None:
+        return None if value is None else self.kind.format(value)
+
+    @property
+    def default_text(self) -> str | None:
+        return self.format(self.default)
+
+    @property
+    def is_sensitive(self) -> bool:
+        return self.kind.is_sensitive
 
 
-@dataclass(frozen=True, slots=True)
-class Kind(Generic[T]):
-    """A type of value: how it is read from text and written back, under Kafka's name for it."""
-
-    name: str
-    parse: Callable[[str], T]
-    format: Callable[[T], str]
+def invalid(name: str, value: Any, what: str) -> str:
+    return f"Invalid value {shown(value)} for configuration {name}: {what}"
 
 
-def _parse_bounded(bits: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        value = int(text)
-        if not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
-            raise ValueError
-        return value
-
-    return parse
-
-
-def _parse_boolean(text: str) -> bool:
-    match text.lower():
-        case "true":
-            return True
-        case "false":
-            return False
-    raise ValueError
-
-
-def _parse_list(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-INT = Kind[int]("a whole number of 32 bits", _parse_bounded(32), str)
-LONG = Kind[int]("a whole number of 64 bits", _parse_bounded(64), str)
-DOUBLE = Kind[float]("a number", float, str)
-BOOLEAN = Kind[bool]("true or false", _parse_boolean, lambda value: str(value).lower())
-STRING = Kind[str]("a text", str, str)
-LIST = Kind[tuple[str, ...]]("a list with commas between", _parse_list, ",".join)
-
-
-def anything(_value: Any) -> str | None:
-    return None
-
-
-def at_least(minimum: float) -> Check:
-    return lambda value: None if value >= minimum else f"must be at least {minimum}"
-
-
-def between(minimum: float, maximum: float) -> Check:
-    return lambda value: (
-        None if minimum <= value <= maximum else f"must be between {minimum} and {maximum}"
-    )
-
-
-def one_of(*allowed: object) -> Check:
-    names = ", ".join(map(str, allowed))
-    return lambda value: None if value in allowed else f"must be one of {names}"
-
-
-def each_of(*allowed: str) -> Check:
-    names = ", ".join(allowed)
-
-    def check(values: tuple[str, ...]) -> str | None:
-        if len(set(values)) != len(values):
-            return "must not name a value twice"
-        return None if set(values) <= set(allowed) else f"may only hold {names}"
-
-    return check
-
-
-def either(*checks: Check) -> Check:
-    def check(value: Any) -> str | None:
-        answers = [wrong(value) for wrong in checks]
-        return None if None in answers else " or ".join(filter(None, answers))
-
-    return check
-
-
-def option(name: str, default: T, kind: Kind[T], check: Check, doc: str) -> T:
+def option(
+    name: str,
+    default: T,
+    kind: Kind[T],
+    check: Check,
+    doc: str,
+    *,
+    scope: Scope = Scope.READ_ONLY,
+    is_internal: bool = False,
+) -> T:
     """Declare a setting as a dataclass field (typed as its value, as `dataclasses.field` is)."""
-    declared = Option(name, default, kind, check, doc)
+    declared = Option(name, default, kind, check, doc, scope, is_internal)
     return dataclasses.field(default=default, metadata={"option": declared})
 
 
@@ -140,6 +96,12 @@ def options_of(config_type: type[Any]) -> dict[str, Option[Any]]:
     """Kafka's name to declaration, in the order of declaration."""
     declared = [field.metadata["option"] for field in dataclasses.fields(config_type)]
     return {each.name: each for each in declared}
+
+
+def fields_of(config_type: type[Any]) -> dict[str, str]:
+    """Kafka's name to the name of the attribute."""
+    fields = dataclasses.fields(config_type)
+    return {field.metadata["option"].name: field.name for field in fields}
 
 
 C = TypeVar("C")

@@ -2,25 +2,23 @@
 
 from dataclasses import dataclass
 
-from ottla.config.options import (
-    BOOLEAN,
-    DAY_MS,
-    DOUBLE,
-    GIB,
-    HOUR_MS,
-    INT,
-    INT64_MAX,
-    LIST,
-    LONG,
-    MIB,
-    MINUTE_MS,
-    STRING,
+from ottla.config.checks import (
     anything,
     at_least,
     between,
+    between_or,
     each_of,
-    either,
     one_of,
+    throttled_replicas,
+)
+from ottla.config.kinds import BOOLEAN, DOUBLE, INT, LIST, LONG, STRING, optional
+from ottla.config.options import (
+    DAY_MS,
+    GIB,
+    HOUR_MS,
+    INT64_MAX,
+    MIB,
+    MINUTE_MS,
     option,
 )
 
@@ -165,7 +163,7 @@ class TopicConfig:
         "compression.gzip.level",
         -1,
         INT,
-        either(between(1, 9), one_of(-1)),
+        between_or(1, 9, -1),
         "Level for gzip; -1 is the library's default.",
     )
     compression_lz4_level: int = option(
@@ -209,6 +207,63 @@ class TopicConfig:
         LONG,
         at_least(0),
         "How far a CreateTime may lie ahead of the broker's clock.",
+    )
+    leader_replication_throttled_replicas: tuple[str, ...] = option(
+        "leader.replication.throttled.replicas",
+        (),
+        LIST,
+        throttled_replicas,
+        "Replicas whose leaders send at the throttled rate: `partition:broker` pairs, or `*`.",
+    )
+    follower_replication_throttled_replicas: tuple[str, ...] = option(
+        "follower.replication.throttled.replicas",
+        (),
+        LIST,
+        throttled_replicas,
+        "Replicas that fetch at the throttled rate: `partition:broker` pairs, or `*`.",
+    )
+    remote_storage_enable: bool = option(
+        "remote.storage.enable",
+        False,
+        BOOLEAN,
+        anything,
+        "Tiered storage, which Ottla does not have: only `false` is accepted.",
+    )
+    remote_log_copy_disable: bool = option(
+        "remote.log.copy.disable",
+        False,
+        BOOLEAN,
+        anything,
+        "Kept for tools that copy settings between clusters; without effect.",
+    )
+    remote_log_delete_on_disable: bool = option(
+        "remote.log.delete.on.disable",
+        False,
+        BOOLEAN,
+        anything,
+        "Kept for tools that copy settings between clusters; without effect.",
+    )
+    local_retention_ms: int = option(
+        "local.retention.ms",
+        -2,
+        LONG,
+        at_least(-2),
+        "Kept for tools that copy settings between clusters; without effect.",
+    )
+    local_retention_bytes: int = option(
+        "local.retention.bytes",
+        -2,
+        LONG,
+        at_least(-2),
+        "Kept for tools that copy settings between clusters; without effect.",
+    )
+    internal_segment_bytes: int | None = option(
+        "internal.segment.bytes",
+        None,
+        optional(INT),
+        anything,
+        "Replaces segment.bytes, below its minimum too. For tests of what happens at segment ends.",
+        is_internal=True,
     )
 
     @property

@@ -1,0 +1,123 @@
+"""What must hold between a broker's settings, each of which is right by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
+from ottla.config.layers import BrokerLayers
+from ottla.config.options import InvalidOption, Scope, fields_of
+
+_FIELDS = fields_of(BrokerConfig)
+_BOUNDED = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
+
+
+def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[str]]:
+    """The settings, and everything that is wrong with them; those that are wrong keep defaults."""
+    values, wrong = {}, []
+    for name, text in texts.items():
+        try:
+            values[_FIELDS[name]] = BROKER_OPTIONS[name].parse(text)
+        except InvalidOption as error:
+            wrong.append(str(error))
+    config = BrokerConfig(**values)
+    return config, wrong or list(conflicts(config))
+
+
+def conflicts(config: BrokerConfig) -> Iterator[str]:
+    yield from _identity_conflicts(config)
+    yield from _time_conflicts(config)
+    yield from _group_conflicts(config)
+    if config.max_connections_per_ip == 0 and not config.max_connections_per_ip_overrides:
+        yield (
+            "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
+            "property is set."
+        )
+    try:
+        parse_ip_overrides(config.max_connections_per_ip_overrides)
+    except InvalidOption as error:
+        yield str(error)
+
+
+def _identity_conflicts(config: BrokerConfig) -> Iterator[str]:
+    if config.broker_id >= 0 and config.broker_id != config.node_id:
+        yield f"broker.id={config.broker_id} and node.id={config.node_id} must be equal"
+
+
+def _time_conflicts(config: BrokerConfig) -> Iterator[str]:
+    if config.log_roll_ms is not None and config.log_roll_ms < 1:
+        yield "log.roll.ms must be greater than or equal to 1"
+    if config.log_roll_jitter_ms is not None and config.log_roll_jitter_ms < 0:
+        yield "log.roll.jitter.ms must be greater than or equal to 0"
+    retention = (config.log_retention_ms, config.log_retention_minutes, config.log_retention_hours)
+    if next(value for value in retention if value is not None) == 0:
+        yield "log.retention.ms must be unlimited (-1) or, greater than or equal to 1"
+    if config.broker_heartbeat_interval_ms * 2 > config.broker_session_timeout_ms:
+        yield (
+            "broker.heartbeat.interval.ms must be at most half of broker.session.timeout.ms, so "
+            "that one lost heartbeat does not end the session"
+        )
+
+
+def _group_conflicts(config: BrokerConfig) -> Iterator[str]:
+    if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
+        yield (
+            "group.max.session.timeout.ms must be greater than or equal to "
+            "group.min.session.timeout.ms"
+        )
+    for rest in _BOUNDED:
+        name, low, high = (f"group.consumer.{part}{rest}" for part in ("", "min.", "max."))
+        value, least, greatest = (getattr(config, _FIELDS[each]) for each in (name, low, high))
+        if least > greatest:
+            yield f"{high} must be greater than or equal to {low}"
+        elif value < least:
+            yield f"{name} must be greater than or equal to {low}"
+        elif value > greatest:
+            yield f"{name} must be less than or equal to {high}"
+    if config.group_consumer_heartbeat_interval_ms >= config.group_consumer_session_timeout_ms:
+        yield (
+            "group.consumer.heartbeat.interval.ms must be less than "
+            "group.consumer.session.timeout.ms"
+        )
+
+
+def parse_ip_overrides(text: str) -> dict[str, int]:
+    """`host:limit,...` as a mapping."""
+    limits = {}
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        host, colon, limit = part.rpartition(":")
+        if not colon or not host.strip() or not limit.strip().isdecimal():
+            raise InvalidOption(
+                f"max.connections.per.ip.overrides: {part!r} is not host:limit with a whole number"
+            )
+        limits[host.strip()] = int(limit)
+    return limits
+
+
+def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_broker: bool) -> None:
+    """InvalidOption unless these may be set while brokers run, and fit what else is set.
+
+    `changed` is all that would be set: on one broker, or as the default of all.
+    """
+    fixed = [n for n in changed if _scope(n) is Scope.READ_ONLY]
+    if fixed:
+        raise InvalidOption(f"Cannot update these configs dynamically: [{', '.join(fixed)}]")
+    own = [n for n in changed if _scope(n) is Scope.PER_BROKER]
+    if own and not is_one_broker:
+        raise InvalidOption(
+            "Cannot update these configs at default cluster level, broker id must be specified: "
+            f"[{', '.join(own)}]"
+        )
+    if is_one_broker:
+        new_layers = layers.with_dynamic(changed, layers.dynamic_default)
+    else:
+        new_layers = layers.with_dynamic(layers.dynamic_broker, changed)
+    _, wrong = parse_broker_config(new_layers.effective())
+    if wrong:
+        raise InvalidOption(wrong[0])
+
+
+def _scope(name: str) -> Scope:
+    """A name that no broker knows must not be stored: what could be set is an allow-list."""
+    option = BROKER_OPTIONS.get(name)
+    return Scope.READ_ONLY if option is None else option.scope

@@ -1,0 +1,115 @@
+"""Settings as DescribeConfigs reports them: value, source, and all synonyms that were passed over.
+
+Kafka's rules, with its corners: a list of synonyms begins at the setting's own name (or, for a
+topic, at its first broker synonym), so where only a coarser setting is given (`log.retention.hours`
+for `log.retention.ms`) the list is empty and the source counts as the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import dropwhile
+from typing import Any, NamedTuple
+
+from ottla.config.broker_options import BROKER_OPTIONS
+from ottla.config.layers import BrokerLayers, ConfigSource, Sourced, topic_text
+from ottla.config.options import Option, Scope
+from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, GROUP_OPTIONS, TOPIC_OPTIONS
+from ottla.config.synonyms import GROUP_SYNONYMS, TOPIC_SYNONYMS, broker_chain
+
+
+class ConfigEntry(NamedTuple):
+    name: str
+    value: str | None  # null where it is sensitive or not set
+    source: ConfigSource
+    is_read_only: bool
+    is_sensitive: bool
+    wire_type: int
+    synonyms: tuple[Sourced, ...]
+    doc: str
+
+
+def describe_topic(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
+    names = [n for n, o in TOPIC_OPTIONS.items() if not o.is_internal or n in overrides]
+    return [_topic_entry(name, overrides, layers) for name in names]
+
+
+def _topic_entry(name: str, overrides: Mapping[str, str], layers: BrokerLayers) -> ConfigEntry:
+    option = TOPIC_OPTIONS[name]
+    chain = TOPIC_SYNONYMS.get(name)
+    synonyms = _synonyms(chain[0].name, layers) if chain else ()
+    found = topic_text(name, overrides, layers)
+    value = None if found is None else option.format(option.parse(found.text))
+    if name in overrides and value is not None:
+        synonyms = (Sourced(name, value, ConfigSource.TOPIC), *synonyms)
+    return _entry(option, value, synonyms, is_read_only=False)
+
+
+def describe_broker(layers: BrokerLayers) -> list[ConfigEntry]:
+    texts = layers.effective()
+    names = [n for n, o in BROKER_OPTIONS.items() if not o.is_internal or n in layers.static]
+    return [_broker_entry(name, texts.get(name), _synonyms(name, layers)) for name in names]
+
+
+def describe_all_brokers(layers: BrokerLayers) -> list[ConfigEntry]:
+    """Only what was set for all brokers while they ran."""
+    source = ConfigSource.DYNAMIC_DEFAULT_BROKER
+    return [
+        _broker_entry(name, text, (Sourced(name, text, source),))
+        for name, text in layers.dynamic_default.items()
+        if name in BROKER_OPTIONS
+    ]
+
+
+def _broker_entry(name: str, text: str | None, synonyms: tuple[Sourced, ...]) -> ConfigEntry:
+    option = BROKER_OPTIONS[name]
+    return _entry(option, text, synonyms, is_read_only=option.scope is Scope.READ_ONLY)
+
+
+def describe_group(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
+    texts = layers.effective()
+    entries = []
+    for name, option in GROUP_OPTIONS.items():
+        synonyms = _synonyms(GROUP_SYNONYMS[name], layers)
+        text = overrides.get(name)
+        if text is not None:
+            synonyms = (Sourced(name, text, ConfigSource.GROUP), *synonyms)
+        value = text if text is not None else texts[GROUP_SYNONYMS[name]]
+        entries.append(_entry(option, value, synonyms, is_read_only=False))
+    return entries
+
+
+def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:
+    entries = []
+    for name, option in CLIENT_METRICS_OPTIONS.items():
+        text = overrides.get(name)
+        own = () if text is None else (Sourced(name, text, ConfigSource.CLIENT_METRICS),)
+        value = option.default_text if text is None else text
+        entries.append(_entry(option, value, own, is_read_only=False))
+    return entries
+
+
+def _synonyms(name: str, layers: BrokerLayers) -> tuple[Sourced, ...]:
+    chain = broker_chain(name)
+    found: Iterable[Sourced] = (
+        Sourced(each, texts[each], source)
+        for texts, source in layers.sourced()
+        for each in chain
+        if each in texts
+    )
+    return tuple(dropwhile(lambda sourced: sourced.name != name, found))
+
+
+def _entry(
+    option: Option[Any], value: str | None, synonyms: tuple[Sourced, ...], *, is_read_only: bool
+) -> ConfigEntry:
+    return ConfigEntry(
+        name=option.name,
+        value=None if option.is_sensitive else value,
+        source=synonyms[0].source if synonyms else ConfigSource.DEFAULT,
+        is_read_only=is_read_only,
+        is_sensitive=option.is_sensitive,
+        wire_type=option.kind.wire_type,
+        synonyms=synonyms,
+        doc=option.doc,
+    )

@@ -1,0 +1,106 @@
+"""Keys of a Kafka broker's file that Ottla has no setting for: what becomes of each.
+
+WITHOUT_MEANING  tune machinery that is not here (a KRaft quorum, thread pools, a JVM's metrics,
+                 kinds of groups not served). They are accepted and named in one notice.
+REFUSED          would be dangerous to leave out: they protect data or ask for a feature. Starting
+                 without them would not be what the file's author wanted.
+
+A name ending in "." stands for everything that begins with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+WITHOUT_MEANING = (
+    "process.roles",
+    "controller.",
+    "metadata.",
+    "zookeeper.",
+    "broker.id.generation.enable",
+    "reserved.broker.max.id",
+    "control.plane.listener.name",
+    "early.start.listeners",
+    "inter.broker.protocol.version",
+    "log.message.format.version",
+    "log.message.downconversion.enable",
+    "log.message.timestamp.difference.max.ms",
+    "initial.broker.registration.timeout.ms",
+    "server.max.startup.time.ms",
+    "leader.imbalance.per.broker.percentage",
+    "controlled.shutdown.max.retries",
+    "controlled.shutdown.retry.backoff.ms",
+    "num.network.threads",
+    "num.replica.alter.log.dirs.threads",
+    "fetch.purgatory.purge.interval.requests",
+    "producer.purgatory.purge.interval.requests",
+    "delete.records.purgatory.purge.interval.requests",
+    "share.fetch.purgatory.purge.interval.requests",
+    "offsets.load.buffer.size",
+    "offsets.commit.required.acks",
+    "transaction.state.log.load.buffer.size",
+    "group.coordinator.",
+    "group.share.",
+    "group.streams.",
+    "share.coordinator.",
+    "metric.reporters",
+    "metrics.",
+    "auto.include.jmx.reporter",
+    "kafka.metrics.",
+    "kafka.logs.dir",
+    "log.initial.task.delay.ms",
+)
+# Accepted too where the value says that the thing is not wanted.
+HARMLESS_VALUES: Mapping[str, str] = MappingProxyType(
+    {
+        "authorizer.class.name": "",
+        "allow.everyone.if.no.acl.found": "true",
+        "remote.log.storage.system.enable": "false",
+        "transaction.two.phase.commit.enable": "false",
+        "unstable.api.versions.enable": "false",
+        "unstable.feature.versions.enable": "false",
+        "zookeeper.metadata.migration.enable": "false",
+        "config.providers": "",
+        "cordoned.log.dirs": "",
+    }
+)
+REFUSED: Mapping[str, str] = MappingProxyType(
+    {
+        "ssl.": "TLS",
+        "sasl.": "SASL",
+        "listener.name.": "settings of a single listener",
+        "security.providers": "TLS",
+        "principal.builder.class": "authorisation",
+        "authorizer.class.name": "authorisation",
+        "super.users": "authorisation",
+        "allow.everyone.if.no.acl.found": "authorisation",
+        "connections.max.reauth.ms": "SASL",
+        "connection.failed.authentication.delay.ms": "SASL",
+        "delegation.token.": "delegation tokens",
+        "create.topic.policy.class.name": "policies in Java classes",
+        "alter.config.policy.class.name": "policies in Java classes",
+        "client.quota.callback.class": "quotas in Java classes",
+        "config.providers": "values from other places",
+        "remote.": "tiered storage",
+        "follower.fetch.last.tiered.offset.enable": "tiered storage",
+        "transaction.two.phase.commit.enable": "two-phase commit",
+        "unstable.": "unstable versions",
+        "cordoned.log.dirs": "cordoned directories",
+    }
+)
+
+
+def is_without_meaning(name: str, value: str) -> bool:
+    if HARMLESS_VALUES.get(name) == value.strip().lower():
+        return True
+    return refused_for(name) is None and any(_matches(each, name) for each in WITHOUT_MEANING)
+
+
+def refused_for(name: str) -> str | None:
+    """The feature that this key belongs to and Ottla does not have; None for other keys."""
+    return next((what for each, what in REFUSED.items() if _matches(each, name)), None)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    return name.startswith(pattern) if pattern.endswith(".") else name == pattern

@@ -1,0 +1,98 @@
+"""The types of settings: how each is read from text, written back, and called on the wire.
+
+Promises  text is read as Kafka reads it: numbers are ASCII digits within their width, `true` and
+          `false` in any case, lists split at commas. Whatever else is ValueError with what would
+          be right, in Kafka's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Generic, TypeVar, cast
+
+T = TypeVar("T")
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+_DECIMAL = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?")
+_COMMA = re.compile(r"\s*,\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[T]):
+    """A type of value, under Kafka's name for it and with its number in DescribeConfigs."""
+
+    name: str
+    wire_type: int
+    parse: Callable[[str], T]
+    format: Callable[[T], str]
+    is_sensitive: bool = False
+
+
+def optional(kind: Kind[T]) -> Kind[T | None]:
+    """The same for a setting that may be unset: no text stands for None."""
+    return cast("Kind[T | None]", kind)
+
+
+def format_double(value: float) -> str:
+    """As Java writes it: plain between a thousandth and ten million, with an exponent outside."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return str(float(value))
+    sign, digits, exponent = Decimal(repr(value)).as_tuple()
+    significant = "".join(map(str, digits)).rstrip("0")
+    power = int(exponent) + len(digits) - 1
+    return f"{'-' * sign}{significant[0]}.{significant[1:] or '0'}E{power}"
+
+
+def shown(value: Any) -> str:
+    """A value inside an error message, as Java prints it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return format_double(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(value)}]"
+    return str(value)
+
+
+def _parse_whole(type_name: str, bits: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if _WHOLE.fullmatch(text) and -(2 ** (bits - 1)) <= int(text) < 2 ** (bits - 1):
+            return int(text)
+        raise ValueError(f"Not a number of type {type_name}")
+
+    return parse
+
+
+def _parse_double(text: str) -> float:
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
+        raise ValueError("Not a number of type DOUBLE")
+    return float(match[1])
+
+
+def _parse_boolean(text: str) -> bool:
+    match text.lower():
+        case "true":
+            return True
+        case "false":
+            return False
+    raise ValueError("Expected value to be either true or false")
+
+
+def _parse_list(text: str) -> tuple[str, ...]:
+    """Without repetitions; an empty element stays, for the check to refuse."""
+    return tuple(dict.fromkeys(_COMMA.split(text))) if text else ()
+
+
+BOOLEAN: Kind[bool] = Kind("BOOLEAN", 1, _parse_boolean, lambda value: str(value).lower())
+STRING: Kind[str] = Kind("STRING", 2, str, str)
+INT: Kind[int] = Kind("INT", 3, _parse_whole("INT", 32), str)
+SHORT: Kind[int] = Kind("SHORT", 4, _parse_whole("SHORT", 16), str)
+LONG: Kind[int] = Kind("LONG", 5, _parse_whole("LONG", 64), str)
+DOUBLE: Kind[float] = Kind("DOUBLE", 6, _parse_double, format_double)
+LIST: Kind[tuple[str, ...]] = Kind("LIST", 7, _parse_list, ",".join)
+CLASS: Kind[str] = Kind("CLASS", 8, str, str)
+PASSWORD: Kind[str] = Kind("PASSWORD", 9, str, lambda _value: "[hidden]", is_sensitive=True)

@@ -1,0 +1,153 @@
+"""Where a setting's value can come from, and which source wins.
+
+A topic's own setting wins over what was set on one broker while it ran, that over what was set for
+all brokers, that over the broker's file, that over the default. Pure functions of texts: the
+dynamic ones come from the metadata image, the static ones from `load.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+from ottla.config.broker_options import BROKER_OPTIONS
+from ottla.config.options import InvalidOption, fields_of
+from ottla.config.resource_options import GROUP_OPTIONS, TOPIC_OPTIONS, GroupConfig
+from ottla.config.synonyms import GROUP_SYNONYMS, TOPIC_SYNONYMS, Synonym
+from ottla.config.topic_options import TopicConfig
+
+_NOTHING: Mapping[str, str] = {}
+_TOPIC_FIELDS = fields_of(TopicConfig)
+_GROUP_FIELDS = fields_of(GroupConfig)
+
+
+class ConfigSource(IntEnum):
+    """Kafka's numbers for where a value comes from."""
+
+    UNKNOWN = 0
+    TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    DYNAMIC_BROKER_LOGGER = 6
+    CLIENT_METRICS = 7
+    GROUP = 8
+
+
+class Sourced(NamedTuple):
+    """A text with the name it was given under, and its source."""
+
+    name: str
+    text: str
+    source: ConfigSource
+
+
+def default_texts() -> dict[str, str]:
+    """The defaults of all broker settings that have one."""
+    defaults = {name: option.default_text for name, option in BROKER_OPTIONS.items()}
+    return {name: text for name, text in defaults.items() if text is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerLayers:
+    """One broker's settings as texts, by source, the winning one first."""
+
+    dynamic_broker: Mapping[str, str] = field(default_factory=dict)
+    dynamic_default: Mapping[str, str] = field(default_factory=dict)
+    static: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, str] = field(default_factory=default_texts)
+
+    def with_dynamic(self, broker: Mapping[str, str], default: Mapping[str, str]) -> BrokerLayers:
+        return BrokerLayers(broker, default, self.static, self.defaults)
+
+    def sourced(self) -> Iterator[tuple[Mapping[str, str], ConfigSource]]:
+        yield self.dynamic_broker, ConfigSource.DYNAMIC_BROKER
+        yield self.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER
+        yield self.static, ConfigSource.STATIC_BROKER
+        yield self.defaults, ConfigSource.DEFAULT
+
+    def find(self, chain: tuple[Synonym, ...]) -> tuple[Synonym, Sourced] | None:
+        """The first text in the order of sources, and within a source of the chain."""
+        for texts, source in self.sourced():
+            for synonym in chain:
+                if (text := texts.get(synonym.name)) is not None:
+                    return synonym, Sourced(synonym.name, text, source)
+        return None
+
+    def effective(self) -> dict[str, str]:
+        """Every setting with the text that counts."""
+        texts: dict[str, str] = {}
+        for layer in (self.defaults, self.static, self.dynamic_default, self.dynamic_broker):
+            texts.update(layer)
+        return texts
+
+
+def topic_text(name: str, overrides: Mapping[str, str], layers: BrokerLayers) -> Sourced | None:
+    """The text of one topic setting, as given, and the source it comes from."""
+    if (text := overrides.get(name)) is not None:
+        return Sourced(name, text, ConfigSource.TOPIC)
+    found = layers.find(TOPIC_SYNONYMS.get(name, ()))
+    if found is not None:
+        synonym, sourced = found
+        return Sourced(name, _converted(synonym, sourced.text), sourced.source)
+    default = TOPIC_OPTIONS[name].default_text
+    return None if default is None else Sourced(name, default, ConfigSource.DEFAULT)
+
+
+def _converted(synonym: Synonym, text: str) -> str:
+    """In the topic's unit. A negative time is "for ever", whatever its unit."""
+    if synonym.name.startswith("log.retention.") and synonym.name != "log.retention.bytes":
+        return str(-1 if int(text) < 0 else int(text) * synonym.factor)
+    return text if synonym.factor == 1 else str(int(text) * synonym.factor)
+
+
+class TopicDefaults:
+    """What holds for a topic that sets nothing, read once for all topics."""
+
+    def __init__(self, layers: BrokerLayers) -> None:
+        found = [topic_text(name, _NOTHING, layers) for name in TOPIC_OPTIONS]
+        self._base = _replaced(TopicConfig(), {each.name: each.text for each in found if each})
+
+    def config(self, overrides: Mapping[str, str]) -> TopicConfig:
+        """The settings of a topic; topics without any of their own share one object."""
+        return _replaced(self._base, overrides) if overrides else self._base
+
+
+def topic_config(overrides: Mapping[str, str], layers: BrokerLayers) -> TopicConfig:
+    """The settings that hold for one topic; InvalidOption for a text that is no value."""
+    return TopicDefaults(layers).config(overrides)
+
+
+def _replaced(base: TopicConfig, texts: Mapping[str, str]) -> TopicConfig:
+    values = {_TOPIC_FIELDS[name]: TOPIC_OPTIONS[name].parse(text) for name, text in texts.items()}
+    if (internal := values.get("internal_segment_bytes")) is not None:
+        values["segment_bytes"] = internal
+    return dataclasses.replace(base, **values)
+
+
+def group_config(overrides: Mapping[str, str], layers: BrokerLayers) -> GroupConfig:
+    """The settings that hold for a group, kept within the broker's limits."""
+    texts = layers.effective()
+    values = {}
+    for name, option in GROUP_OPTIONS.items():
+        text = overrides.get(name, texts[GROUP_SYNONYMS[name]])
+        low, high = group_limits(name, texts)
+        values[_GROUP_FIELDS[name]] = min(max(option.parse(text), low), high)
+    return GroupConfig(**values)
+
+
+def group_limits(name: str, broker_texts: Mapping[str, str]) -> tuple[int, int]:
+    """Least and greatest value of a group's setting; the broker has a setting for each."""
+    low, high = (broker_texts[limit_name(name, limit)] for limit in ("min", "max"))
+    return int(low), int(high)
+
+
+def limit_name(name: str, limit: str) -> str:
+    kind, _, rest = name.partition(".")
+    if kind != "consumer":
+        raise InvalidOption(f"Unknown group config name: {name}")
+    return f"group.{kind}.{limit}.{rest}"

@@ -1,0 +1,174 @@
+"""Where the broker listens, and what it tells clients about that.
+
+Owns      the syntax of `listeners` and its companions, and the rules between them.
+Promises  an answer names the listener and what would be right; protocols that are not there yet are
+          refused by name, never served without their protection.
+Leaves    binding, and which port a free one turned out to be, to the network part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import NamedTuple
+
+from ottla.config.broker_options import BrokerConfig
+from ottla.config.options import InvalidOption
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+SERVED_PROTOCOLS = ("PLAINTEXT",)
+_LISTENER = re.compile(
+    r"(?P<name>[^:/]+)://(?:\[(?P<ipv6>[^]]*)\]|(?P<host>[^:]*)):(?P<port>-?\d+)"
+)
+_EVERY_INTERFACE = ("", "0.0.0.0", "::")
+
+
+class Listener(NamedTuple):
+    name: str
+    protocol: str
+    host: str  # "" is every interface to listen on, or this machine's name to advertise
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.name}://{host}:{self.port}"
+
+
+class Listeners(NamedTuple):
+    bound: tuple[Listener, ...]
+    advertised: tuple[Listener, ...]
+    inter_broker_name: str
+
+    def advertised_with(self, host_name: str, ports: Mapping[str, int]) -> tuple[Listener, ...]:
+        """As clients are told: empty hosts and free ports replaced by what they turned out."""
+        return tuple(
+            each._replace(
+                host=each.host if each.host not in _EVERY_INTERFACE else host_name,
+                port=each.port or ports.get(each.name, 0),
+            )
+            for each in self.advertised
+        )
+
+
+def listeners_of(config: BrokerConfig, controller_names: Iterable[str] = ()) -> Listeners:
+    """All listeners of a broker, except those of a KRaft controller, which a file may name too."""
+    names = frozenset(controller_names)
+    protocols = parse_protocol_map(config.listener_security_protocol_map)
+    bound = _parse_all("listeners", config.listeners, protocols, names)
+    if not bound:
+        raise InvalidOption("listeners: there is none for clients and other brokers")
+    _check_ports("listeners", bound)
+    advertised = bound
+    if config.advertised_listeners is not None:
+        advertised = _parse_all(
+            "advertised.listeners", config.advertised_listeners, protocols, names
+        )
+        _check_advertised(advertised, bound)
+    return Listeners(bound, advertised, _inter_broker_name(config, advertised))
+
+
+def parse_protocol_map(text: str) -> dict[str, str]:
+    """`NAME:PROTOCOL,...` by name."""
+    protocols: dict[str, str] = {}
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        name, colon, protocol = (each.strip() for each in part.partition(":"))
+        if not colon or not name or protocol.upper() not in PROTOCOLS:
+            raise InvalidOption(
+                f"listener.security.protocol.map: {part!r} is not NAME:PROTOCOL with one of "
+                f"{', '.join(PROTOCOLS)}"
+            )
+        protocols[name.upper()] = protocol.upper()
+    return protocols
+
+
+def parse_listener(setting: str, text: str, protocols: Mapping[str, str]) -> Listener:
+    match = _LISTENER.fullmatch(text.strip())
+    if match is None:
+        raise InvalidOption(f"{setting}: {text!r} is not NAME://host:port")
+    name, port = match["name"].upper(), int(match["port"])
+    if not 0 <= port <= 65535:
+        raise InvalidOption(f"{setting}: {text!r} has a port outside 0 to 65535")
+    protocol = protocols.get(name)
+    if protocol is None:
+        raise InvalidOption(
+            f"{setting}: no security protocol is defined for listener {name}; name it in "
+            "listener.security.protocol.map"
+        )
+    host = match["ipv6"] if match["ipv6"] is not None else match["host"]
+    return Listener(name, protocol, host, port)
+
+
+def _parse_all(
+    setting: str, texts: tuple[str, ...], protocols: Mapping[str, str], left_out: frozenset[str]
+) -> tuple[Listener, ...]:
+    wanted = [text for text in texts if text.partition(":")[0].strip().upper() not in left_out]
+    found = tuple(parse_listener(setting, text, protocols) for text in wanted)
+    for each in found:
+        if each.protocol not in SERVED_PROTOCOLS:
+            raise InvalidOption(
+                f"{setting}: listener {each.name} asks for {each.protocol}, which Ottla does not "
+                f"serve yet; it serves {', '.join(SERVED_PROTOCOLS)}"
+            )
+    if len({each.name for each in found}) != len(found):
+        raise InvalidOption(f"{setting}: each listener must have a different name")
+    return found
+
+
+def _check_ports(setting: str, listeners: tuple[Listener, ...]) -> None:
+    """One port may serve two listeners only as IPv4 and as IPv6."""
+    taken: dict[int, list[str]] = {}
+    for each in listeners:
+        if each.port:
+            taken.setdefault(each.port, []).append(each.host)
+    for port, hosts in taken.items():
+        if len(hosts) > 1 and not (len(hosts) == 2 and _is_ipv4_and_ipv6(hosts)):
+            raise InvalidOption(f"{setting}: port {port} is used by more than one listener")
+
+
+def _is_ipv4_and_ipv6(hosts: list[str]) -> bool:
+    return (
+        sum(_is_ip(IPv4Address, host) for host in hosts)
+        == 1
+        == sum(_is_ip(IPv6Address, host) for host in hosts)
+    )
+
+
+def _is_ip(kind: type[IPv4Address] | type[IPv6Address], host: str) -> bool:
+    try:
+        kind(host)
+    except AddressValueError:
+        return False
+    return True
+
+
+def _check_advertised(advertised: tuple[Listener, ...], bound: tuple[Listener, ...]) -> None:
+    unbound = {each.name for each in advertised} - {each.name for each in bound}
+    if unbound:
+        raise InvalidOption(
+            f"advertised.listeners: {', '.join(sorted(unbound))} is not among the listeners"
+        )
+    for each in advertised:
+        if each.host in _EVERY_INTERFACE[1:]:
+            raise InvalidOption(
+                f"advertised.listeners: {each} is no address that a client can connect to"
+            )
+
+
+def _inter_broker_name(config: BrokerConfig, advertised: tuple[Listener, ...]) -> str:
+    names = [each.name for each in advertised]
+    if (name := config.inter_broker_listener_name) is not None:
+        if name.upper() not in names:
+            raise InvalidOption(
+                f"inter.broker.listener.name={name} must be one of the advertised listeners: "
+                f"{', '.join(names)}"
+            )
+        return name.upper()
+    protocol = config.security_inter_broker_protocol
+    for each in advertised:
+        if each.protocol == protocol:
+            return each.name
+    raise InvalidOption(
+        f"security.inter.broker.protocol={protocol}: no advertised listener has that protocol; set "
+        "inter.broker.listener.name"
+    )

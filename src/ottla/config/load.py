@@ -1,0 +1,157 @@
+"""A broker's settings from a properties file, the environment and the command line.
+
+Precedence  `--set name=value`, then `OTTLA_NAME`, then the file, then the default.
+Promises    a `server.properties` of Apache Kafka loads, of KRaft's kind and of ZooKeeper's; what
+            has no meaning here is named in a notice, and everything that cannot be used is
+            reported at once, in one InvalidOption, with its place.
+Leaves      reading the file to the caller, `listeners` to `listeners.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ottla.base.java_properties import parse_properties
+from ottla.config.broker_checks import parse_broker_config
+from ottla.config.broker_options import BROKER_OPTIONS, EMBEDDED_DEFAULTS, BrokerConfig
+from ottla.config.kafka_keys import is_without_meaning, refused_for
+from ottla.config.layers import BrokerLayers, default_texts
+from ottla.config.listeners import Listeners, listeners_of
+from ottla.config.options import InvalidOption
+
+ENVIRONMENT_PREFIX = "OTTLA_"
+COMMAND_LINE = "--set"
+_ENVIRONMENT_NAMES = {
+    ENVIRONMENT_PREFIX + name.upper().replace(".", "_"): name for name in BROKER_OPTIONS
+}
+
+
+class PropertiesFile(NamedTuple):
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedConfig:
+    config: BrokerConfig
+    listeners: Listeners
+    layers: BrokerLayers  # the same as texts: what was given, and the defaults
+    notices: tuple[str, ...]
+
+
+class Given(NamedTuple):
+    """One setting as somebody wrote it."""
+
+    name: str
+    text: str
+    place: str
+
+
+def load_config(
+    file: PropertiesFile | None = None,
+    environment: Mapping[str, str] | None = None,
+    settings: Iterable[str] = (),
+    *,
+    is_embedded: bool = True,
+) -> LoadedConfig:
+    given = [
+        *(_from_file(file) if file is not None else ()),
+        *_from_environment(environment or {}),
+        *_from_command_line(settings),
+    ]
+    last = {each.name: each for each in given}  # a later source wins
+    known = {name: each for name, each in last.items() if name in BROKER_OPTIONS}
+    others = [each for name, each in last.items() if name not in BROKER_OPTIONS]
+    problems = [p for each in others if (p := _problem_with_key(each)) is not None]
+    static = _with_one_id({name: each.text for name, each in known.items()})
+    defaults = default_texts() | (dict(EMBEDDED_DEFAULTS) if is_embedded else {})
+    config, wrong = parse_broker_config(defaults | static)
+    problems += [_with_place(each, known) for each in wrong]
+    if problems:
+        raise InvalidOption("\n".join(problems))
+    listeners = listeners_of(config, _controller_names(last))
+    notices = [*_notices(others), *_strangers(environment or {})]
+    return LoadedConfig(config, listeners, BrokerLayers({}, {}, static, defaults), tuple(notices))
+
+
+def _from_file(file: PropertiesFile) -> list[Given]:
+    try:
+        values = parse_properties(file.content)
+    except ValueError as error:
+        raise InvalidOption(f"{file.name}: {error}") from error
+    return [Given(name, text, file.name) for name, text in values.items()]
+
+
+def _from_environment(environment: Mapping[str, str]) -> list[Given]:
+    return [
+        Given(_ENVIRONMENT_NAMES[variable], text, variable)
+        for variable, text in environment.items()
+        if variable in _ENVIRONMENT_NAMES
+    ]
+
+
+def _from_command_line(settings: Iterable[str]) -> list[Given]:
+    given = []
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.strip():
+            raise InvalidOption(f"{COMMAND_LINE} {setting}: expected name=value")
+        given.append(Given(name.strip(), text, COMMAND_LINE))
+    return given
+
+
+def _problem_with_key(given: Given) -> str | None:
+    if is_without_meaning(given.name, given.text):
+        return None
+    if (feature := refused_for(given.name)) is not None:
+        return f"{given.place}: {given.name}: {feature}: not supported yet, and not left out"
+    similar = difflib.get_close_matches(given.name, BROKER_OPTIONS, n=1, cutoff=0.8)
+    hint = f"; did you mean {similar[0]}?" if similar else ""
+    return f"{given.place}: {given.name}: no such setting{hint}"
+
+
+def _with_one_id(static: dict[str, str]) -> dict[str, str]:
+    """`broker.id` alone is the node's id. A negative one asks for any, and says nothing."""
+    broker_id = static.get("broker.id")
+    if broker_id is not None and broker_id.strip().startswith("-"):
+        static = {name: text for name, text in static.items() if name != "broker.id"}
+        broker_id = None
+    if broker_id is not None and "node.id" not in static:
+        return static | {"node.id": broker_id}
+    return static
+
+
+def _with_place(problem: str, known: Mapping[str, Given]) -> str:
+    """Which file, variable or argument the setting that the message names came from."""
+    words = problem.replace(":", " ").replace("=", " ").split()
+    place = next((known[word].place for word in words if word in known), None)
+    return problem if place is None else f"{place}: {problem}"
+
+
+def _controller_names(last: Mapping[str, Given]) -> list[str]:
+    given = last.get("controller.listener.names")
+    return [] if given is None else [name.strip().upper() for name in given.text.split(",")]
+
+
+def _notices(others: list[Given]) -> list[str]:
+    """One notice for each place, with the names of all keys that have no meaning here."""
+    by_place: dict[str, list[str]] = {}
+    for each in others:
+        by_place.setdefault(each.place, []).append(each.name)
+    return [
+        f"{place}: without meaning here, and left out: {', '.join(sorted(names))}"
+        for place, names in by_place.items()
+    ]
+
+
+def _strangers(environment: Mapping[str, str]) -> list[str]:
+    """Variables with our prefix that are no setting: for other tools perhaps, or misspelt."""
+    strangers = [
+        variable
+        for variable in environment
+        if variable.startswith(ENVIRONMENT_PREFIX) and variable not in _ENVIRONMENT_NAMES
+    ]
+    return [f"no settings of a broker: {', '.join(sorted(strangers))}"] if strangers else []

@@ -1,0 +1,228 @@
+"""Who the broker is, where it listens, and how much it takes from the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ottla.config.checks import anything, at_least, no_blanks, one_of
+from ottla.config.kinds import INT, LIST, LONG, STRING, optional
+from ottla.config.options import INT32_MAX, KIB, MIB, MINUTE_MS, SECOND_MS, Scope, option
+
+
+@dataclass(frozen=True)
+class IdentityOptions:
+    node_id: int = option(
+        "node.id",
+        1,
+        INT,
+        at_least(0),
+        "The broker's number in the cluster. `broker.id` is its older name; both may be set if "
+        "they are equal.",
+    )
+    broker_id: int = option(
+        "broker.id", -1, INT, anything, "Older name of `node.id`; negative where it is not used."
+    )
+    broker_rack: str | None = option(
+        "broker.rack",
+        None,
+        optional(STRING),
+        anything,
+        "Where the broker stands. Replicas of a partition are spread over racks, and consumers may "
+        "fetch from the rack they are in.",
+    )
+
+
+@dataclass(frozen=True)
+class ListenerOptions:
+    listeners: tuple[str, ...] = option(
+        "listeners",
+        ("PLAINTEXT://:9092",),
+        LIST,
+        no_blanks,
+        "Addresses to listen on, as `NAME://host:port`. An empty host is every interface; port 0 "
+        "takes a free one.",
+    )
+    advertised_listeners: tuple[str, ...] | None = option(
+        "advertised.listeners",
+        None,
+        optional(LIST),
+        no_blanks,
+        "Addresses that clients are told to connect to, where they differ from `listeners`.",
+    )
+    listener_security_protocol_map: str = option(
+        "listener.security.protocol.map",
+        "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
+        STRING,
+        anything,
+        "Which protocol each listener name stands for, as `NAME:PROTOCOL,...`.",
+    )
+    inter_broker_listener_name: str | None = option(
+        "inter.broker.listener.name",
+        None,
+        optional(STRING),
+        anything,
+        "The listener over which brokers talk to each other. Unset, it is the one whose protocol "
+        "is `security.inter.broker.protocol`.",
+    )
+    security_inter_broker_protocol: str = option(
+        "security.inter.broker.protocol",
+        "PLAINTEXT",
+        STRING,
+        one_of("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+        "Protocol between brokers; set either this or `inter.broker.listener.name`.",
+    )
+
+
+@dataclass(frozen=True)
+class ConnectionOptions:
+    socket_send_buffer_bytes: int = option(
+        "socket.send.buffer.bytes",
+        100 * KIB,
+        INT,
+        anything,
+        "Send buffer of a connection; -1 leaves it to the system.",
+    )
+    socket_receive_buffer_bytes: int = option(
+        "socket.receive.buffer.bytes",
+        100 * KIB,
+        INT,
+        anything,
+        "Receive buffer of a connection; -1 leaves it to the system.",
+    )
+    socket_request_max_bytes: int = option(
+        "socket.request.max.bytes",
+        100 * MIB,
+        INT,
+        at_least(1),
+        "Largest request. A longer one closes its connection before it is read.",
+    )
+    socket_listen_backlog_size: int = option(
+        "socket.listen.backlog.size",
+        50,
+        INT,
+        at_least(1),
+        "Connections that may wait to be accepted.",
+    )
+    max_connections: int = option(
+        "max.connections",
+        10_000,
+        INT,
+        at_least(0),
+        "Connections at a time. Kafka sets no limit by itself; a single process needs one.",
+        scope=Scope.CLUSTER_WIDE,
+    )
+    max_connections_per_ip: int = option(
+        "max.connections.per.ip",
+        INT32_MAX,
+        INT,
+        at_least(0),
+        "Connections at a time from one address.",
+        scope=Scope.CLUSTER_WIDE,
+    )
+    max_connections_per_ip_overrides: str = option(
+        "max.connections.per.ip.overrides",
+        "",
+        STRING,
+        anything,
+        "Limits for single addresses or host names, as `host:limit,...`.",
+        scope=Scope.CLUSTER_WIDE,
+    )
+    max_connection_creation_rate: int = option(
+        "max.connection.creation.rate",
+        INT32_MAX,
+        INT,
+        at_least(0),
+        "New connections a second; more have to wait.",
+        scope=Scope.CLUSTER_WIDE,
+    )
+    connections_max_idle_ms: int = option(
+        "connections.max.idle.ms",
+        10 * MINUTE_MS,
+        LONG,
+        anything,
+        "Time without a request after which a connection is closed.",
+    )
+    socket_connection_setup_timeout_ms: int = option(
+        "socket.connection.setup.timeout.ms",
+        10 * SECOND_MS,
+        LONG,
+        anything,
+        "Time to wait for another broker to accept a connection; it grows with each failure.",
+    )
+    socket_connection_setup_timeout_max_ms: int = option(
+        "socket.connection.setup.timeout.max.ms",
+        30 * SECOND_MS,
+        LONG,
+        anything,
+        "Where that growth ends.",
+    )
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    queued_max_requests: int = option(
+        "queued.max.requests",
+        500,
+        INT,
+        at_least(1),
+        "Requests that may wait for the broker before it stops reading from its connections.",
+    )
+    queued_max_request_bytes: int = option(
+        "queued.max.request.bytes",
+        256 * MIB,
+        LONG,
+        anything,
+        "Bytes of waiting requests before the broker stops reading; -1 for no limit, which is "
+        "Kafka's default.",
+    )
+    request_timeout_ms: int = option(
+        "request.timeout.ms",
+        30 * SECOND_MS,
+        INT,
+        anything,
+        "Time that one broker waits for another's answer.",
+    )
+    fetch_max_bytes: int = option(
+        "fetch.max.bytes",
+        55 * MIB,
+        INT,
+        at_least(1024),
+        "Largest answer to a fetch, whatever the client allows.",
+    )
+    max_incremental_fetch_session_cache_slots: int = option(
+        "max.incremental.fetch.session.cache.slots",
+        1000,
+        INT,
+        at_least(0),
+        "Fetch sessions that are remembered at a time.",
+    )
+    max_request_partition_size_limit: int = option(
+        "max.request.partition.size.limit",
+        2000,
+        INT,
+        at_least(1),
+        "Partitions in one answer to DescribeTopicPartitions.",
+    )
+    telemetry_max_bytes: int = option(
+        "telemetry.max.bytes",
+        1 * MIB,
+        INT,
+        at_least(1),
+        "Largest set of metrics that a client may push.",
+    )
+    num_io_threads: int = option(
+        "num.io.threads",
+        8,
+        INT,
+        at_least(1),
+        "Threads for what waits on disks: syncs, cold reads, checks of what was read.",
+        scope=Scope.CLUSTER_WIDE,
+    )
+    background_threads: int = option(
+        "background.threads",
+        10,
+        INT,
+        at_least(1),
+        "Threads for deleting files and other work that nobody waits for.",
+        scope=Scope.CLUSTER_WIDE,
+    )
