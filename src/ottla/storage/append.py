@@ -24,6 +24,7 @@ from ottla.protocol.records.batch import (
     stamp_offset_and_epoch,
 )
 from ottla.protocol.records.control import EndMarker, read_end_marker
+from ottla.storage.aborted_search import aborted_entry
 from ottla.storage.admission import admit_internal, admit_produced, check_replicated
 from ottla.storage.append_decisions import ACCEPTED, AppendOrigin
 from ottla.storage.errors import IndexAppendError
@@ -34,7 +35,6 @@ from ottla.storage.producer_state import ProducerStates
 from ottla.storage.rolling import roll
 from ottla.storage.segment import RELATIVE_OFFSET_MAX, Segment
 from ottla.storage.segment_search import prepare
-from ottla.storage.transaction_index import AbortedTransaction
 from ottla.storage.transaction_verification import NO_GUARD
 
 if TYPE_CHECKING:
@@ -222,12 +222,7 @@ def _take_over(
 
 
 def _index_aborted(log: Log, segment: Segment, completed: CompletedTransaction) -> None:
-    entry = AbortedTransaction(
-        completed.producer_id,
-        completed.first_offset,
-        completed.last_offset,
-        completed.last_stable_offset,
-    )
+    entry = aborted_entry(completed)
     try:
         try:
             segment.indexes.transactions.append(entry)

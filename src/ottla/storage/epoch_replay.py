@@ -1,32 +1,78 @@
 """Leader epochs of a log from its files: the checkpoint, or else the batches themselves.
 
-Promises  the epochs that the batches carry. Epochs only go up, so of most segments the first and
-          last batch are enough to read.
+Promises  the epochs that the batches carry: the checkpoint is compared with them, at two batches
+          an epoch. Epochs only go up, so of most segments the first and last batch are enough to
+          build it anew.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from ottla.base.filesystem import FileSystem
+from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.leader_epochs import EpochEntry, LeaderEpochs
 from ottla.storage.scanning import walk_headers
 from ottla.storage.segment import Segment
-from ottla.storage.segment_search import IndexDamage, walk_from
+from ottla.storage.segment_search import IndexDamage, find_batch, walk_from
 
 log = logging.getLogger(__name__)
 
 
-def open_epochs(files: FileSystem, path: str, segments: Iterable[Segment]) -> LeaderEpochs:
+def stored_epochs(files: FileSystem, path: str) -> tuple[EpochEntry, ...]:
+    """What the file says; nothing where it says nothing sensible."""
     try:
-        return LeaderEpochs.open(files, path)
+        return LeaderEpochs.open(files, path).entries
+    except CorruptLogError:
+        return ()
+
+
+def open_epochs(
+    files: FileSystem, path: str, segments: Sequence[Segment], end_offset: int
+) -> LeaderEpochs:
+    """The epochs of the records in `segments`, which end at `end_offset`."""
+    try:
+        epochs = LeaderEpochs.open(files, path)
+        epochs.truncate_from_end(end_offset)
+        for entry in epochs.entries:
+            _check_entry(path, segments, entry)
+        return epochs
     except CorruptLogError as error:
         log.warning("building leader epochs from the records: %s", error)
     epochs = LeaderEpochs(files, path)
     epochs.assign_all(epochs_in(segments))
     return epochs
+
+
+def _check_entry(path: str, segments: Sequence[Segment], entry: EpochEntry) -> None:
+    """The file has no checksum, and wrong epochs would cut the wrong records: compare with them.
+
+    Where compaction or deletion took the first records of an epoch, the next one may be later.
+    """
+    at, before = _batch_at(segments, entry.start_offset), None
+    if segments and entry.start_offset > segments[0].base_offset:
+        before = _batch_at(segments, entry.start_offset - 1)
+    if at is not None and (
+        at.partition_leader_epoch < entry.epoch
+        or (at.base_offset == entry.start_offset and at.partition_leader_epoch != entry.epoch)
+    ):
+        raise CorruptLogError(path, 0, f"{entry}, where the records are of {at}")
+    if (
+        before is not None
+        and before.last_offset < entry.start_offset
+        and before.partition_leader_epoch >= entry.epoch
+    ):
+        raise CorruptLogError(path, 0, f"{entry}, though before it are records of {before}")
+
+
+def _batch_at(segments: Sequence[Segment], offset: int) -> BatchHeader | None:
+    """The first batch that ends at or after `offset`, within its segment."""
+    place = bisect_right(segments, offset, key=lambda segment: segment.base_offset)
+    found = find_batch(segments[place - 1], offset) if place else None
+    return None if found is None else found[1]
 
 
 def epochs_in(segments: Iterable[Segment]) -> Iterator[EpochEntry]:

@@ -179,8 +179,7 @@ class Log:
     def leader_epochs(self) -> LeaderEpochs:
         if self._leader_epochs is None:
             path = f"{self.path}/{LEADER_EPOCHS_NAME}"
-            epochs = open_epochs(self.context.files, path, self.segments)
-            epochs.truncate_from_end(self.log_end_offset)
+            epochs = open_epochs(self.context.files, path, self.segments, self.log_end_offset)
             epochs.truncate_from_start(self.log_start_offset)
             self._leader_epochs = epochs
         return self._leader_epochs

@@ -23,9 +23,10 @@ class LogContext:
     random: Random
     health: DirectoryHealth
     deletions: DeletionQueue = field(default_factory=DeletionQueue)
-    # Called before a log is cut below its recovery point, with that point already lowered: the
-    # checkpoint must say so first, or a crash would trust records that were never synced.
-    recovery_point_lowered: Callable[[Log], None] = lambda _log: None
+    # Writes the recovery points down, durably. Before a log is cut below its recovery point, or a
+    # crash would trust records that were never synced; before compaction opens gaps between
+    # segments, or a crash would take them for lost records.
+    write_recovery_points: Callable[[Log], None] = lambda _log: None
     # Called after a segment was closed: it should be synced before long, to bound recovery.
     rolled: Callable[[Log], None] = lambda _log: None
     has_verification: bool = False  # of transactions with their coordinator (KIP-890)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.storage.aborted_search import find_aborted
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_range import FileRange
 from ottla.storage.scanning import CHECK_READ_BYTES, HEADER_READ_BYTES, walk_checked
@@ -139,21 +140,5 @@ def _range(
         end_offset = log.segments.end_of(segment, log.log_end_offset)
         start = segment.verified.unverified_from(position)
         check = RangeCheck(segment, start, end, end_offset)
-    aborted = _aborted(log, segment, offset, end) if with_aborted else None
+    aborted = find_aborted(log, segment, offset, end) if with_aborted else None
     return ReadRange(FileRange(segment.file, position, size), check, aborted)
-
-
-def _aborted(log: Log, segment: Segment, offset: int, end: int) -> list[AbortedTransaction]:
-    """Transactions whose records in this range a reader of committed data must skip.
-
-    An entry stands in the segment with the marker, which may be a later one than the records.
-    """
-    entry = segment.indexes.offsets.first_from_position(end)
-    end_offset = log.segments.end_of(segment, log.log_end_offset) if entry is None else entry.offset
-    found: list[AbortedTransaction] = []
-    for each in log.segments.reaching(segment.base_offset):
-        search = each.indexes.transactions.aborted_between(offset, end_offset)
-        found += search.transactions
-        if search.is_complete:
-            break
-    return found

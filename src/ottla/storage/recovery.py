@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
-from ottla.storage.epoch_replay import open_epochs
+from ottla.storage.epoch_replay import open_epochs, stored_epochs
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import LEADER_EPOCHS_NAME
 from ottla.storage.leader_epochs import LeaderEpochs
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 class Checkpoint(NamedTuple):
     """What the checkpoints of the log directory say about a log."""
 
-    recovery_point: int = 0
+    recovery_point: int | None = None  # unknown: the log is new, or the checkpoint was lost
     log_start_offset: int = 0
     is_clean: bool = False  # the last stop was orderly
 
@@ -61,7 +61,8 @@ def open_log(
         if end_offset is not None:
             files.rebuild_missing_indexes(segments)
             return _clean_log(files, partition, Segments(segments), end_offset, checkpoint)
-    from_offset = checkpoint.recovery_point if damaged_from is None else damaged_from
+    recovery_point = checkpoint.recovery_point or 0
+    from_offset = recovery_point if damaged_from is None else min(damaged_from, recovery_point)
     return _recover(files, partition, segments, from_offset, checkpoint, progress)
 
 
@@ -72,8 +73,8 @@ def _clean_end(segments: list[Segment], checkpoint: Checkpoint) -> int | None:
     except CorruptLogError as error:
         logger.warning("an orderly stop, but %s", error)
         return None
-    is_expected = end_offset == checkpoint.recovery_point >= checkpoint.log_start_offset
-    return end_offset if is_expected else None
+    is_expected = end_offset == checkpoint.recovery_point
+    return end_offset if is_expected and end_offset >= checkpoint.log_start_offset else None
 
 
 def _clean_log(
@@ -105,11 +106,11 @@ def _recover(
     progress: Callable[[int], None],
 ) -> Log:
     """Read everything from `from_offset` on, and keep what is whole."""
-    recovery_point = checkpoint.recovery_point
+    recovery_point = checkpoint.recovery_point or 0
     if not segments:
         segments = [files.new_segment(checkpoint.log_start_offset)]
     known = Segments(segments)
-    unread = known.reaching(min(from_offset, recovery_point))
+    unread = known.reaching(from_offset)
     trusted = [segment for segment in segments if segment not in unread]
     files.rebuild_missing_indexes(trusted)
     recovered = _read_again(files, known, trusted, unread, checkpoint, progress)
@@ -149,13 +150,15 @@ def _read_again(
     snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
     states = load_states(snapshots, known, checkpoint.log_start_offset, first_offset)
     epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
-    epochs = open_epochs(files.context.files, epochs_path, trusted)
-    before = [entry for entry in epochs.entries if entry.start_offset < first_offset]
+    stored = stored_epochs(files.context.files, epochs_path)
+    epochs = open_epochs(files.context.files, epochs_path, trusted, first_offset)
+    # Compaction leaves gaps between segments, but only where the recovery point has passed.
+    may_have_gaps = files.config.is_compacted and checkpoint.recovery_point is None
     recovered = recover_segments(
-        unread, checkpoint.recovery_point, states, before, snapshots, progress
-    )
-    epochs.truncate_from_end(recovered.end_offset)
-    if list(epochs.entries) != recovered.epochs:
+        unread, checkpoint.recovery_point or 0, may_have_gaps,
+        states, list(epochs.entries), snapshots, progress,
+    )  # fmt: skip
+    if [entry for entry in stored if entry.start_offset < recovered.end_offset] != recovered.epochs:
         LeaderEpochs(files.context.files, epochs_path, recovered.epochs).write()
     return recovered
 
@@ -179,7 +182,7 @@ def _start_over(
         Segments([files.new_segment(start)]),
         log_start_offset=start,
         log_end_offset=start,
-        recovery_point=min(checkpoint.recovery_point, start),
+        recovery_point=min(checkpoint.recovery_point or 0, start),
         damage=recovered.damage,
     )
     log.snapshots.remove(log.snapshots.offsets())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ottla.storage.deletion import Removal
 from ottla.storage.file_names import CLEANED_SUFFIX, SWAP_SUFFIX
+from ottla.storage.flushing import flush
 from ottla.storage.segment import Segment
 from ottla.storage.segment_files import open_segment
 from ottla.storage.truncation import retire
@@ -47,6 +48,7 @@ def replace_segments(log: Log, cleaned: Sequence[Segment], replaced: Sequence[Se
         return False
     files = log.context.files
     try:
+        _pass_recovery_point(log, replaced)
         for segment in sorted(cleaned, key=lambda each: each.base_offset, reverse=True):
             segment.rename(SWAP_SUFFIX)
         files.sync_directory(log.path)
@@ -61,6 +63,15 @@ def replace_segments(log: Log, cleaned: Sequence[Segment], replaced: Sequence[Se
     except OSError as error:
         raise log.health.failed(f"swapping segments of {log.path}", error) from error
     return True
+
+
+def _pass_recovery_point(log: Log, replaced: Sequence[Segment]) -> None:
+    """Compaction leaves gaps between segments. Recovery takes a gap for a lost end, unless it lies
+    before the recovery point; so that must be behind, and written down."""
+    end_offset = log.segments.end_of(replaced[-1], log.log_end_offset)
+    if log.recovery_checkpoint < end_offset:
+        flush(log)
+    log.context.write_recovery_points(log)
 
 
 def _discard(log: Log, cleaned: Sequence[Segment]) -> None:

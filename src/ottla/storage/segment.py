@@ -61,6 +61,7 @@ class Segment:
         self.max_timestamp_offset = base_offset
         self.bytes_since_index = 0
         self.is_prepared = size == 0
+        self.has_checked_transactions = size == 0
         self.has_damaged_index = False  # which could not be rebuilt: the records are damaged too
         self._first_timestamp: int | None = None
         self._files = files

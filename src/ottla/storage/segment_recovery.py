@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.batch import BatchHeader
+from ottla.storage.aborted_search import aborted_entry
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.leader_epochs import EpochEntry
 from ottla.storage.producer_replay import SnapshotFiles, marker_at
 from ottla.storage.producer_state import ProducerStates
 from ottla.storage.scanning import find_valid_batch, walk_checked
 from ottla.storage.segment import RELATIVE_OFFSET_MAX, Segment
-from ottla.storage.transaction_index import AbortedTransaction
 
 logger = logging.getLogger(__name__)
 
@@ -43,16 +43,22 @@ class Recovered:
 def recover_segments(
     segments: Sequence[Segment],
     recovery_point: int,
+    may_have_gaps: bool,
     states: ProducerStates,
     epochs: list[EpochEntry],
     snapshots: SnapshotFiles,
     progress: Callable[[int], None],
 ) -> Recovered:
     """Read `segments`, which reach the recovery point. `states` and `epochs` end where they begin,
-    and are carried on to the end of the log."""
+    and are carried on to the end of the log.
+
+    Segments follow one another without gaps behind the recovery point, unless `may_have_gaps`: a
+    gap there means that the end of a segment was lost, and what follows it is of no use.
+    """
     result = Recovered(states, epochs, segments[0].base_offset)
     for at, segment in enumerate(segments):
-        if at and not _follows(segment, segments[at - 1], result.end_offset):
+        is_known = may_have_gaps or segment.base_offset <= recovery_point
+        if at and not is_known and not _follows(segment, segments[at - 1], result.end_offset):
             logger.warning(
                 "%s: %d bytes behind the lost end of the segment before, at offset %d",
                 segment.path, segment.size, result.end_offset,
@@ -60,6 +66,7 @@ def recover_segments(
             result.dropped = list(segments[at:])
             break
         if at:
+            result.end_offset = max(result.end_offset, segment.base_offset)
             states.end_offset = segment.base_offset
             snapshots.write(states, segment.base_offset, sync=False)
         following = segments[at + 1] if at + 1 < len(segments) else None
@@ -111,7 +118,7 @@ class _Scan:
         last_entry = segment.indexes.times.last_entry
         segment.max_timestamp, segment.max_timestamp_offset = last_entry
         segment.bytes_since_index = segment.size - segment.indexes.offsets.last_entry.position
-        segment.is_prepared = True
+        segment.is_prepared = segment.has_checked_transactions = True
         self._result.end_offset = self._next_offset
 
     def _batches(self) -> Iterator[tuple[int, BatchHeader]]:
@@ -137,10 +144,7 @@ class _Scan:
             raise CorruptLogError(segment.path, position, error.message) from error
         completed = result.states.apply(header, marker)
         if completed is not None and completed.is_aborted:
-            producer_id, first_offset, last_offset, _, stable_offset = completed
-            segment.indexes.transactions.append(
-                AbortedTransaction(producer_id, first_offset, last_offset, stable_offset)
-            )
+            segment.indexes.transactions.append(aborted_entry(completed))
         epoch = header.partition_leader_epoch
         if epoch >= 0 and (not result.epochs or epoch > result.epochs[-1].epoch):
             result.epochs.append(EpochEntry(epoch, header.base_offset))

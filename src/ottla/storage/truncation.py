@@ -90,7 +90,7 @@ def retire(log: Log, doomed: Sequence[Segment]) -> None:
 def lower_recovery_point(log: Log, offset: int) -> None:
     if offset < log.recovery_point:
         log.recovery_point = offset
-        log.context.recovery_point_lowered(log)
+        log.context.write_recovery_points(log)
 
 
 def _cut(log: Log, offset: int) -> None:

@@ -1,0 +1,109 @@
+"""The checkpoints of a log directory: how far each log is synced, where it starts, what is safe.
+
+Owns      `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and
+          `replication-offset-checkpoint` of one directory.
+Promises  a recovery point on disk is never above the one in memory: when one goes down, it is
+          written before records are touched, and no write that began earlier can undo that.
+          A damaged checkpoint counts as empty: logs are then read from their beginning.
+Threads   `CheckpointJob.run` may run in any; everything else in the log's.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+
+from ottla.base.filesystem import FileSystem
+from ottla.base.ids import TopicPartition
+from ottla.storage.checkpoints import OffsetCheckpoint
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.file_names import (
+    HIGH_WATERMARKS_NAME,
+    LOG_START_OFFSETS_NAME,
+    RECOVERY_POINTS_NAME,
+)
+from ottla.storage.log import Log
+
+logger = logging.getLogger(__name__)
+
+Offsets = dict[TopicPartition, int]
+
+
+class DirectoryCheckpoints:
+    def __init__(self, files: FileSystem, path: str) -> None:
+        self._recovery_points = OffsetCheckpoint(files, f"{path}/{RECOVERY_POINTS_NAME}")
+        self._log_starts = OffsetCheckpoint(files, f"{path}/{LOG_START_OFFSETS_NAME}")
+        self._high_watermarks = OffsetCheckpoint(files, f"{path}/{HIGH_WATERMARKS_NAME}")
+        self._lock = threading.Lock()
+        self._version = 0
+
+    def read_recovery_points(self) -> Offsets:
+        return _read(self._recovery_points)
+
+    def read_log_starts(self) -> Offsets:
+        return _read(self._log_starts)
+
+    def read_high_watermarks(self) -> Offsets:
+        return _read(self._high_watermarks)
+
+    def write_now(self, logs: Iterable[Log]) -> None:
+        """Write all three here and now. Jobs that were made before write nothing any more."""
+        with self._lock:
+            self._version += 1
+        self.write(self.job(logs))
+
+    def write_recovery_points(self, logs: Iterable[Log]) -> None:
+        """As `write_now`, for recovery points alone: before one of them goes down."""
+        with self._lock:
+            self._version += 1
+            self._recovery_points.write({log.partition: log.recovery_checkpoint for log in logs})
+
+    def job(self, logs: Iterable[Log]) -> CheckpointJob:
+        """What to write now, to be written in a thread."""
+        logs = list(logs)
+        return CheckpointJob(
+            self,
+            self._version,
+            {log.partition: log.recovery_checkpoint for log in logs},
+            {
+                log.partition: log.log_start_offset
+                for log in logs
+                if log.log_start_offset > log.segments[0].base_offset
+            },
+            {log.partition: log.high_watermark for log in logs},
+        )
+
+    def write(self, job: CheckpointJob) -> None:
+        with self._lock:
+            if job.version == self._version:
+                self._recovery_points.write(job.recovery_points)
+                self._log_starts.write(job.log_starts)
+                self._high_watermarks.write(job.high_watermarks)
+
+
+class CheckpointJob:
+    def __init__(
+        self,
+        checkpoints: DirectoryCheckpoints,
+        version: int,
+        recovery_points: Offsets,
+        log_starts: Offsets,
+        high_watermarks: Offsets,
+    ) -> None:
+        self.version = version
+        self.recovery_points = recovery_points
+        self.log_starts = log_starts
+        self.high_watermarks = high_watermarks
+        self._checkpoints = checkpoints
+
+    def run(self) -> None:
+        self._checkpoints.write(self)
+
+
+def _read(checkpoint: OffsetCheckpoint) -> Offsets:
+    try:
+        return checkpoint.read()
+    except CorruptLogError as error:
+        logger.error("a checkpoint is damaged, and counts as empty: %s", error)
+        return {}

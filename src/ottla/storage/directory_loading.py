@@ -1,0 +1,125 @@
+"""Finding and opening the logs of a log directory at start, one at a time.
+
+Owns      what each partition directory is: a log, a future log, one to be deleted, a stray.
+Promises  one log that cannot be opened leaves the others alone; the clean-shutdown marker is gone,
+          durably, before the first log is touched. Names that are no partition's are left alone.
+Leaves    threads and showing the progress to the broker: it takes the steps.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from ottla.base.ids import TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.storage.clean_shutdown import read_clean_shutdown, remove_clean_shutdown
+from ottla.storage.directory_health import StorageUnavailable
+from ottla.storage.errors import StorageError
+from ottla.storage.file_names import (
+    CLEAN_SHUTDOWN_NAME,
+    DirectoryMark,
+    PartitionDirectoryName,
+    parse_directory_name,
+)
+from ottla.storage.log import Log
+from ottla.storage.log_directory import LogDirectory
+from ottla.storage.recovery import Checkpoint, open_log
+
+logger = logging.getLogger(__name__)
+
+ConfigOf = Callable[[str], TopicConfig]  # the settings of a topic
+
+
+class LoadStep(NamedTuple):
+    """One partition directory was looked at. `log` is None where there is none to use."""
+
+    path: str
+    log: Log | None
+    loaded: int
+    total: int
+    bytes_read: int  # to check records, because the last stop was not orderly
+
+
+class _Offsets(NamedTuple):
+    recovery_points: dict[TopicPartition, int]
+    log_starts: dict[TopicPartition, int]
+    high_watermarks: dict[TopicPartition, int]
+
+    def checkpoint(self, partition: TopicPartition, is_clean: bool) -> Checkpoint:
+        return Checkpoint(
+            self.recovery_points.get(partition),
+            max(0, self.log_starts.get(partition, 0)),
+            is_clean,
+        )
+
+
+def load_logs(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
+    """Open every log, one a step. A disk that refuses takes the directory offline."""
+    try:
+        yield from _load(directory, config_of)
+    except OSError as error:
+        directory.health.failed(f"loading {directory.path}", error)
+    except StorageUnavailable:
+        pass  # noted already, and nothing here can be used
+
+
+def _load(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
+    marker = f"{directory.path}/{CLEAN_SHUTDOWN_NAME}"
+    directory.last_shutdown = read_clean_shutdown(directory.files, marker)
+    if directory.last_shutdown is not None:
+        remove_clean_shutdown(directory.files, marker)
+    checkpoints = directory.checkpoints
+    offsets = _Offsets(
+        checkpoints.read_recovery_points(),
+        checkpoints.read_log_starts(),
+        checkpoints.read_high_watermarks(),
+    )
+    found = _partition_directories(directory)
+    for number, (path, name) in enumerate(found, 1):
+        bytes_read: list[int] = []
+        log = _load_one(directory, path, name, offsets, config_of, bytes_read.append)
+        yield LoadStep(path, log, number, len(found), sum(bytes_read))
+    directory.is_loaded = True
+
+
+def _partition_directories(directory: LogDirectory) -> list[tuple[str, PartitionDirectoryName]]:
+    found = []
+    for entry in directory.files.list_directory(directory.path):
+        path = f"{directory.path}/{entry}"
+        name = parse_directory_name(entry)
+        if name is not None and directory.files.is_directory(path):
+            found.append((path, name))
+    return found
+
+
+def _load_one(
+    directory: LogDirectory,
+    path: str,
+    name: PartitionDirectoryName,
+    offsets: _Offsets,
+    config_of: ConfigOf,
+    progress: Callable[[int], None],
+) -> Log | None:
+    if name.mark is DirectoryMark.DELETE:
+        directory.queue_deletion(path, None)
+        return None
+    if name.mark is DirectoryMark.STRAY:
+        directory.strays.append(path)
+        return None
+    partition = name.partition
+    checkpoint = offsets.checkpoint(partition, directory.last_shutdown is not None)
+    config = config_of(partition.topic)
+    try:
+        log = open_log(directory.context, partition, path, config, checkpoint, progress)
+    except StorageUnavailable:
+        raise
+    except StorageError as error:
+        logger.error("%s cannot be opened: %s", path, error)
+        directory.unreadable[partition] = error
+        return None
+    log.update_high_watermark(offsets.high_watermarks.get(partition, 0))
+    known = directory.future_logs if name.mark is DirectoryMark.FUTURE else directory.logs
+    known[partition] = log
+    return log
