@@ -3,7 +3,7 @@
 Owns      turning records into one batch, header, compression and checksum included.
 Promises  what it builds is what Kafka's own builder would: relative times count from the first
           record's, or from the delete horizon where there is one.
-Leaves    control records to `control.py`, columns of records to `columns.py`.
+Leaves    control records to `control.py`, columns of records to `column_building.py`.
 """
 
 from __future__ import annotations
@@ -101,11 +101,17 @@ def assemble(header: BatchHeader, body: Buffer, level: int | None = None) -> byt
     """Header and records as one batch: compressed as the header says, length and checksum set."""
     if header.codec != Codec.NONE:
         body = compress(header.codec, body, level)
-    size = HEADER_BYTES + len(body)
-    batch = bytearray(encode_header(header._replace(batch_length=size - LENGTH_PREFIX_BYTES)))
+    batch = bytearray(HEADER_BYTES)
     batch += body
-    stamp_checksum(batch, 0, size)
+    seal(batch, header)
     return batch
+
+
+def seal(batch: bytearray, header: BatchHeader) -> None:
+    """Write the header where room was left for it, with the batch's length and checksum."""
+    length = len(batch) - LENGTH_PREFIX_BYTES
+    batch[:HEADER_BYTES] = encode_header(header._replace(batch_length=length))
+    stamp_checksum(batch, 0, len(batch))
 
 
 def attributes_of(

@@ -4,8 +4,44 @@ Owns      the choice between `_native` and `_plain`, made once, at import.
 Promises  both have the same functions, results and faults; only the speed differs.
 """
 
-from ottla.protocol.records._plain import decode, encode, walk
+try:
+    from ottla.protocol.records._native import (
+        columns,
+        decode,
+        encode,
+        encode_columns,
+        index,
+        select,
+        skip,
+        slices,
+        walk,
+    )
 
-IS_COMPILED = False
+    IMPLEMENTATION = "compiled"
+except ImportError:  # built without a compiler
+    from ottla.protocol.records._plain import (
+        columns,
+        decode,
+        encode,
+        encode_columns,
+        index,
+        select,
+        skip,
+        slices,
+        walk,
+    )
 
-__all__ = ["IS_COMPILED", "decode", "encode", "walk"]
+    IMPLEMENTATION = "plain Python"
+
+__all__ = [
+    "IMPLEMENTATION",
+    "columns",
+    "decode",
+    "encode",
+    "encode_columns",
+    "index",
+    "select",
+    "skip",
+    "slices",
+    "walk",
+]

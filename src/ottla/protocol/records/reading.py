@@ -4,7 +4,7 @@ Owns      opening a batch: its body, decompressed within a limit, and the times 
 Promises  whatever the bytes are, the answer is records or InvalidBatch; memory is bounded by the
           limit, whatever the batch claims; gaps that compaction left are no error.
 Leaves    checksums to `batch.py` and what producers may send to `checking.py`; column-wise
-          reading, which is many times faster, to `index.py` and `arrow.py`.
+          reading, which is many times faster, to `record_index.py` and `arrow.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def iterate_records(
     """The records of the batch at `position`. Some may come before a fault is found and raised."""
     header = read_header(batch, position)
     body = bytes(open_body(batch, position, header, decompressed_bytes_max))
-    append_time = header.max_timestamp if header.is_log_append_time else None
+    append_time = append_time_of(header)
     at, first, count = 0, 0, header.records_count
     while True:
         step = min(RECORDS_PER_STEP, count - first)
@@ -45,6 +45,11 @@ def iterate_records(
         first += step
         if first == count:
             return
+
+
+def append_time_of(header: BatchHeader) -> int | None:
+    """The time of every record of a LogAppendTime batch; None where records have their own."""
+    return header.max_timestamp if header.is_log_append_time else None
 
 
 def open_body(

@@ -1,0 +1,47 @@
+"""Finding records of a batch by time: what ListOffsets asks for inside the batch it has found.
+
+Owns      the first record at or after a time, and the record with the largest one.
+Leaves    finding the batch to the log, opening it to `reading.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.protocol.records.batch import Buffer
+from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
+from ottla.protocol.records.record_index import iterate_indexes
+
+
+class TimestampOffset(NamedTuple):
+    timestamp: int
+    offset: int
+
+
+def find_timestamp(
+    batch: Buffer,
+    position: int,
+    timestamp: int,
+    *,
+    from_offset: int = 0,
+    decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
+) -> TimestampOffset | None:
+    """The first record of the batch at `position` that is at or after both `timestamp` and
+    `from_offset`."""
+    for index in iterate_indexes(batch, position, decompressed_bytes_max):
+        for found, offset in zip(index.timestamps, index.offsets, strict=True):
+            if found >= timestamp and offset >= from_offset:
+                return TimestampOffset(found, offset)
+    return None
+
+
+def find_max_timestamp(
+    batch: Buffer, position: int, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
+) -> TimestampOffset | None:
+    """The record with the largest timestamp, the first of them where several have it."""
+    largest: TimestampOffset | None = None
+    for index in iterate_indexes(batch, position, decompressed_bytes_max):
+        for timestamp, offset in zip(index.timestamps, index.offsets, strict=True):
+            if largest is None or timestamp > largest.timestamp:
+                largest = TimestampOffset(timestamp, offset)
+    return largest
