@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check format generate bench fuzz demo clean
+.PHONY: help setup test check format generate oracles bench fuzz clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,8 +37,18 @@ format: setup  ## format and fix what can be fixed
 generate: setup  ## renew generated files: messages, reference tables
 	$(BIN)/python tools/generate.py
 
+oracles: setup  ## compare our codec with other people's and renew the table of agreement
+	$(BIN)/python -m tools.oracles
+
 bench: setup  ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks
+
+FUZZ_RUNS ?= 200000
+
+fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
+	@$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
+	$(BIN)/python fuzz/messages.py -runs=$(FUZZ_RUNS)
+	$(BIN)/python fuzz/batches.py -runs=$(FUZZ_RUNS)
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -10,11 +10,14 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tools.messages.generate import generated_messages  # noqa: E402
+from tools.oracles import check_agreement  # noqa: E402
+from tools.reference.configuration import configuration_page  # noqa: E402
 
 
 def generated_files() -> dict[Path, str]:
     """Every generated file and what it should hold."""
-    return generated_messages(ROOT)
+    reference = ROOT / "docs" / "reference"
+    return generated_messages(ROOT) | {reference / "configuration.md": configuration_page()}
 
 
 def stale_files(wanted: dict[Path, str]) -> list[Path]:
@@ -36,7 +39,9 @@ def main() -> int:
     for path in [*stale, *leftover]:
         print(f"{'stale' if is_check else 'renewed'}: {path.relative_to(ROOT)}")
     if is_check:
-        return 1 if stale or leftover else 0
+        problems = check_agreement()
+        print(*problems, sep="\n", end="\n" if problems else "")
+        return 1 if stale or leftover or problems else 0
     for path in stale:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(wanted[path])
