@@ -9,18 +9,20 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-NATIVE_SOURCE = "src/ottla/protocol/records/_native.pyx"
+RECORDS = Path("src/ottla/protocol/records")
+NATIVE_SOURCE = RECORDS / "_native.pyx"
 
 
 def native_extensions() -> list[Extension]:
-    if os.environ.get("OTTLA_NATIVE") == "off" or not Path(NATIVE_SOURCE).exists():
+    if os.environ.get("OTTLA_NATIVE") == "off" or not NATIVE_SOURCE.exists():
         return []
     required = os.environ.get("OTTLA_NATIVE") == "require"
     return [
         Extension(
             "ottla.protocol.records._native",
-            [NATIVE_SOURCE],
-            extra_compile_args=["-O3"],
+            [str(NATIVE_SOURCE)],
+            depends=[str(part) for part in RECORDS.glob("_native_*.pxi")],
+            extra_compile_args=["-O3", "-g0"],
             optional=not required,
         )
     ]

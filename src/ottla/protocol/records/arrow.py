@@ -23,8 +23,8 @@ from ottla.protocol.records.column_layout import INT64_MAX, FilledHeaders, Fille
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.protocol.records.reading import append_time_of, open_body
 
-# Tables of this size stay in the processor's cache while they are filled, and their memory is reused:
-# larger ones are up to twice as slow.
+# Tables of this size stay in the processor's cache while they are filled, and their memory is
+# used again: larger ones are up to twice as slow.
 ROWS_MAX = 65_536
 BYTES_MAX = 2 * 1024 * 1024
 

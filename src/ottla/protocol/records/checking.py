@@ -14,8 +14,9 @@ closed: their count and times are believed as far as the header is consistent.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
@@ -33,7 +34,9 @@ from ottla.protocol.records.batch import (
     read_header,
 )
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec, codec_of, decompress
+from ottla.protocol.records.faults import InvalidRecord
 from ottla.protocol.records.frame_bounds import has_linked_lz4_blocks
+from ottla.protocol.records.record_index import iterate_body_indexes
 
 PRODUCE_VERSION_OF_ZSTD = 7
 INT64_MAX = 2**63 - 1
@@ -77,10 +80,7 @@ def check_produced(
     if not has_valid_checksum(data, 0, header):
         raise _corrupt(f"the checksum is not {header.crc:#010x}")
     check_header(header)
-    least, most = _check_records(data, header, codec, rules)
-    if not rules.is_log_append_time:
-        check_timestamps(least, most, rules, now_ms)
-    return CheckedBatch(header, most)
+    return CheckedBatch(header, _check_records(data, header, codec, rules, now_ms))
 
 
 def check_single_batch(data: Buffer) -> BatchHeader:
@@ -147,37 +147,61 @@ def _check_producer(header: BatchHeader) -> None:
 
 
 def _check_records(
-    data: Buffer, header: BatchHeader, codec: Codec, rules: ProduceRules
-) -> tuple[int, int]:
-    """The least and largest timestamp of the records: the header's, where the body stays closed."""
+    data: Buffer, header: BatchHeader, codec: Codec, rules: ProduceRules, now_ms: int
+) -> int:
+    """The largest timestamp of the records: the header's, where the body stays closed."""
     body, start, end = data, HEADER_BYTES, header.size_bytes
     if codec is Codec.LZ4 and has_linked_lz4_blocks(memoryview(data)[HEADER_BYTES:]):
         raise _invalid("lz4 with linked blocks, which no Java consumer can read")
     if codec is not Codec.NONE:
         if not rules.is_compacted:
-            return _header_timestamps(header)
+            check_timestamps((header.base_timestamp, header.max_timestamp), rules, now_ms)
+            return header.max_timestamp
         body = decompress(codec, memoryview(data)[HEADER_BYTES:], rules.decompressed_bytes_max)
         start, end = 0, len(body)
-    return native.walk(
+    least, most = native.walk(
         body, start, end, header.records_count, header.base_timestamp, True, rules.is_compacted
     )
+    if find_bad_timestamp((least, most), rules, now_ms) is not None:
+        _refuse_timestamps(header, memoryview(body)[start:end], rules, now_ms)
+    return most
 
 
-def _header_timestamps(header: BatchHeader) -> tuple[int, int]:
-    if header.base_timestamp == NO_TIMESTAMP:
-        return header.max_timestamp, header.max_timestamp
-    return min(header.base_timestamp, header.max_timestamp), header.max_timestamp
+def _refuse_timestamps(
+    header: BatchHeader, body: Buffer, rules: ProduceRules, now_ms: int
+) -> NoReturn:
+    """Which record it was that the least and largest timestamp have shown to be there."""
+    first = 0
+    for index in iterate_body_indexes(header, body):
+        bad = find_bad_timestamp(index.timestamps, rules, now_ms)
+        if bad is not None:
+            what = _timestamp_limits(index.timestamps[bad], rules, now_ms)
+            raise InvalidRecord(ErrorCode.INVALID_TIMESTAMP, what, first + bad)
+        first += len(index)
+    raise AssertionError("every timestamp is within limits")
 
 
-def check_timestamps(least: int, most: int, rules: ProduceRules, now_ms: int) -> None:
-    """Records without timestamp (-1) are welcome; the others lie within the topic's limits."""
+def check_timestamps(timestamps: Sequence[int], rules: ProduceRules, now_ms: int) -> None:
+    bad = find_bad_timestamp(timestamps, rules, now_ms)
+    if bad is not None:
+        what = _timestamp_limits(timestamps[bad], rules, now_ms)
+        raise InvalidBatch(ErrorCode.INVALID_TIMESTAMP, what)
+
+
+def find_bad_timestamp(timestamps: Iterable[int], rules: ProduceRules, now_ms: int) -> int | None:
+    """Which one is outside the topic's limits. Records without timestamp (-1) are welcome."""
+    if rules.is_log_append_time:
+        return None
     earliest, latest = now_ms - rules.timestamp_before_ms_max, now_ms + rules.timestamp_after_ms_max
-    for timestamp in (least, most):
+    for place, timestamp in enumerate(timestamps):
         if timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:
-            raise InvalidBatch(
-                ErrorCode.INVALID_TIMESTAMP,
-                f"timestamp {timestamp} is not between {earliest} and {latest}",
-            )
+            return place
+    return None
+
+
+def _timestamp_limits(timestamp: int, rules: ProduceRules, now_ms: int) -> str:
+    earliest, latest = now_ms - rules.timestamp_before_ms_max, now_ms + rules.timestamp_after_ms_max
+    return f"timestamp {timestamp} is not between {earliest} and {latest}"
 
 
 def _invalid(what: str) -> InvalidBatch:

@@ -44,9 +44,18 @@ WORDING = {
 }
 
 
-def invalid_record(fault: int, record: int, position: int) -> InvalidBatch:
+class InvalidRecord(InvalidBatch):
+    """A batch refused because of one record: Produce answers tell the producer which."""
+
+    def __init__(self, code: ErrorCode, message: str, record: int) -> None:
+        super().__init__(code, message)
+        self.record = record  # its number in the batch, from 0
+
+
+def invalid_record(fault: int, record: int, position: int) -> InvalidRecord:
     """The error for `fault` in the record with this number, at this byte of the records."""
-    return InvalidBatch(
+    return InvalidRecord(
         ErrorCode.INVALID_RECORD,
         f"record {record} at byte {position} of the records: {WORDING[Fault(fault)]}",
+        record,
     )
