@@ -169,7 +169,6 @@ cdef class KeyMap:
         cdef Py_ssize_t kept = 0
         cdef bint has_tombstones = False
         cdef bint is_kept
-        cdef int64_t max_timestamp = -1
         cdef int32_t size
         for row in range(count):
             size = places[3 * count + row]
@@ -185,9 +184,7 @@ cdef class KeyMap:
             if is_kept:
                 kept += 1
                 has_tombstones |= places[5 * count + row] < 0
-                if numbers[count + row] > max_timestamp:
-                    max_timestamp = numbers[count + row]
-        return kept, has_tombstones, max_timestamp
+        return kept, has_tombstones
 
     cdef bint is_newest(self, const uint8_t* key, Py_ssize_t size, int64_t offset) noexcept nogil:
         cdef uint64_t tags[2]

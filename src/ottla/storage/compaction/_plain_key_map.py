@@ -80,13 +80,13 @@ class KeyMap:
         end_offset: int,
         drops_tombstones: bool,
         keep: bytearray,
-    ) -> tuple[int, bool, int]:
+    ) -> tuple[int, bool]:
         """Which records stay, as a 1 in `keep`: those from `end_offset` on, and the newest of each
         key, unless it is a tombstone whose time has come.
 
-        Returns how many these are, whether tombstones are among them, and the largest timestamp.
+        Returns how many these are, and whether tombstones are among them.
         """
-        kept, has_tombstones, max_timestamp = 0, False, -1
+        kept, has_tombstones = 0, False
         for row in range(count):
             is_tombstone = places[5 * count + row] < 0
             size, offset = places[3 * count + row], numbers[row]
@@ -101,8 +101,7 @@ class KeyMap:
             if is_kept:
                 kept += 1
                 has_tombstones |= is_tombstone
-                max_timestamp = max(max_timestamp, numbers[count + row])
-        return kept, has_tombstones, max_timestamp
+        return kept, has_tombstones
 
     def _is_newest(self, key: bytes, offset: int) -> bool:
         relative = self._table[self._find(key)[0] + 1] & _OFFSET_MASK

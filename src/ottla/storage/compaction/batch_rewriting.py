@@ -1,10 +1,10 @@
 """One batch without the records that are out of date.
 
-Owns      opening a batch, asking the key map about each record, putting it together again: same
-          offsets, producer, sequences and codec, fewer records.
+Owns      opening a batch, asking the key map about each record, and what becomes of the answers.
 Promises  a batch that loses nothing keeps its bytes; a tombstone's time runs from the first round
           that found it among the newest, and is noted in the batch (its delete horizon).
-Leaves    batches as a whole to `batch_decisions.py`.
+Leaves    batches as a whole to `batch_decisions.py`, putting them together again to
+          `ottla.protocol.records`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from array import array
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records import native
-from ottla.protocol.records.batch import DELETE_HORIZON_BIT, BatchHeader, Buffer
-from ottla.protocol.records.building import assemble, build_emptied_batch
+from ottla.protocol.records.batch import BatchHeader, Buffer
+from ottla.protocol.records.building import build_emptied_batch
 from ottla.protocol.records.reading import open_body
+from ottla.protocol.records.retaining import retain_records
 from ottla.storage.compaction.batch_decisions import Fate, has_expired
 from ottla.storage.compaction.key_map import KeyMap, are_rising
 
 RECORD_BYTES_MIN = 7
 
 
-class RecordIndex:
+class BatchIndex:
     """Where the records of a batch are; the same arrays serve one batch after the other."""
 
     def __init__(self, decompressed_bytes_max: int) -> None:
@@ -65,12 +66,12 @@ class BatchRewriter:
         end_offset: int,
         now_ms: int,
         delete_retention_ms: int,
-        index: RecordIndex,
+        index: BatchIndex,
     ) -> None:
         self._keys = keys
         self._end_offset = end_offset
         self._now_ms = now_ms
-        self._delete_retention_ms = delete_retention_ms
+        self._horizon_ms = now_ms + delete_retention_ms
         self._index = index
 
     def rewrite(self, batch: memoryview, header: BatchHeader, fate: Fate) -> Buffer | None:
@@ -88,13 +89,13 @@ class BatchRewriter:
             return batch
         self._index.open(batch, header)
         keep = bytes([1]) * header.records_count
-        return self._assemble(header, keep, header.records_count, header.max_timestamp, True)
+        return retain_records(header, self._index.body, keep, delete_horizon_ms=self._horizon_ms)
 
     def _rewrite_data(self, batch: memoryview, header: BatchHeader, fate: Fate) -> Buffer | None:
         index, count = self._index, header.records_count
         index.open(batch, header)
         keep = bytearray(count)
-        kept, has_tombstones, max_timestamp = self._keys.choose(
+        kept, has_tombstones = self._keys.choose(
             index.body, 0, count, index.numbers, index.places,
             self._end_offset, has_expired(header, self._now_ms), keep,
         )  # fmt: skip
@@ -107,23 +108,5 @@ class BatchRewriter:
         )
         if kept == count and not starts_horizon:
             return batch
-        return self._assemble(header, keep, kept, max_timestamp, starts_horizon)
-
-    def _assemble(
-        self, header: BatchHeader, keep: Buffer, kept: int, max_timestamp: int, starts_horizon: bool
-    ) -> bytearray:
-        base_timestamp, attributes = header.base_timestamp, header.attributes
-        if starts_horizon:
-            base_timestamp = self._now_ms + self._delete_retention_ms
-            attributes |= DELETE_HORIZON_BIT
-        body = self._index.body
-        chosen = native.select(
-            body, 0, len(body), header.records_count, keep, header.base_timestamp - base_timestamp
-        )
-        changed = header._replace(
-            attributes=attributes,
-            base_timestamp=base_timestamp,
-            max_timestamp=header.max_timestamp if header.is_log_append_time else max_timestamp,
-            records_count=kept,
-        )
-        return assemble(changed, chosen)
+        horizon_ms = self._horizon_ms if starts_horizon else None
+        return retain_records(header, index.body, keep, delete_horizon_ms=horizon_ms)

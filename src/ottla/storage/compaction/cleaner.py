@@ -20,7 +20,7 @@ from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.batch import BatchHeader
 from ottla.protocol.records.control import EndMarker, read_end_marker
 from ottla.storage.compaction.batch_decisions import BatchRules, decide_data, decide_marker
-from ottla.storage.compaction.batch_rewriting import BatchRewriter, RecordIndex
+from ottla.storage.compaction.batch_rewriting import BatchIndex, BatchRewriter
 from ottla.storage.compaction.batch_source import Batch, walk_batches
 from ottla.storage.compaction.cleaned_segment import CleanedSegment
 from ottla.storage.compaction.key_map import KeyMap, new_key_map
@@ -69,7 +69,7 @@ class Cleaning:
         self._files = files
         self._throttle = throttle
         self._counts = CleaningCounts()
-        self._index = RecordIndex(request.limits.decompressed_bytes_max)
+        self._index = BatchIndex(request.limits.decompressed_bytes_max)
         span = request.first_uncleanable_offset - request.first_dirty_offset
         limits = request.limits
         self._keys = make_map(
