@@ -10,7 +10,6 @@ Promises  the same seed gives the same value; items of one array differ from eac
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -54,6 +53,7 @@ class Shape:
     null_share: float = 0.25  # of the fields that may be null
     default_share: float = 0.2
     item_counts: tuple[int, ...] = (0, 1, 1, 2, 3)
+    inner_item_counts: tuple[int, ...] | None = None  # of arrays in arrays; else the same
     long_share: float = 0.03  # strings, bytes and arrays of numbers that are long
 
 
@@ -62,7 +62,7 @@ DEFAULTS = Shape(null_share=0, default_share=1, item_counts=(0,))
 FULL = Shape(null_share=0, default_share=0, item_counts=(1, 2), long_share=0)
 NULLS = Shape(null_share=1, default_share=0, item_counts=(1,), long_share=0)
 LONG = Shape(null_share=0, default_share=0, item_counts=(1,), long_share=1)
-WIDE = Shape(null_share=0, default_share=0.5, item_counts=(40,), long_share=0)
+WIDE = Shape(0, 0, item_counts=(130,), inner_item_counts=(0, 1), long_share=0)
 EDGES = (DEFAULTS, FULL, NULLS, LONG)
 
 
@@ -82,17 +82,10 @@ def all_cells() -> Iterator[tuple[Message, int]]:
 
 
 def random_values(message: Message, version: int, seed: int, count: int) -> list[Plain]:
-    """The edge shapes, then `count` mixed ones: the same for the same seed."""
+    """One value of every edge shape, then `count` mixed ones: the same for the same seed."""
     random = Random(f"{seed} {message.name} {version}")
-    shapes = [*EDGES, *[MIXED] * count]
-    if not _has_arrays_in_arrays(message):
-        shapes.append(WIDE)
+    shapes = (*EDGES, WIDE, *[MIXED] * count)
     return [draw_value(message, version, random, shape) for shape in shapes]
-
-
-def _has_arrays_in_arrays(message: Message) -> bool:
-    """Where 40 items in each of three nested arrays would make a value of 64,000."""
-    return any(f.is_array for s in message.structs.values() for f in s.fields)
 
 
 def draw_value(message: Message, version: int, random: Random, shape: Shape = MIXED) -> Plain:
@@ -125,24 +118,26 @@ class _Drawing:
         self.version = version
         self.random = random
         self.shape = shape
+        self.depth = 0  # how many arrays we are in
 
-    def draw_struct(self, struct: Struct, seen: dict[str, list[Any]] | None = None) -> Plain:
+    def draw_struct(self, struct: Struct, seen: dict[str, set[Any]] | None = None) -> Plain:
         """One struct; `seen` holds what its siblings in an array have in each field."""
-        drawn = {}
-        for field in struct.fields:
-            if self.version in field.versions:
-                drawn[field.name] = self._draw_distinct(field, seen)
-        return drawn
+        return {
+            field.name: self._draw_distinct(field, seen)
+            for field in struct.fields
+            if self.version in field.versions
+        }
 
-    def _draw_distinct(self, field: Field, seen: dict[str, list[Any]] | None) -> Any:
-        if seen is None:
-            return self.draw_field(field)
-        others = seen.setdefault(field.name, [])
+    def _draw_distinct(self, field: Field, seen: dict[str, set[Any]] | None) -> Any:
+        value = self.draw_field(field)
+        if seen is None or field.is_array or field.is_struct:
+            return value
+        others = seen.setdefault(field.name, set())
         for _ in range(DISTINCT_TRIES):
-            value = self.draw_field(field)
             if value not in others:
                 break
-        others.append(value)
+            value = self.draw_field(field)
+        others.add(value)
         return value
 
     def draw_field(self, field: Field) -> Any:
@@ -158,14 +153,22 @@ class _Drawing:
         return self._draw_scalar(field.type)
 
     def _draw_array(self, field: Field) -> list[Any]:
-        count = self.random.choice(self.shape.item_counts)
+        counts = self.shape.item_counts
+        if self.depth and self.shape.inner_item_counts is not None:
+            counts = self.shape.inner_item_counts
+        count = self.random.choice(counts)
         if field.is_struct:
-            seen: dict[str, list[Any]] = {}
-            struct = self.message.structs[field.type]
-            return [self.draw_struct(struct, seen) for _ in range(count)]
+            return self._draw_structs(self.message.structs[field.type], count)
         if self.random.random() < self.shape.long_share:
             count = self.random.choice((126, 127, 128, 300))
         return [self._draw_scalar(field.type) for _ in range(count)]
+
+    def _draw_structs(self, struct: Struct, count: int) -> list[Plain]:
+        seen: dict[str, set[Any]] = {}
+        self.depth += 1
+        items = [self.draw_struct(struct, seen) for _ in range(count)]
+        self.depth -= 1
+        return items
 
     def _draw_scalar(self, kind: str) -> Any:
         if kind in INTEGERS:
@@ -266,8 +269,3 @@ def to_object(message: Message, version: int, plain: Plain) -> MessageObject:
 
     built: MessageObject = build(message.root, plain)
     return built
-
-
-def is_same_float(one: float, other: float) -> bool:
-    """Also for NaN, and telling 0.0 from -0.0."""
-    return struct.pack(">d", one) == struct.pack(">d", other)

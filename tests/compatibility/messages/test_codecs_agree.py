@@ -15,7 +15,7 @@ from tools.oracles.kio_codec import KioCodec
 from tools.oracles.table import read_table
 
 NAMES = [message.name for message in all_messages()]
-RANDOM_VALUES = 20  # of each message in each version, besides the edge cases
+RANDOM_VALUES = 12  # of each message in each version, besides the edge cases
 
 
 def check(name: str, codec: ForeignCodec, seed: int) -> None:

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from tests.support.message_pieces import joined, pieces_of
 from tests.support.message_values import (
     EDGES,
@@ -51,7 +51,7 @@ def check_one(message: Message, version: int, value: Plain) -> None:
     assert message_class(message).decode(data, version) == ours
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cells_with_values())
 def test_any_value_of_any_message_comes_back(drawn: tuple[Message, int, Plain]) -> None:
     check_one(*drawn)
