@@ -59,7 +59,8 @@ class OffsetIndex:
 
     @property
     def is_full(self) -> bool:
-        return len(self) >= self._entries_max
+        self._entries.open()
+        return self._entries.count >= self._entries_max
 
     @property
     def last_entry(self) -> OffsetPosition:
@@ -117,9 +118,7 @@ class OffsetIndex:
         size = self._entries.file_bytes
         if size % ENTRY_BYTES:
             raise CorruptLogError(self.path, size, f"length is no multiple of {ENTRY_BYTES}")
-        last = self.last_entry
-        if last.offset < self._base_offset or last.position < 0:
-            raise CorruptLogError(self.path, self.size_bytes - ENTRY_BYTES, f"last entry is {last}")
+        _ = self.last_entry  # raises if it has a negative part
 
     def check_entries(self, log_bytes: int) -> None:
         """Read every entry: they ascend, and point into a log file of `log_bytes`."""
@@ -155,4 +154,7 @@ class OffsetIndex:
     def _decode(self, entry: tuple[int, int] | None) -> OffsetPosition:
         if entry is None:
             return OffsetPosition(self._base_offset, 0)
-        return OffsetPosition(self._base_offset + entry[_OFFSET], entry[_POSITION])
+        offset, position = entry
+        if offset < 0 or position < 0:
+            raise CorruptLogError(self.path, 0, f"entry {entry} has a negative part")
+        return OffsetPosition(self._base_offset + offset, position)

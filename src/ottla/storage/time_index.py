@@ -62,7 +62,8 @@ class TimeIndex:
     @property
     def is_full(self) -> bool:
         """One entry is held back for the moment when the segment is closed."""
-        return len(self) >= self._entries_max - 1
+        self._entries.open()
+        return self._entries.count >= self._entries_max - 1
 
     @property
     def last_entry(self) -> TimestampOffset:
@@ -119,7 +120,7 @@ class TimeIndex:
         if not len(self):
             return
         first, last = self._entry(0), self.last_entry
-        if last.offset < self._base_offset or last.timestamp < first.timestamp:
+        if last.timestamp < first.timestamp:
             raise CorruptLogError(self.path, self.size_bytes - ENTRY_BYTES, f"last entry is {last}")
 
     def check_entries(self, end_offset: int) -> None:
@@ -156,4 +157,7 @@ class TimeIndex:
     def _decode(self, entry: tuple[int, int] | None) -> TimestampOffset:
         if entry is None:
             return TimestampOffset(NO_TIMESTAMP, self._base_offset)
-        return TimestampOffset(entry[_TIMESTAMP], self._base_offset + entry[_OFFSET])
+        timestamp, offset = entry
+        if offset < 0 or timestamp < 0:
+            raise CorruptLogError(self.path, 0, f"entry {entry} has a negative part")
+        return TimestampOffset(timestamp, self._base_offset + offset)
