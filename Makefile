@@ -13,7 +13,7 @@ help:  ## show this list
 
 setup: $(STAMP)  ## create .venv with everything; quick when nothing changed
 
-$(STAMP): pyproject.toml setup.py $(wildcard src/ottla/protocol/records/*.p[yx][xi])
+$(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxi')
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Ottla needs Python 3.11 or newer: make setup PYTHON=python3.12")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25' 

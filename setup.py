@@ -1,7 +1,8 @@
-"""The one part of the build that `pyproject.toml` cannot say: the compiled record walker.
+"""The one part of the build that `pyproject.toml` cannot say: the compiled loops.
 
-The extension is optional: without a compiler the install succeeds and the plain Python fallback
-runs (`ottla version` says which). `OTTLA_NATIVE=require` makes a failed build a failed install.
+They are optional: without a compiler the install succeeds and their plain Python twins run (`ottla
+version` says which). `OTTLA_NATIVE=require` makes a failed build a failed install, `OTTLA_NATIVE=off`
+leaves them out.
 """
 
 import os
@@ -9,23 +10,24 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-RECORDS = Path("src/ottla/protocol/records")
-NATIVE_SOURCE = RECORDS / "_native.pyx"
+SOURCE = Path("src")
 
 
-def native_extensions() -> list[Extension]:
-    if os.environ.get("OTTLA_NATIVE") == "off" or not NATIVE_SOURCE.exists():
+def compiled_module(source: Path) -> Extension:
+    """One `.pyx` file; what it includes has its name at the front, and the ending `.pxi`."""
+    return Extension(
+        ".".join(source.relative_to(SOURCE).with_suffix("").parts),
+        [str(source)],
+        depends=[str(part) for part in sorted(source.parent.glob(f"{source.stem}_*.pxi"))],
+        extra_compile_args=["-O3", "-g0"],
+        optional=os.environ.get("OTTLA_NATIVE") != "require",
+    )
+
+
+def compiled_modules() -> list[Extension]:
+    if os.environ.get("OTTLA_NATIVE") == "off":
         return []
-    required = os.environ.get("OTTLA_NATIVE") == "require"
-    return [
-        Extension(
-            "ottla.protocol.records._native",
-            [str(NATIVE_SOURCE)],
-            depends=[str(part) for part in RECORDS.glob("_native_*.pxi")],
-            extra_compile_args=["-O3", "-g0"],
-            optional=not required,
-        )
-    ]
+    return [compiled_module(source) for source in sorted(SOURCE.rglob("*.pyx"))]
 
 
-setup(ext_modules=native_extensions())
+setup(ext_modules=compiled_modules())
