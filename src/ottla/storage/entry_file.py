@@ -81,8 +81,12 @@ class EntryFile:
         """Open the file, unless it is open already."""
         if self._file is None:
             file = self._files.open(self._path)
-            self._file_bytes = file.size()
-            self.count = _count_entries(file, self._file_bytes, self._entry.size)
+            try:
+                self._file_bytes = file.size()
+                self.count = _count_entries(file, self._file_bytes, self._entry.size)
+            except BaseException:
+                file.close()
+                raise
             self._file = file
         return self._file
 
@@ -220,7 +224,8 @@ def _count_entries(file: File, file_bytes: int, entry_bytes: int) -> int:
     """How many entries stand before the zeros that Kafka preallocates.
 
     A single zero entry is one (timestamp 0 at the base offset); among several, zeros at the end
-    cannot be: entries ascend.
+    cannot be: entries ascend. A Kafka that cut its log before it was killed leaves the entries it
+    cut before the zeros: one more reason to rebuild indexes after an unclean stop.
     """
     count = file_bytes // entry_bytes
 

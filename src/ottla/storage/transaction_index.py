@@ -37,6 +37,8 @@ class AbortedSearch(NamedTuple):
 
 
 class TransactionIndex:
+    __slots__ = ("_base_offset", "_file", "_file_bytes", "_files", "_last_offset", "_path")
+
     def __init__(self, files: FileSystem, path: str, base_offset: int) -> None:
         self._files = files
         self._path = path

@@ -78,10 +78,14 @@ def test_threads_share_few_descriptors_and_never_read_another_file(tmp_path: Pat
     assert files.open_files <= 4 + 8  # what eight threads may have in use at once
 
 
-def test_ten_thousand_partitions_need_no_more_descriptors_than_allowed(tmp_path: Path) -> None:
+def test_many_files_need_no_more_descriptors_than_allowed(tmp_path: Path) -> None:
     files = DiskFileSystem(open_files_max=100)
     handles = numbered_files(files, tmp_path, 1000)
     assert files.open_files == 100
+    links = [entry for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
+    assert (
+        sum(os.readlink(link).startswith(str(tmp_path)) for link in links if link.exists()) == 100
+    )
     assert all(file.read_at(0, 8) == b"%08d" % n for n, file in enumerate(handles))
     assert files.open_files == 100
     for file in handles:

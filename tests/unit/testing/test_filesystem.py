@@ -9,7 +9,8 @@ import pytest
 
 from ottla.base.filesystem import read_file, replace_file
 from ottla.testing.disk_faults import ANY, CHANGES
-from ottla.testing.filesystem import MemoryDisk, MemoryFile
+from ottla.testing.disk_handles import MemoryFile
+from ottla.testing.filesystem import MemoryDisk
 
 PATH = "/data/a"
 
@@ -52,6 +53,32 @@ def test_a_crash_may_lose_all_some_or_none_of_what_was_not_synced() -> None:
     assert any(content.startswith(b"old|fi") and len(content) < 9 for content in left)
     assert b"old|" + bytes(6) + b"second|" in left, "a later write may survive an earlier one"
     assert all(content.startswith(b"old|") for content in left)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_crash_touches_no_byte_that_was_not_changed_since_the_last_sync(
+    disk: MemoryDisk, seed: int
+) -> None:
+    rng = Random(seed)
+    file = durable_file(disk)
+    durable, changed = b"", set[int]()
+    for _ in range(rng.randrange(40)):
+        position, size = rng.randrange(3000), rng.randrange(1500)
+        match rng.choice(("write", "write", "truncate", "sync")):
+            case "write":
+                file.write_at(position, rng.randbytes(size))
+                changed |= set(range(position, position + size))
+            case "truncate":
+                file.truncate(position)
+                changed |= set(range(position, 5000))
+            case "sync":
+                file.sync()
+                durable, changed = file.read_at(0, 9999), set()
+    disk.crash(rng)
+    left = read_file(disk, PATH)
+    assert [n for n, byte in enumerate(durable) if n not in changed and left[n] != byte] == []
+    if not changed:
+        assert left == durable
 
 
 def test_a_crash_may_tear_an_overwrite() -> None:
