@@ -41,10 +41,19 @@ class FrameReader:
     its own, `_large`, into which the rest is read directly.
     """
 
-    __slots__ = ("_large", "_large_end", "_large_size", "_partial", "_scratch", "frame_bytes_max")
+    __slots__ = (
+        "_large",
+        "_large_end",
+        "_large_size",
+        "_partial",
+        "_scratch",
+        "frame_bytes_max",
+        "held_bytes",
+    )
 
     def __init__(self, frame_bytes_max: int, scratch: Scratch | None = None) -> None:
         self.frame_bytes_max = frame_bytes_max
+        self.held_bytes = 0  # the memory that the incomplete frame takes
         self._scratch = scratch or Scratch()
         self._partial = bytearray()
         self._large: memoryview | None = None
@@ -54,17 +63,12 @@ class FrameReader:
     @property
     def has_partial_frame(self) -> bool:
         """Whether the peer owes the rest of a frame: such a wait has a deadline."""
-        return self._large is not None or len(self._partial) > 0
+        return self.held_bytes > 0
 
     @property
     def partial_bytes(self) -> int:
         """How much of the incomplete frame has arrived."""
         return self._large_end or len(self._partial)
-
-    @property
-    def held_bytes(self) -> int:
-        """The memory that the incomplete frame takes."""
-        return len(self._partial) if self._large is None else len(self._large)
 
     def next_buffer(self) -> memoryview:
         """Where the next bytes belong; never empty."""
@@ -92,7 +96,8 @@ class FrameReader:
                 break
             frames.append(memoryview(buffer[start + LENGTH_BYTES : behind]))
             start = behind
-        self._keep_partial(start, end)
+        if start < end or self._partial:
+            self._keep_partial(start, end)
         return frames
 
     def _refusal(self, size: int) -> MalformedMessage:
@@ -102,8 +107,8 @@ class FrameReader:
 
     def _keep_partial(self, start: int, end: int) -> None:
         if end - start <= PARTIAL_BYTES_MAX:
-            if start < end or self._partial:
-                self._partial = self._scratch.buffer[start:end]
+            self._partial = self._scratch.buffer[start:end]
+            self.held_bytes = end - start
             return
         self._partial = bytearray()
         self._large_size = LENGTH_BYTES + _LENGTH.unpack_from(self._scratch.buffer, start)[0]
@@ -116,7 +121,7 @@ class FrameReader:
         if self._large_end < self._large_size:
             return []
         frame = self._large[LENGTH_BYTES:]
-        self._large, self._large_end = None, 0
+        self._large, self._large_end, self.held_bytes = None, 0, 0
         return [frame]
 
     def _grow_large(self, arrived: memoryview) -> None:
@@ -130,7 +135,7 @@ class FrameReader:
             size = min(size, 2 * len(arrived))
         large = memoryview(bytearray(size))
         large[: len(arrived)] = arrived
-        self._large = large
+        self._large, self.held_bytes = large, size
 
 
 def finish_frame(segments: list[memoryview | bytes | bytearray]) -> None:

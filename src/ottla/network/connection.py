@@ -1,0 +1,326 @@
+"""One connection of a client: requests in, answers out, both within bounds.
+
+Owns      its parts (frame reader, pipeline, sender, watch), and whether the client is read.
+Promises  a client that sends more than is served, or does not read its answers, is not read
+          either. However the connection ends, what it held is given up, once.
+Leaves    frames to `protocol/framing.py`, order to `pipeline.py`, sending to `sender.py`,
+          deadlines to `watch.py`, and what requests mean to the `RequestServer`.
+
+Whatever happens (bytes came, an answer is ready, the socket has room, a throttle ended) leads to
+one turn: send what is ready, begin what may begin, and settle what to wait for next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import cast
+
+from ottla.network.home import Home
+from ottla.network.pipeline import Pipeline
+from ottla.network.sender import Sender
+from ottla.network.served import Answer
+from ottla.network.watch import Watch
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.framing import FrameReader
+
+log = logging.getLogger(__name__)
+
+
+class Connection(asyncio.BufferedProtocol):
+    __slots__ = (
+        "_complete_bytes",
+        "_has_asked_memory",
+        "_held_bytes",
+        "_home",
+        "_is_calm",
+        "_is_ending",
+        "_is_lost",
+        "_is_reading",
+        "_loop",
+        "_pipeline",
+        "_reader",
+        "_sender",
+        "_throttle",
+        "_transport",
+        "_turn_is_due",
+        "_watch",
+        "connection_id",
+        "is_made",
+        "peer_host",
+        "peer_port",
+        "session",
+    )
+
+    _transport: asyncio.Transport
+    _sender: Sender
+    _watch: Watch
+
+    def __init__(self, home: Home, peer_host: str, peer_port: int, connection_id: str) -> None:
+        self.peer_host = peer_host
+        self.peer_port = peer_port
+        self.connection_id = connection_id
+        self.session: object = None  # the request server's notes, such as who authenticated
+        self.is_made = False  # the transport is there; counted until it is lost
+        self._home = home
+        self._loop = home.shared.loop
+        self._reader = FrameReader(home.settings.frame_bytes_max, home.shared.scratch)
+        self._pipeline = Pipeline(home, self)
+        self._held_bytes = 0  # as the request memory knows it
+        self._complete_bytes = 0
+        self._has_asked_memory = False  # then it may have us in its books
+        self._throttle: asyncio.TimerHandle | None = None
+        self._turn_is_due = False
+        self._is_calm = True  # when last settled, there was nothing to wait for but requests
+        self._is_reading = True
+        self._is_ending = False  # no further request begins
+        self._is_lost = False
+
+    def __repr__(self) -> str:
+        return f"<connection {self.connection_id} of listener {self.listener_name}>"
+
+    @property
+    def listener_name(self) -> str:
+        return self._home.listener_name
+
+    @property
+    def requests_in_flight(self) -> int:
+        return self._pipeline.in_flight
+
+    @property
+    def unsent_bytes(self) -> int:
+        return self._sender.unsent_bytes
+
+    @property
+    def frame_bytes_max(self) -> int:
+        return self._reader.frame_bytes_max
+
+    @frame_bytes_max.setter
+    def frame_bytes_max(self, size: int) -> None:
+        """Smaller for a client that is not authenticated yet. Holds from the next frame on."""
+        self._reader.frame_bytes_max = size
+
+    def close(self, reason: str) -> None:
+        """At once: what is unsent is lost."""
+        if not self._is_lost:
+            log.debug("closing %r: %s", self, reason)
+            self._stop_serving()
+            self._sender.close()
+            self._transport.abort()
+
+    def finish(self) -> None:
+        """Begin nothing more; close when what has begun is answered and sent."""
+        if not self._is_lost:
+            self._is_ending = True
+            self._pipeline.drop_queued()
+            self.take_turn()
+
+    # From the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        home, self._transport = self._home, cast(asyncio.Transport, transport)
+        self._watch = Watch(home, self, self._loop.time())
+        self._sender = Sender(
+            self._loop,
+            self._transport,
+            home.shared.executor,
+            home.counters,
+            progressed=self.schedule_turn,
+            failed=self._sending_failed,
+        )
+        self.is_made = True
+        home.connections.add(self)
+        home.counters.connections_accepted += 1
+        try:
+            home.server.opened(self)
+        except Exception:
+            log.exception("bug while opening %r", self)
+            self.close("a bug")
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
+        return self._reader.next_buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._home.counters.bytes_in += nbytes
+        if self._is_ending:
+            return
+        try:
+            frames = self._reader.received(nbytes)
+        except MalformedMessage as error:
+            self.refuse(error)
+            return
+        watch = self._watch
+        now_s = watch.active_s = self._loop.time()
+        if not self._reader.held_bytes:
+            watch.frame_since_s = None
+        elif frames or watch.frame_since_s is None:
+            watch.frame_is_awaited(now_s)
+        self._pipeline.add(frames)
+        self.take_turn()
+
+    def eof_received(self) -> bool:
+        """The client is gone, or will not ask again: nobody waits for what is not ready yet."""
+        self._pipeline.send_ready()
+        self._stop_serving()
+        self.take_turn()
+        return not self._sender.is_handed_over  # if true, `_settle` closes it when all is sent
+
+    def pause_writing(self) -> None:
+        pass  # the sender knows
+
+    def resume_writing(self) -> None:
+        self._sender.transport_is_empty()
+        self.schedule_turn()  # not now: closing a transport from here would close it twice
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        home = self._home
+        self._stop_serving()
+        self._is_lost = True
+        self._sender.close()
+        self._watch.close()
+        self._hold(0, 0)
+        home.shared.memory.leave(self)
+        home.connections.discard(self)
+        for gate in home.gates:
+            gate.release(self.peer_host)
+        home.counters.connections_closed += 1
+        log.debug("%r is closed (%s)", self, exc or "in order")
+        home.server.closed(self)
+
+    # From the pipeline, the sender, the request memory and the timer
+
+    def schedule_turn(self) -> None:
+        if not self._turn_is_due:
+            self._turn_is_due = True
+            self._loop.call_soon(self.take_turn)
+
+    def take_turn(self) -> None:
+        self._turn_is_due = False
+        if not self._is_lost:
+            self._pipeline.send_ready()
+            self._pipeline.begin_queued()
+            self._sender.flush()
+            self._settle()
+
+    def can_begin(self) -> bool:
+        return (
+            self._throttle is None
+            and not self._is_ending
+            and self._sender.unsent_bytes < self._home.settings.unsent_bytes_max
+        )
+
+    def send(self, answer: Answer) -> None:
+        if answer.segments:
+            self._home.counters.answers += 1
+            self._sender.add(answer.segments)
+        if answer.throttle_ms > 0:
+            self._begin_throttle(answer.throttle_ms)
+        if answer.is_last:
+            self._stop_serving()
+
+    def refuse(self, error: MalformedMessage) -> None:
+        log.info("closing %r: %s", self, error)
+        self.close("malformed")
+
+    def resume_after_memory(self) -> None:
+        self.schedule_turn()
+
+    def look(self, now_s: float) -> None:
+        """Close the connection if it has had its time."""
+        pipeline = self._pipeline
+        reason = self._watch.look(
+            now_s,
+            has_requests=bool(pipeline.in_flight or pipeline.queued or self._throttle),
+            frame_bytes=self._reader.partial_bytes,
+            sent_bytes=self._sender.sent_bytes,
+        )
+        if reason is not None:
+            self._home.counters.connections_reaped[reason] += 1
+            self.close(reason.value)
+
+    # What to wait for
+
+    def _settle(self) -> None:
+        unsent_bytes, complete_bytes = self._sender.unsent_bytes, self._pipeline.complete_bytes
+        held_bytes = complete_bytes + self._reader.held_bytes
+        is_waiting = unsent_bytes or held_bytes or self._throttle or self._is_ending
+        if not is_waiting and self._is_calm:
+            return  # as nearly always: the client has its answer, and is read
+        self._is_calm = not is_waiting
+        if unsent_bytes:
+            self._watch.is_unsent(self._sender.sent_bytes)
+        else:
+            self._watch.unsent_since_s = None
+        self._hold(held_bytes, complete_bytes)
+        self._read_or_not(has_room=unsent_bytes < self._home.settings.unsent_bytes_max)
+        self._go_on_or_end()
+
+    def _go_on_or_end(self) -> None:
+        pipeline = self._pipeline
+        if pipeline.queued and not self._turn_is_due and pipeline.can_begin():
+            self.schedule_turn()
+        if self._is_ending and not pipeline.in_flight and self._sender.is_handed_over:
+            self._transport.close()
+
+    def _hold(self, held_bytes: int, complete_bytes: int) -> None:
+        """Tell the request memory what this connection holds: usually nothing, as before."""
+        held, complete = held_bytes - self._held_bytes, complete_bytes - self._complete_bytes
+        if held or complete:
+            self._held_bytes, self._complete_bytes = held_bytes, complete_bytes
+            self._home.shared.memory.change(held, complete)
+
+    def _read_or_not(self, *, has_room: bool) -> None:
+        wants = (
+            not self._pipeline.queued
+            and has_room
+            and self._throttle is None
+            and not self._is_ending
+            and self._memory_allows_reading()
+        )
+        if wants == self._is_reading or self._transport.is_closing():
+            return
+        self._is_reading = wants
+        if not wants:
+            self._transport.pause_reading()
+            self._watch.frame_since_s = None  # now the client waits for us
+            return
+        self._transport.resume_reading()
+        if self._reader.held_bytes:
+            self._watch.frame_is_awaited(self._loop.time())
+
+    def _memory_allows_reading(self) -> bool:
+        memory = self._home.shared.memory
+        if self._reader.held_bytes:
+            self._has_asked_memory = True
+            return memory.may_read(self)
+        if self._has_asked_memory:
+            self._has_asked_memory = False
+            memory.leave(self)
+        return True
+
+    def _begin_throttle(self, throttle_ms: int) -> None:
+        end_s = self._loop.time() + throttle_ms / 1000
+        if self._throttle is not None:
+            end_s = max(end_s, self._throttle.when())
+            self._throttle.cancel()
+        self._throttle = self._loop.call_at(end_s, self._end_throttle)
+
+    def _end_throttle(self) -> None:
+        self._throttle = None
+        self._watch.active_s = self._loop.time()
+        self.take_turn()
+
+    # The end
+
+    def _stop_serving(self) -> None:
+        self._is_ending = True
+        self._pipeline.give_up()
+        if self._throttle is not None:
+            self._throttle.cancel()
+            self._throttle = None
+
+    def _sending_failed(self, error: OSError) -> None:
+        """What was promised cannot be sent, so nothing that follows would be understood."""
+        if not isinstance(error, ConnectionError):
+            log.error("closing %r: an answer could not be read: %s", self, error)
+        self.close("sending failed")

@@ -1,0 +1,45 @@
+"""What the connections of one listener share."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ottla.base.tasks import OwnedTasks
+from ottla.network.counters import NetworkCounters
+from ottla.network.deadlines import DeadlineWheel
+from ottla.network.limits import ConnectionGate
+from ottla.network.request_memory import RequestMemory
+from ottla.network.served import RequestServer
+from ottla.network.settings import ConnectionSettings
+from ottla.protocol.framing import Scratch
+
+if TYPE_CHECKING:
+    from ottla.network.connection import Connection
+
+
+@dataclass(slots=True)
+class Shared:
+    """Of all listeners of a broker; they run in one event loop."""
+
+    loop: asyncio.AbstractEventLoop
+    memory: RequestMemory
+    deadlines: DeadlineWheel[Connection]
+    executor: Executor | None = None  # reads what is not in the page cache
+    scratch: Scratch = field(default_factory=Scratch)
+    tasks: OwnedTasks = field(default_factory=OwnedTasks)
+
+
+@dataclass(slots=True)
+class Home:
+    """Of one listener."""
+
+    listener_name: str
+    settings: ConnectionSettings
+    server: RequestServer
+    shared: Shared
+    gates: tuple[ConnectionGate, ...] = ()  # that counted each of its connections
+    counters: NetworkCounters = field(default_factory=NetworkCounters)
+    connections: set[Connection] = field(default_factory=set)

@@ -1,0 +1,116 @@
+"""How many connections there may be: in all, of one address, and new ones a second.
+
+Pure: connections are counted here, and accepted or closed by `listener.py`. A connection passes
+several gates (its listener's own, and the broker's, which the listener between brokers does not
+pass); it is counted at all of them or at none.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+UNLIMITED = 2**31 - 1  # Kafka's default for each of these
+
+
+class Refusal(Enum):
+    TOTAL = "too many connections"
+    ADDRESS = "too many connections of one address"
+    RATE = "too many new connections a second"
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    connections_max: int = UNLIMITED
+    connections_per_address_max: int = UNLIMITED
+    per_address_overrides: Mapping[str, int] = field(default_factory=dict)
+    creations_per_s_max: float = UNLIMITED
+
+    def of_address(self, address: str) -> int:
+        return self.per_address_overrides.get(address, self.connections_per_address_max)
+
+
+class TokenBucket:
+    """Lets `rate_per_s` pass, and after a quiet time as many at once as a second brings."""
+
+    def __init__(self, rate_per_s: float) -> None:
+        self._rate_per_s = rate_per_s
+        self._tokens_max = max(1.0, rate_per_s)
+        self._tokens = self._tokens_max
+        self._filled_s: float | None = None
+
+    def has_token(self, now_s: float) -> bool:
+        if self._filled_s is not None and now_s > self._filled_s:
+            new = (now_s - self._filled_s) * self._rate_per_s
+            self._tokens = min(self._tokens_max, self._tokens + new)
+        self._filled_s = now_s
+        return self._tokens >= 1.0
+
+    def take(self) -> None:
+        self._tokens -= 1.0
+
+
+class ConnectionGate:
+    """Counts what passed. The limits can be replaced while connections are open."""
+
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self._limits = limits
+        self._bucket = TokenBucket(limits.creations_per_s_max)
+        self._of_address: Counter[str] = Counter()
+        self.open_connections = 0
+
+    @property
+    def limits(self) -> ConnectionLimits:
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: ConnectionLimits) -> None:
+        if limits.creations_per_s_max != self._limits.creations_per_s_max:
+            self._bucket = TokenBucket(limits.creations_per_s_max)
+        self._limits = limits
+
+    def open_of(self, address: str) -> int:
+        return self._of_address[address]
+
+    def refusal(self, address: str, now_s: float) -> Refusal | None:
+        if self.open_connections >= self._limits.connections_max:
+            return Refusal.TOTAL
+        if self._of_address[address] >= self._limits.of_address(address):
+            return Refusal.ADDRESS
+        if not self._bucket.has_token(now_s):
+            return Refusal.RATE
+        return None
+
+    def count(self, address: str) -> None:
+        self._bucket.take()
+        self._of_address[address] += 1
+        self.open_connections += 1
+
+    def release(self, address: str) -> None:
+        self.open_connections -= 1
+        self._of_address[address] -= 1
+        if not self._of_address[address]:
+            del self._of_address[address]  # addresses come and go; the table must not only grow
+
+
+def admit(gates: Sequence[ConnectionGate], address: str, now_s: float) -> Refusal | None:
+    """Count a new connection at every gate, unless one of them refuses it."""
+    for gate in gates:
+        if (refusal := gate.refusal(address, now_s)) is not None:
+            return refusal
+    for gate in gates:
+        gate.count(address)
+    return None
+
+
+def normal_address(host: str) -> str:
+    """One text per address: an IPv4 client of a socket for both looks like `::ffff:10.0.0.1`."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)

@@ -1,0 +1,150 @@
+"""Accepts the connections of one listener, within its limits.
+
+Owns      the listening sockets and the connections that came in by them.
+Promises  limits are exact: a connection is counted before it is accepted by us and until it is
+          gone; one too many is closed at once. Running out of descriptors pauses accepting.
+Leaves    what happens on a connection to `connection.py`, counting to `limits.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import socket
+
+from ottla.network.connection import Connection
+from ottla.network.counters import NetworkCounters
+from ottla.network.home import Home, Shared
+from ottla.network.limits import ConnectionGate, Refusal, admit, normal_address
+from ottla.network.listening import bind_sockets, prepare_accepted
+from ottla.network.served import RequestServer
+from ottla.network.settings import ListenerSettings
+
+log = logging.getLogger(__name__)
+
+ACCEPTS_PER_TURN = 64  # before connections that are open have their turn
+ACCEPT_AGAIN_S = 1.0  # after running out of descriptors or memory
+REFUSALS_LOGGED_S = 10.0  # a flood of connections must not become a flood of lines
+
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Listener:
+    def __init__(
+        self,
+        settings: ListenerSettings,
+        server: RequestServer,
+        shared: Shared,
+        broker_gate: ConnectionGate,
+    ) -> None:
+        self.settings = settings
+        self.gate = ConnectionGate(settings.limits)
+        gates = (self.gate,) if settings.is_exempt else (self.gate, broker_gate)
+        self._home = Home(settings.name, settings.connection, server, shared, gates)
+        self._shared = shared
+        self._sockets: list[socket.socket] = []
+        self._paused: dict[socket.socket, asyncio.TimerHandle] = {}
+        self._connections_begun = 0
+        self._refusals_logged_s = 0.0
+
+    @property
+    def name(self) -> str:
+        return self.settings.name
+
+    @property
+    def port(self) -> int:
+        """The one that was asked for, or the one that the machine chose."""
+        port: int = self._sockets[0].getsockname()[1]
+        return port
+
+    @property
+    def counters(self) -> NetworkCounters:
+        return self._home.counters
+
+    @property
+    def connections(self) -> frozenset[Connection]:
+        return frozenset(self._home.connections)
+
+    async def open(self) -> None:
+        """Take the port; clients are refused by the machine until `start`."""
+        self._sockets = await bind_sockets(self.settings)
+
+    def start(self) -> None:
+        for listening in self._sockets:
+            listening.listen(self.settings.backlog)
+            self._shared.loop.add_reader(listening, self._accept_some, listening)
+
+    def stop(self) -> None:
+        """Accept no more, and give the port back."""
+        for timer in self._paused.values():
+            timer.cancel()
+        self._paused.clear()
+        for listening in self._sockets:
+            self._shared.loop.remove_reader(listening)
+            listening.close()
+        self._sockets = []
+
+    def _accept_some(self, listening: socket.socket) -> None:
+        for _ in range(ACCEPTS_PER_TURN):
+            try:
+                sock, address = listening.accept()
+            except BlockingIOError:
+                return
+            except OSError as error:
+                if error.errno in _EXHAUSTED:
+                    self._pause_accepting(listening, error)
+                    return
+                continue  # this one was gone before we took it
+            self._accepted(sock, normal_address(address[0]), address[1])
+
+    def _accepted(self, sock: socket.socket, host: str, port: int) -> None:
+        refusal = admit(self._home.gates, host, self._shared.loop.time())
+        if refusal is not None:
+            sock.close()
+            self._refused(refusal, host)
+            return
+        self._connections_begun += 1
+        local_host, local_port = sock.getsockname()[:2]
+        here = f"{normal_address(local_host)}:{local_port}"
+        connection_id = f"{here}-{host}:{port}-{self._connections_begun}"
+        connection = Connection(self._home, host, port, connection_id)
+        self._shared.tasks.start(self._adopt(sock, connection), name=f"accept {connection_id}")
+
+    async def _adopt(self, sock: socket.socket, connection: Connection) -> None:
+        try:
+            prepare_accepted(sock, self.settings)
+            # TLS belongs here: `ssl` and `ssl_handshake_timeout` of the same call. The sender
+            # notices it, and sends files through the process.
+            await self._shared.loop.connect_accepted_socket(lambda: connection, sock)
+        except BaseException as error:
+            if not connection.is_made:
+                sock.close()
+                for gate in self._home.gates:
+                    gate.release(connection.peer_host)
+            if not isinstance(error, OSError):
+                raise
+            log.debug("%r was lost while it was opened: %s", connection, error)
+
+    def _pause_accepting(self, listening: socket.socket, error: OSError) -> None:
+        log.error("listener %s cannot accept for a moment: %s", self.name, error)
+        loop = self._shared.loop
+        loop.remove_reader(listening)
+        self._paused[listening] = loop.call_later(
+            ACCEPT_AGAIN_S, lambda: self._accept_again(listening)
+        )
+
+    def _accept_again(self, listening: socket.socket) -> None:
+        del self._paused[listening]
+        self._shared.loop.add_reader(listening, self._accept_some, listening)
+
+    def _refused(self, refusal: Refusal, host: str) -> None:
+        refused = self.counters.connections_refused
+        refused[refusal] += 1
+        now_s = self._shared.loop.time()
+        if now_s >= self._refusals_logged_s:
+            self._refusals_logged_s = now_s + REFUSALS_LOGGED_S
+            log.warning(
+                "listener %s refused a connection of %s: %s (%d so far)",
+                self.name, host, refusal.value, refused.total(),
+            )  # fmt: skip

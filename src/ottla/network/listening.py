@@ -1,0 +1,67 @@
+"""Opening the sockets on which a listener waits for connections."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+from ottla.network.settings import ListenerSettings
+
+
+async def bind_sockets(settings: ListenerSettings) -> list[socket.socket]:
+    """One socket per address of the host, all on one port; OSError says which cannot be had."""
+    sockets: list[socket.socket] = []
+    port = settings.port
+    try:
+        for family, host in await _addresses(settings.host):
+            sockets.append(_bind(settings, family, host, port))
+            port = sockets[0].getsockname()[1]
+    except BaseException:
+        for each in sockets:
+            each.close()
+        raise
+    return sockets
+
+
+async def _addresses(host: str) -> list[tuple[int, str]]:
+    if not host:
+        # One IPv6 socket takes IPv4 clients too; a machine may have no IPv6.
+        return [(socket.AF_INET6, "::")] if _has_ipv6() else [(socket.AF_INET, "0.0.0.0")]
+    found = await asyncio.get_running_loop().getaddrinfo(
+        host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    return list(dict.fromkeys((family, str(address[0])) for family, _, _, _, address in found))
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
+            probe.bind(("::", 0))
+    except OSError:
+        return False
+    return True
+
+
+def _bind(settings: ListenerSettings, family: int, host: str, port: int) -> socket.socket:
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(bool(settings.host)))
+        if settings.receive_buffer_bytes > 0:  # before listening, or it cannot widen the window
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, settings.receive_buffer_bytes)
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        where = f"listener {settings.name} on {host or '*'}:{port}"
+        raise OSError(error.errno, f"{where}: {error.strerror}") from error
+    return sock
+
+
+def prepare_accepted(sock: socket.socket, settings: ListenerSettings) -> None:
+    sock.setblocking(False)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # notices machines that vanished
+    if settings.send_buffer_bytes > 0:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, settings.send_buffer_bytes)

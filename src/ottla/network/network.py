@@ -1,0 +1,102 @@
+"""All listeners of a broker, and what they share.
+
+    network = Network(settings, server)
+    await network.open()      # the ports are taken, and known
+    await network.run()       # accepts connections until it is cancelled
+    await network.drain(5.0)  # before that: lets answers finish, for so many seconds at most
+
+Owns      listeners, connections, their tasks, the threads that read cold files, the one timer.
+Promises  when `run` returns or is cancelled, all of these have ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+from ottla.network.connection import Connection
+from ottla.network.deadlines import DeadlineWheel
+from ottla.network.home import Shared
+from ottla.network.limits import ConnectionGate
+from ottla.network.listener import Listener
+from ottla.network.request_memory import RequestMemory
+from ottla.network.served import RequestServer
+from ottla.network.settings import NetworkSettings
+
+log = logging.getLogger(__name__)
+
+READING_THREADS = 4
+
+
+class Network:
+    def __init__(self, settings: NetworkSettings, server: RequestServer) -> None:
+        self._settings = settings
+        self._server = server
+        self._executor = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="cold-read")
+        self.gate = ConnectionGate(settings.limits)
+        self.memory = RequestMemory(settings.request_bytes_max)
+        self.listeners: dict[str, Listener] = {}
+        self._shared: Shared | None = None
+
+    @property
+    def connections(self) -> list[Connection]:
+        return [each for listener in self.listeners.values() for each in listener.connections]
+
+    async def open(self) -> None:
+        """Take the ports; OSError if one cannot be had, and then none is kept."""
+        tick_s = self._settings.tick_ms / 1000
+        self._shared = Shared(
+            asyncio.get_running_loop(), self.memory, DeadlineWheel(tick_s), self._executor
+        )
+        try:
+            for settings in self._settings.listeners:
+                listener = Listener(settings, self._server, self._shared, self.gate)
+                await listener.open()
+                self.listeners[settings.name] = listener
+        except BaseException:
+            self.stop_accepting()
+            raise
+
+    async def run(self) -> None:
+        assert self._shared is not None, "open comes first"
+        try:
+            for listener in self.listeners.values():
+                listener.start()
+            while True:
+                await asyncio.sleep(self._settings.tick_ms / 1000)
+                self._look_at_deadlines(self._shared)
+        finally:
+            await self._close(self._shared)
+
+    async def drain(self, seconds: float) -> None:
+        """Accept and begin nothing more; return when all is answered and sent, or time is up."""
+        self.stop_accepting()
+        for connection in self.connections:
+            connection.finish()
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + seconds
+        while self.connections and loop.time() < end_s:
+            await asyncio.sleep(min(0.01, seconds))
+
+    def stop_accepting(self) -> None:
+        for listener in self.listeners.values():
+            listener.stop()
+
+    def _look_at_deadlines(self, shared: Shared) -> None:
+        now_s = shared.loop.time()
+        for connection in shared.deadlines.take_due(now_s):
+            try:
+                connection.look(now_s)
+            except Exception:
+                log.exception("bug while looking at %r", connection)
+                connection.close("a bug")
+
+    async def _close(self, shared: Shared) -> None:
+        self.stop_accepting()
+        await shared.tasks.close()
+        for connection in self.connections:
+            connection.close("the broker stops")
+        while self.connections:  # each is told by the loop in one of its next rounds
+            await asyncio.sleep(0)
+        self._executor.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,137 @@
+"""The requests of one connection, from the frame to the answer.
+
+Owns      frames that have arrived and not begun, and requests that have begun.
+Promises  a request begins when all before it have taken effect; answers come out in order.
+          What has begun is bounded, by number and by the bytes of its frames.
+Leaves    sending to the connection, which also says when nothing may begin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ottla.network.answer_order import AnswerOrder, Begun
+from ottla.network.home import Home
+from ottla.network.served import Answer, Waiting, Working
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.framing import LENGTH_BYTES
+
+if TYPE_CHECKING:
+    from ottla.network.connection import Connection
+
+log = logging.getLogger(__name__)
+
+REQUESTS_PER_TURN = 64  # before other connections have their turn
+
+
+class Pipeline:
+    __slots__ = ("_connection", "_home", "_order", "_queued_bytes", "queued")
+
+    def __init__(self, home: Home, connection: Connection) -> None:
+        self._home = home
+        self._connection = connection
+        self._order = AnswerOrder()
+        self.queued: deque[memoryview] = deque()  # arrived, not begun
+        self._queued_bytes = 0  # once counted, kept until the last of them has begun
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._order.begun)
+
+    @property
+    def complete_bytes(self) -> int:
+        """Of the frames that are still needed: they have not taken effect."""
+        if self.queued and not self._queued_bytes:
+            self._queued_bytes = sum(map(len, self.queued)) + LENGTH_BYTES * len(self.queued)
+        working = self._order.working
+        return self._queued_bytes + (working.frame_bytes if working is not None else 0)
+
+    def add(self, frames: list[memoryview]) -> None:
+        self.queued.extend(frames)
+        self._queued_bytes = 0
+
+    def send_ready(self) -> None:
+        if self._order.begun:
+            while (answer := self._order.next_answer()) is not None:
+                self._connection.send(answer)
+
+    def begin_queued(self) -> None:
+        queued, left = self.queued, REQUESTS_PER_TURN
+        while queued and left and self.can_begin():
+            left -= 1
+            self._begin(queued.popleft())
+        if not queued:
+            self._queued_bytes = 0
+
+    def can_begin(self) -> bool:
+        return (not self._order.begun or self._has_room()) and self._connection.can_begin()
+
+    def _has_room(self) -> bool:
+        settings, order = self._home.settings, self._order
+        return (
+            order.working is None
+            and len(order.begun) < settings.requests_in_flight_max
+            and order.frame_bytes < settings.in_flight_bytes_max
+        )
+
+    def drop_queued(self) -> None:
+        self.queued.clear()
+        self._queued_bytes = 0
+
+    def give_up(self) -> None:
+        """Nobody waits for answers any more. What is in the middle of its work may finish it."""
+        self.drop_queued()
+        for begun in self._order.give_up():
+            if not begun.is_working:
+                begun.task.cancel()
+
+    def _begin(self, frame: memoryview) -> None:
+        home, order = self._home, self._order
+        home.counters.requests += 1
+        try:
+            served = home.server.serve(frame, self._connection)
+        except MalformedMessage as error:
+            self._connection.refuse(error)
+            return
+        except Exception:
+            log.exception("bug while beginning a request of %r", self._connection)
+            self._connection.close("a bug")
+            return
+        if not isinstance(served, Answer):
+            self._await(served, len(frame))
+        elif order.begun:
+            order.ready(order.begin(len(frame), is_working=False), served)
+        else:
+            self._connection.send(served)
+
+    def _await(self, served: Waiting | Working, frame_bytes: int) -> None:
+        begun = self._order.begin(frame_bytes, is_working=isinstance(served, Working))
+        begun.task = asyncio.ensure_future(served.answer)
+        self._home.shared.tasks.own(begun.task)
+        begun.task.add_done_callback(partial(self._ended, begun))
+
+    def _ended(self, begun: Begun, task: asyncio.Future[Answer]) -> None:
+        try:
+            answer = task.result()
+        except asyncio.CancelledError:
+            if not begun.is_given_up:
+                self._connection.close("a request was cancelled")
+        except MalformedMessage as error:
+            self._connection.refuse(error)
+        except Exception:
+            log.exception("bug while serving a request of %r", self._connection)
+            self._connection.close("a bug")
+        else:
+            if not begun.is_given_up:
+                self._ready(begun, answer)
+
+    def _ready(self, begun: Begun, answer: Answer) -> None:
+        self._order.ready(begun, answer)
+        if len(self._order.begun) == 1:
+            self._connection.take_turn()
+        else:
+            self._connection.schedule_turn()  # others may be ready too, and leave together

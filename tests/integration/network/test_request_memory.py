@@ -1,0 +1,58 @@
+"""What all clients together have in memory is bounded, and the bound never locks them out."""
+
+from __future__ import annotations
+
+import pytest
+from tests.integration.network.harness import LOOPS, framed, network_settings, running
+
+from ottla.network.settings import ConnectionSettings
+
+KIB = 1024
+
+
+@pytest.mark.parametrize("loop_kind", LOOPS)
+def test_frames_wait_while_the_memory_is_full_and_are_served_after(loop_kind: str) -> None:
+    settings = network_settings(request_bytes_max=1024 * KIB)
+    with running(settings, loop_kind=loop_kind) as network:
+        memory, server = network.network.memory, network.server
+        first, second, small = network.connect(), network.connect(), network.connect()
+        body, other = b"K" + bytes(900 * KIB), b"x" + bytes(900 * KIB)
+        first.send(body)
+        network.wait_until(lambda: server.is_held(body))
+        second.socket.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            second.socket.sendall(framed(other) * 20)  # far more than sockets buffer
+        network.wait_until(lambda: memory.stopped_readers == 1)
+        assert memory.held_bytes < 2 * 1024 * KIB
+        assert small.ask(b"small ones pass") == b"small ones pass"
+        network.call(lambda: server.release(body))
+        network.wait_until(lambda: other in server.begun)
+
+
+@pytest.mark.parametrize("loop_kind", LOOPS)
+def test_incomplete_frames_alone_cannot_lock_the_memory(loop_kind: str) -> None:
+    settings = network_settings(ConnectionSettings(frame_ms=20_000), request_bytes_max=1024 * KIB)
+    with running(settings, loop_kind=loop_kind) as network:
+        clients = [network.connect() for _ in range(8)]
+        bodies = [b"%d" % number + bytes(500 * KIB) for number in range(8)]
+        for client, body in zip(clients, bodies, strict=True):
+            client.socket.sendall(framed(body)[: 300 * KIB])
+        network.wait_until(lambda: network.network.memory.stopped_readers > 0)
+        for client, body in zip(clients, bodies, strict=True):
+            client.socket.sendall(framed(body)[300 * KIB :])
+        for client, body in zip(clients, bodies, strict=True):
+            assert client.receive() == body
+        network.wait_until(lambda: network.network.memory.held_bytes == 0)
+
+
+def test_memory_is_given_back_when_clients_vanish() -> None:
+    with running(network_settings(request_bytes_max=1024 * KIB)) as network:
+        clients = [network.connect() for _ in range(8)]
+        for client in clients:
+            client.socket.sendall(framed(bytes(500 * KIB))[: 300 * KIB])
+        network.wait_until(lambda: network.network.memory.stopped_readers > 0)
+        for client in clients:
+            client.close()
+        network.wait_until(lambda: not network.network.connections)
+        assert network.network.memory.held_bytes == 0
+        assert network.network.memory.stopped_readers == 0
