@@ -32,32 +32,27 @@ from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.errors import CorruptLogError
 
 NICENESS = 5  # clients come first
-CHECK_BYTES = 4 << 20  # how often to look whether the broker is still there
+WATCH_BYTES = 4 << 20  # how often to look whether the broker is still there
 LENGTH = Struct(">Q")
 
 Event = CleanedGroup | CleanSummary | CleanFailure
 
 
 class WatchingThrottle(Throttle):
-    """Keeps the pace and, every few megabytes, asks whether anyone still wants the result."""
+    """Keeps the pace and, while it waits and every few megabytes, looks after the broker."""
 
-    def __init__(
-        self,
-        bytes_per_second: float,
-        monotonic_s: Callable[[], float],
-        sleep: Callable[[float], None],
-        check: Callable[[], None],
-    ) -> None:
-        super().__init__(bytes_per_second, monotonic_s, sleep)
-        self._check = check
-        self._unchecked_bytes = 0
+    def __init__(self, bytes_per_second: float, watch: Callable[[float], None]) -> None:
+        """`watch` waits for so many seconds, unless the broker goes away before."""
+        super().__init__(bytes_per_second, time.monotonic, watch)
+        self._watch = watch
+        self._unwatched_bytes = 0
 
     def count(self, size: int) -> None:
         super().count(size)
-        self._unchecked_bytes += size
-        if self._unchecked_bytes >= CHECK_BYTES:
-            self._unchecked_bytes = 0
-            self._check()
+        self._unwatched_bytes += size
+        if self._unwatched_bytes >= WATCH_BYTES:
+            self._unwatched_bytes = 0
+            self._watch(0)
 
 
 def events(request: CleanRequest, files: FileSystem, throttle: Throttle) -> Iterator[Event]:
@@ -97,17 +92,15 @@ def main() -> None:
     hang_up = select.poll()
     hang_up.register(source.fileno(), select.POLLHUP)
 
-    def check() -> None:
-        if hang_up.poll(0):
+    def watch(seconds: float) -> None:
+        if hang_up.poll(seconds * 1000):
             # At once, without tidying up: another broker may be at work in this directory.
             os._exit(1)
 
     try:
         request = read_message(source)
         assert isinstance(request, CleanRequest)
-        throttle = WatchingThrottle(
-            request.limits.bytes_per_second, time.monotonic, time.sleep, check
-        )
+        throttle = WatchingThrottle(request.limits.bytes_per_second, watch)
         for event in events(request, DiskFileSystem(), throttle):
             write_message(output, event)
     except (EOFError, BrokenPipeError):

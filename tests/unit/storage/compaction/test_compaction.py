@@ -213,3 +213,17 @@ def test_what_retention_deletes_too_is_clean_from_its_new_start() -> None:
     assert summary is not None
     assert summary.end_offset == 2
     assert offsets(world) == [1]
+
+
+def test_a_new_segment_still_ends_where_the_old_ones_did() -> None:
+    world = World()
+    world.produce([(b"a", b"1")])
+    world.produce([(b"b", b"1")])
+    world.log.roll()
+    world.produce([(b"b", b"2")])
+    world.log.roll()
+    world.log.update_config(replace(CONFIG, segment_bytes=100))  # so each is a group of its own
+    world.compact()
+    last, _ = world.batches()[1]
+    assert (last.base_offset, last.next_offset, last.records_count) == (1, 2, 0)
+    assert offsets(world) == [0, 2]
