@@ -26,16 +26,16 @@ The first that is given counts:
 3. the properties file, in Java's syntax; a `server.properties` of Apache Kafka loads as it is
 4. the default
 
-Keys that have no meaning here (a KRaft quorum's, ZooKeeper's, thread pools) are named in a notice at
-the start. Any other unknown key, a value that cannot be used, and settings of features that are not
-there yet (TLS, SASL, ACLs, tiered storage) stop the start with a list of all of them.
+Keys that have no meaning here (a KRaft quorum's, ZooKeeper's, thread pools) are named in a notice
+at the start. Any other unknown key, a value that cannot be used, and settings of features that are
+not there yet (TLS, SASL, ACLs, tiered storage) stop the start with a list of all of them.
 
 On a single embedded broker these defaults differ: {embedded}.
 
 Settings marked *cluster-wide* can be changed while brokers run, for all of them or for one, with
 `kafka-configs.sh --alter` or any other admin client; those marked *read-only* need a restart. A
-topic's own setting wins over what was set on its broker while it ran, that over what was set for all
-brokers, that over the broker's file, that over the default.
+topic's own setting wins over what was set on its broker while it ran, that over what was set for
+all brokers, that over the broker's file, that over the default.
 """
 _TEXTS = {str(INT64_MAX): "unlimited", "1.7976931348623157E308": "unlimited"}
 _TYPES = {

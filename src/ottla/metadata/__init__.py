@@ -1,0 +1,1 @@
+"""What the cluster knows: a log of small facts, and the image that is their fold."""

@@ -1,0 +1,55 @@
+"""What a batch changed, so that each part of the broker reacts to that and to nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ottla.base.ids import TopicId
+from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.records import ConfigResource, QuotaEntity
+
+
+class PartitionChange(NamedTuple):
+    topic: Topic
+    partition: int
+    before: Partition | None  # None: it was created
+    after: Partition | None  # None: it was deleted with its topic
+
+
+@dataclass(slots=True)
+class Changes:
+    """Of several changes to one thing, the first `before` and the last `after` are told."""
+
+    created_topics: dict[TopicId, Topic] = field(default_factory=dict)
+    deleted_topics: dict[TopicId, Topic] = field(default_factory=dict)
+    partitions: dict[tuple[TopicId, int], PartitionChange] = field(default_factory=dict)
+    brokers: set[int] = field(default_factory=set)
+    configs: set[ConfigResource] = field(default_factory=set)
+    quotas: set[QuotaEntity] = field(default_factory=set)
+    features: set[str] = field(default_factory=set)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(getattr(self, name) for name in self.__slots__)
+
+    def note_topic_created(self, topic: Topic) -> None:
+        self.created_topics[topic.id] = topic
+
+    def note_topic_deleted(self, topic: Topic) -> None:
+        if self.created_topics.pop(topic.id, None) is None:
+            self.deleted_topics[topic.id] = topic
+        for index, partition in enumerate(topic.partitions):
+            self.note_partition(topic, index, partition, None)
+
+    def note_partition(
+        self, topic: Topic, index: int, before: Partition | None, after: Partition | None
+    ) -> None:
+        key = topic.id, index
+        earlier = self.partitions.get(key)
+        if earlier is not None:
+            before = earlier.before
+        if before == after:
+            self.partitions.pop(key, None)
+        else:
+            self.partitions[key] = PartitionChange(topic, index, before, after)

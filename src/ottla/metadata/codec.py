@@ -1,0 +1,253 @@
+"""Records as bytes: JSON objects in a list, one to a line.
+
+Why JSON  its decoder is C, and beats any binary form that Python would take apart by itself; a
+          person can read a journal or a znode with plain tools; unknown fields cost nothing.
+Promises  the same records give the same bytes; fields that have their default are left out; fields
+          that are not known are skipped, so that an older broker reads what a newer one wrote. What
+          it cannot skip safely, a kind or version it does not know, is MalformedRecord.
+          The bytes are ASCII, so no marker with a high bit can ever occur inside them.
+
+A field is added with a default. A change of meaning takes the next version of its kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ottla.base.uuids import uuid_from_text, uuid_to_text
+from ottla.metadata import records
+from ottla.metadata.records import ConfigResource, Endpoint, Record, ResourceType, VersionRange
+
+KIND = "k"
+VERSION = "v"
+# Kinds that security will add; nothing else may take these names.
+RESERVED_KINDS = ("scram", "-scram", "acl", "-acl", "token", "-token")
+
+
+class MalformedRecord(ValueError):
+    """Bytes that are no records that this version knows: says which record and what is wrong."""
+
+
+class Shape(NamedTuple):
+    """How a field's value looks in JSON."""
+
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]  # ValueError, TypeError or KeyError for what has another shape
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:  # a bool is an int to isinstance
+        raise TypeError("expected a whole number")
+    return value
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError("expected a text")
+    return value
+
+
+def _yes_or_no(value: Any) -> bool:
+    if type(value) is not bool:
+        raise TypeError("expected true or false")
+    return value
+
+
+def _number(value: Any) -> float:
+    if type(value) not in (int, float):
+        raise TypeError("expected a number")
+    return float(value)
+
+
+def _items(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise TypeError("expected a list")
+    return value
+
+
+def _wholes(value: Any) -> tuple[int, ...]:
+    items = tuple(_items(value))
+    if not all(type(item) is int for item in items):
+        raise TypeError("expected whole numbers")
+    return items
+
+
+def _uuids(value: Any) -> tuple[bytes, ...]:
+    return tuple(uuid_from_text(_text(item)) for item in _items(value))
+
+
+def _endpoint(value: Any) -> Endpoint:
+    listener, host, port, protocol = _items(value)
+    return Endpoint(_text(listener), _text(host), _whole(port), _text(protocol))
+
+
+def _feature(value: Any) -> tuple[str, VersionRange]:
+    name, least, greatest = _items(value)
+    return _text(name), VersionRange(_whole(least), _whole(greatest))
+
+
+def _resource(value: Any) -> ConfigResource:
+    number, name = _items(value)
+    return ConfigResource(ResourceType(_whole(number)), _text(name))
+
+
+def _entity(value: Any) -> records.QuotaEntity:
+    pairs = [_items(item) for item in _items(value)]
+    return tuple((_text(kind), None if name is None else _text(name)) for kind, name in pairs)
+
+
+INT = Shape(_same, _whole)
+TEXT = Shape(_same, _text)
+BOOL = Shape(_same, _yes_or_no)
+FLOAT = Shape(_same, _number)
+INTS = Shape(_same, _wholes)
+UUID = Shape(uuid_to_text, lambda value: uuid_from_text(_text(value)))
+UUIDS = Shape(lambda values: [uuid_to_text(value) for value in values], _uuids)
+ENDPOINTS = Shape(_same, lambda value: tuple(_endpoint(item) for item in _items(value)))
+FEATURES = Shape(
+    lambda values: [[name, *versions] for name, versions in values],
+    lambda value: tuple(_feature(item) for item in _items(value)),
+)
+RESOURCE = Shape(lambda value: [int(value.type), value.name], _resource)
+ENTITY = Shape(_same, _entity)
+
+
+def nullable(shape: Shape) -> Shape:
+    """For a field that must be there and may be null."""
+    return Shape(
+        lambda value: None if value is None else shape.encode(value),
+        lambda value: None if value is None else shape.decode(value),
+    )
+
+
+_PARTITION = {
+    "topic_id": ("t", UUID),
+    "partition": ("p", INT),
+    "partition_epoch": ("pe", INT),
+    "leader": ("l", INT),
+    "leader_epoch": ("le", INT),
+    "replicas": ("r", INTS),
+    "in_sync_replicas": ("isr", INTS),
+    "eligible_replicas": ("elr", INTS),
+    "last_known_leader": ("lkl", INT),
+    "adding_replicas": ("add", INTS),
+    "removing_replicas": ("rem", INTS),
+    "leader_recovery": ("rec", INT),
+    "directories": ("d", UUIDS),
+}
+_BROKER = {
+    "broker_id": ("b", INT),
+    "broker_epoch": ("be", INT),
+    "incarnation_id": ("inc", UUID),
+    "endpoints": ("ep", ENDPOINTS),
+    "features": ("f", FEATURES),
+    "rack": ("rack", TEXT),
+    "is_fenced": ("fenced", BOOL),
+    "is_shutting_down": ("stopping", BOOL),
+    "log_directories": ("d", UUIDS),
+}
+_NAMES = MappingProxyType(
+    {
+        records.ClusterNamed: ("cluster", {"cluster_id": ("id", TEXT)}),
+        records.FeatureLevelSet: ("feature", {"name": ("n", TEXT), "level": ("l", INT)}),
+        records.BrokerRegistered: ("broker", _BROKER),
+        records.BrokerChanged: ("~broker", _BROKER),
+        records.BrokerUnregistered: ("-broker", _BROKER),
+        records.TopicCreated: ("topic", {"topic_id": ("t", UUID), "name": ("n", TEXT)}),
+        records.TopicDeleted: ("-topic", {"topic_id": ("t", UUID)}),
+        records.PartitionCreated: ("partition", _PARTITION),
+        records.PartitionChanged: ("~partition", _PARTITION),
+        records.ConfigChanged: (
+            "config",
+            {"resource": ("of", RESOURCE), "name": ("n", TEXT), "value": ("v_", nullable(TEXT))},
+        ),
+        records.QuotaChanged: (
+            "quota",
+            {"entity": ("of", ENTITY), "key": ("n", TEXT), "value": ("v_", nullable(FLOAT))},
+        ),
+        records.ProducerIdsAllocated: (
+            "producer-ids",
+            {**_BROKER, "next_producer_id": ("next", INT)},
+        ),
+    }
+)
+VERSIONS = MappingProxyType({name: 0 for name, _ in _NAMES.values()})  # the newest of each kind
+
+
+class _Field(NamedTuple):
+    attribute: str
+    key: str
+    shape: Shape
+    default: Any  # dataclasses.MISSING where there is none
+
+
+class _Kind(NamedTuple):
+    name: str
+    record_type: Any
+    fields: tuple[_Field, ...]
+
+
+def _kind_of(record_type: Any) -> _Kind:
+    name, keys = _NAMES[record_type]
+    fields = dataclasses.fields(record_type)
+    return _Kind(name, record_type, tuple(_Field(f.name, *keys[f.name], f.default) for f in fields))
+
+
+_KINDS = {record_type: _kind_of(record_type) for record_type in _NAMES}
+_BY_NAME = {kind.name: kind for kind in _KINDS.values()}
+_to_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+
+
+def encode_records(batch: Iterable[Record]) -> bytes:
+    lines = ",\n".join(_to_json(_to_object(record)) for record in batch)
+    return f"[{lines}]".encode("ascii")
+
+
+def decode_records(data: bytes) -> list[Record]:
+    try:
+        objects = _items(json.loads(data))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise MalformedRecord(f"no list of records: {error}") from error
+    return [_from_object(each, index) for index, each in enumerate(objects)]
+
+
+def _to_object(record: Record) -> dict[str, Any]:
+    kind = _KINDS[type(record)]
+    content: dict[str, Any] = {KIND: kind.name}
+    for attribute, key, shape, default in kind.fields:
+        value = getattr(record, attribute)
+        if value != default:
+            content[key] = shape.encode(value)
+    return content
+
+
+def _from_object(content: Any, index: int) -> Record:
+    name = content.get(KIND) if type(content) is dict else None
+    kind = _BY_NAME.get(name) if type(name) is str else None
+    if kind is None:
+        raise MalformedRecord(f"record {index}: unknown kind {str(name)[:60]!r}")
+    version = content.get(VERSION, 0)
+    if version != 0 and version != VERSIONS[kind.name]:
+        raise MalformedRecord(f"record {index}: {kind.name} of unknown version {version}")
+    values = []
+    for attribute, key, shape, default in kind.fields:
+        if key in content:
+            try:
+                values.append(shape.decode(content[key]))
+            except (ValueError, TypeError, KeyError) as error:
+                what = f"record {index}: {attribute} of {kind.name}: {error}"
+                raise MalformedRecord(what) from error
+        elif default is dataclasses.MISSING:
+            raise MalformedRecord(f"record {index}: {kind.name} without {attribute}")
+        else:
+            values.append(default)
+    record: Record = kind.record_type(*values)
+    return record

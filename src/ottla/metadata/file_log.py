@@ -1,0 +1,158 @@
+"""The metadata log of a single broker: files in one directory, no other service.
+
+Promises  what `MetadataLog` asks for. Work on files runs where `run_blocking` puts it, one piece at
+          a time; a caller that is cancelled leaves the piece to end by itself, and what comes next
+          waits for it.
+Leaves    the files to `journal.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import islice
+from typing import Any, Protocol, TypeVar
+
+from ottla.base.filesystem import FileSystem
+from ottla.metadata.codec import encode_records
+from ottla.metadata.frame import SNAPSHOT, encode_parts
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.journal import (
+    JOURNAL_BYTES_MAX,
+    Journal,
+    open_journal,
+    remove_older,
+    write_snapshot,
+)
+from ottla.metadata.log import AppendFailed, AppendRefused, Trimmed
+
+T = TypeVar("T")
+SNAPSHOT_SLICE = 200  # records that are encoded before others get their turn on the event loop
+
+
+class RunBlocking(Protocol):
+    """Runs what waits for a disk: in a thread (`asyncio.to_thread`), or in tests at once."""
+
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+class FileMetadataLog:
+    def __init__(self, files: FileSystem, directory: str, run_blocking: RunBlocking) -> None:
+        self._files = files
+        self._directory = directory
+        self._run_blocking = run_blocking
+        self._journal: Journal | None = None  # None before `load` and after a failure
+        self._end_offset = 0
+        self._turn = asyncio.Lock()
+        self._unfinished: asyncio.Future[Any] | None = None
+        self._appended = asyncio.Event()
+
+    @property
+    def end_offset(self) -> int:
+        return self._end_offset
+
+    async def load(self) -> Image:
+        async with self._turn:
+            await self._settle()
+            if self._journal is not None:
+                self._journal.close(is_clean=False)
+                self._journal = None
+            journal, image = await self._work(lambda: open_journal(self._files, self._directory))
+            self._journal = journal
+            self._moved_to(image.offset)
+            return image
+
+    async def append(self, batch: Batch) -> None:
+        async with self._turn:
+            journal = self._usable()
+            if batch.base_offset != self._end_offset or not batch.records:
+                count, at = len(batch.records), batch.base_offset
+                raise AppendRefused(f"{count} records at {at}, but {self._end_offset} comes next")
+            self._journal = None  # until it is known to have worked
+            try:
+                await self._work(lambda: journal.append(batch))
+            except OSError as error:
+                raise AppendFailed(str(error)) from error
+            self._journal = journal
+            self._moved_to(batch.end_offset)
+
+    async def read(self, offset: int) -> list[Batch]:
+        async with self._turn:
+            journal = self._usable()
+            batches = await self._work(lambda: journal.read(offset))
+        if batches is None:
+            raise Trimmed(f"offset {offset} is only in the snapshot")
+        return batches
+
+    async def wait_beyond(self, offset: int) -> None:
+        while self._end_offset <= offset:
+            await self._appended.wait()
+
+    @property
+    def wants_snapshot(self) -> bool:
+        return self._journal is not None and self._journal.size_bytes > JOURNAL_BYTES_MAX
+
+    async def write_snapshot(self, image: Image) -> None:
+        async with self._turn:
+            journal = self._usable()
+            if image.offset != self._end_offset:
+                raise ValueError(
+                    f"an image at {image.offset}, but the log ends at {self._end_offset}"
+                )
+            image = image.copy()  # the original moves on while this one is written
+            self._journal = None
+            await self._work(journal.begin_next)
+            self._journal = journal
+        frame = await _encode_slowly(image)
+        async with self._turn:
+            self._usable()
+            await self._work(lambda: self._replace_older(frame, image.offset))
+
+    def _replace_older(self, frame: bytes, offset: int) -> None:
+        write_snapshot(self._files, self._directory, frame, offset)
+        remove_older(self._files, self._directory, offset)
+
+    async def close(self) -> None:
+        async with self._turn:
+            await self._settle()
+            journal, self._journal = self._journal, None
+            if journal is not None:
+                await self._work(lambda: journal.close(is_clean=True))
+
+    def _usable(self) -> Journal:
+        if self._journal is None:
+            raise AppendFailed("the log was not loaded, or failed since")
+        return self._journal
+
+    def _moved_to(self, end_offset: int) -> None:
+        self._end_offset = end_offset
+        self._appended.set()
+        self._appended = asyncio.Event()
+
+    async def _work(self, work: Callable[[], T]) -> T:
+        """Run it to its end, even if the caller is cancelled: half a write would be worse."""
+        await self._settle()
+        future: asyncio.Future[T] = asyncio.ensure_future(self._run_blocking(work))
+        self._unfinished = future
+        return await asyncio.shield(future)
+
+    async def _settle(self) -> None:
+        """Wait for work whose caller was cancelled."""
+        if self._unfinished is not None:
+            if not self._unfinished.done():
+                await asyncio.wait([self._unfinished])
+            self._unfinished.exception()  # it was told to the caller, or concerns nobody any more
+            self._unfinished = None
+
+
+async def _encode_slowly(image: Image) -> bytes:
+    """A snapshot's frame, in slices: a large one takes longer than others should have to wait."""
+    records = image.to_records()
+    parts, count = [], 0
+    while part := list(islice(records, SNAPSHOT_SLICE)):
+        parts.append(encode_records(part)[1:-1])
+        count += len(part)
+        await asyncio.sleep(0)
+    payload = b"[" + b",\n".join(parts) + b"]"
+    about = Batch(image.offset, image.controller_epoch, ())
+    return encode_parts(SNAPSHOT, about, payload, count)

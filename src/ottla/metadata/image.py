@@ -1,0 +1,281 @@
+"""What the cluster knows at one moment: the fold of the metadata log up to an offset.
+
+Owns      topics and partitions by name and id, brokers, settings, quotas, features, producer ids.
+Promises  it changes only in `apply`, and there as a whole batch; between two calls every reader on
+          the event loop sees one consistent state. What a reader holds on to (a Partition, a
+          Broker, a Topic's name and id) is a value that never changes under it.
+Leaves    deciding to the controller, reacting to whoever reads the Changes that `apply` returns.
+
+Partitions are tuples, and equal lists of replicas are one object: ten thousand partitions take a
+few megabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, assert_never
+
+from ottla.base.ids import TopicId
+from ottla.metadata.changes import Changes
+from ottla.metadata.entities import Broker, Partition, Topic
+from ottla.metadata.records import (
+    ALL_BROKERS,
+    BrokerChanged,
+    BrokerRegistered,
+    BrokerUnregistered,
+    ClusterNamed,
+    ConfigChanged,
+    ConfigResource,
+    FeatureLevelSet,
+    PartitionChanged,
+    PartitionCreated,
+    ProducerIdsAllocated,
+    QuotaChanged,
+    QuotaEntity,
+    Record,
+    ResourceType,
+    TopicCreated,
+    TopicDeleted,
+)
+from ottla.metadata.topic_table import ImageError, TopicTable
+
+_NO_CONFIG: Mapping[str, str] = MappingProxyType({})
+
+
+class Batch(NamedTuple):
+    """Records that happen together, at the offsets from `base_offset` on."""
+
+    base_offset: int
+    controller_epoch: int
+    records: tuple[Record, ...]
+
+    @property
+    def end_offset(self) -> int:
+        return self.base_offset + len(self.records)
+
+
+class Image:
+    def __init__(self) -> None:
+        self.offset = 0  # of the next record
+        self.controller_epoch = 0  # of the last batch
+        self.cluster_id = ""
+        self.next_producer_id = 0
+        self._topics = TopicTable()
+        self._brokers: dict[int, Broker] = {}
+        self._configs: dict[ConfigResource, dict[str, str]] = {}
+        self._quotas: dict[QuotaEntity, dict[str, float]] = {}
+        self._features: dict[str, int] = {}
+
+    # What it knows.
+
+    @property
+    def topics(self) -> Mapping[str, Topic]:
+        return self._topics.by_name
+
+    @property
+    def brokers(self) -> Mapping[int, Broker]:
+        return self._brokers
+
+    @property
+    def configs(self) -> Mapping[ConfigResource, Mapping[str, str]]:
+        return self._configs
+
+    @property
+    def quotas(self) -> Mapping[QuotaEntity, Mapping[str, float]]:
+        return self._quotas
+
+    @property
+    def features(self) -> Mapping[str, int]:
+        """The finalised levels."""
+        return self._features
+
+    @property
+    def features_epoch(self) -> int:
+        """Grows with every record, as clients need it; -1 while nothing is known."""
+        return self.offset - 1
+
+    @property
+    def partition_count(self) -> int:
+        return self._topics.partition_count
+
+    def topic(self, name: str) -> Topic | None:
+        return self._topics.by_name.get(name)
+
+    def topic_by_id(self, topic_id: TopicId) -> Topic | None:
+        return self._topics.by_id.get(topic_id)
+
+    def partition(self, name: str, index: int) -> Partition | None:
+        topic = self._topics.by_name.get(name)
+        if topic is None or not 0 <= index < len(topic.partitions):
+            return None
+        return topic.partitions[index]
+
+    def all_partitions(self) -> Iterator[tuple[Topic, int, Partition]]:
+        for topic in self._topics.by_name.values():
+            for index, partition in enumerate(topic.partitions):
+                yield topic, index, partition
+
+    def colliding_topic(self, name: str) -> str | None:
+        """A topic whose name differs from this one at most in `.` and `_`."""
+        return self._topics.colliding(name)
+
+    def broker(self, broker_id: int) -> Broker | None:
+        return self._brokers.get(broker_id)
+
+    def is_active(self, broker_id: int) -> bool:
+        broker = self._brokers.get(broker_id)
+        return broker is not None and broker.is_active
+
+    def config(self, resource: ConfigResource) -> Mapping[str, str]:
+        return self._configs.get(resource, _NO_CONFIG)
+
+    def topic_config(self, name: str) -> Mapping[str, str]:
+        return self.config(ConfigResource(ResourceType.TOPIC, name))
+
+    def broker_config(self, broker_id: int | None) -> Mapping[str, str]:
+        """What was set on one broker while it ran; None: on all of them."""
+        if broker_id is None:
+            return self.config(ALL_BROKERS)
+        return self.config(ConfigResource(ResourceType.BROKER, str(broker_id)))
+
+    # How it changes.
+
+    def apply(self, batch: Batch) -> Changes:
+        """Take over the next batch. After an ImageError the image is of no use any more."""
+        if batch.base_offset != self.offset:
+            raise ImageError(f"batch at offset {batch.base_offset}, but {self.offset} comes next")
+        changes = Changes()
+        for record in batch.records:
+            self._apply(record, changes)
+        self.offset = batch.end_offset
+        self.controller_epoch = batch.controller_epoch
+        return changes
+
+    def load(self, records: Iterable[Record], offset: int, controller_epoch: int) -> None:
+        """Fill a new image from a snapshot, which stands for the log up to `offset`."""
+        ignored = Changes()
+        for record in records:
+            self._apply(record, ignored)
+        self.offset = offset
+        self.controller_epoch = controller_epoch
+
+    def _apply(self, record: Record, changes: Changes) -> None:
+        match record:
+            case PartitionChanged():
+                self._topics.change_partition(record, changes)
+            case PartitionCreated():
+                self._topics.create_partition(record, changes)
+            case TopicCreated():
+                self._topics.create(record, changes)
+            case TopicDeleted():
+                topic = self._topics.delete(record, changes)
+                self._forget_config(ConfigResource(ResourceType.TOPIC, topic.name), changes)
+            case ConfigChanged():
+                self._change_config(record, changes)
+            case BrokerRegistered():
+                self._brokers[record.broker_id] = Broker.registered(record)
+                changes.brokers.add(record.broker_id)
+            case BrokerChanged():
+                broker = self._registered(record.broker_id, record.broker_epoch)
+                self._brokers[record.broker_id] = broker.changed(record)
+                changes.brokers.add(record.broker_id)
+            case BrokerUnregistered():
+                self._registered(record.broker_id, record.broker_epoch)
+                del self._brokers[record.broker_id]
+                changes.brokers.add(record.broker_id)
+            case QuotaChanged():
+                self._change_quota(record, changes)
+            case FeatureLevelSet():
+                self._set_feature(record, changes)
+            case ProducerIdsAllocated():
+                if record.next_producer_id < self.next_producer_id:
+                    raise ImageError(f"producer ids go back to {record.next_producer_id}")
+                self.next_producer_id = record.next_producer_id
+            case ClusterNamed():
+                self.cluster_id = record.cluster_id
+            case _:
+                assert_never(record)
+
+    def _change_config(self, record: ConfigChanged, changes: Changes) -> None:
+        settings = self._configs.setdefault(record.resource, {})
+        if record.value is None:
+            settings.pop(record.name, None)
+        else:
+            settings[record.name] = record.value
+        if not settings:
+            del self._configs[record.resource]
+        changes.configs.add(record.resource)
+
+    def _forget_config(self, resource: ConfigResource, changes: Changes) -> None:
+        if self._configs.pop(resource, None) is not None:
+            changes.configs.add(resource)
+
+    def _change_quota(self, record: QuotaChanged, changes: Changes) -> None:
+        limits = self._quotas.setdefault(record.entity, {})
+        if record.value is None:
+            limits.pop(record.key, None)
+        else:
+            limits[record.key] = record.value
+        if not limits:
+            del self._quotas[record.entity]
+        changes.quotas.add(record.entity)
+
+    def _set_feature(self, record: FeatureLevelSet, changes: Changes) -> None:
+        if record.level:
+            self._features[record.name] = record.level
+        else:
+            self._features.pop(record.name, None)
+        changes.features.add(record.name)
+
+    def _registered(self, broker_id: int, epoch: int) -> Broker:
+        broker = self._brokers.get(broker_id)
+        if broker is None or broker.epoch != epoch:
+            raise ImageError(f"broker {broker_id} is not registered with epoch {epoch}")
+        return broker
+
+    # How it is kept.
+
+    def to_records(self) -> Iterator[Record]:
+        """Records that make the same image again, always in the same order."""
+        yield ClusterNamed(self.cluster_id)
+        for name, level in sorted(self._features.items()):
+            yield FeatureLevelSet(name, level)
+        for _, broker in sorted(self._brokers.items()):
+            yield broker.to_record()
+        for _, topic in sorted(self._topics.by_name.items()):
+            yield TopicCreated(topic.id, topic.name)
+            for index, partition in enumerate(topic.partitions):
+                yield partition.to_record(topic.id, index)
+        for resource, settings in sorted(self._configs.items()):
+            yield from (ConfigChanged(resource, *item) for item in sorted(settings.items()))
+        for entity, limits in sorted(self._quotas.items(), key=_entity_order):
+            yield from (QuotaChanged(entity, *item) for item in sorted(limits.items()))
+        yield ProducerIdsAllocated(-1, -1, self.next_producer_id)
+
+    def copy(self) -> Image:
+        """An image of its own at the same offset. What never changes is shared between the two."""
+        copied = Image()
+        copied.become(self)
+        copied._topics = self._topics.copy()
+        copied._brokers = dict(self._brokers)
+        copied._configs = {resource: dict(values) for resource, values in self._configs.items()}
+        copied._quotas = {entity: dict(values) for entity, values in self._quotas.items()}
+        copied._features = dict(self._features)
+        return copied
+
+    def become(self, other: Image) -> None:
+        """Take over all that another image knows, which must not be used any more."""
+        self.__dict__.update(other.__dict__)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Image):
+            return NotImplemented
+        mine, theirs = ((i.offset, i.controller_epoch, *i.to_records()) for i in (self, other))
+        return mine == theirs
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+
+def _entity_order(item: tuple[QuotaEntity, object]) -> list[tuple[str, bool, str]]:
+    return [(kind, name is not None, name or "") for kind, name in item[0]]

@@ -1,0 +1,258 @@
+"""The files of a metadata log: journals of batches, and snapshots that stand for older ones.
+
+Owns      one directory: `<offset>.journal` holds batches from that offset on, `<offset>.snapshot`
+          the image at that offset, `clean` the end offset after an orderly stop.
+Promises  a batch is durable when `append` returns. After a crash at any moment `open` finds every
+          such batch, and of the one that was being written all or nothing. What it finds is durable
+          too, even if an earlier sync failed: after an unclean stop it is written anew.
+          Damage anywhere but in the batch that was being written is CorruptMetadataError.
+Leaves    waiting and threads to `file_log.py`.
+Threads   one at a time.
+
+A snapshot is made in three steps, each of which may be the last: a new journal takes over, the
+snapshot gets its name once it is whole, then older files go.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import zip_longest
+
+from ottla.base.filesystem import (
+    File,
+    FileSystem,
+    parent_directory,
+    read_file,
+    replace_file,
+)
+from ottla.metadata.frame import (
+    BATCH,
+    SNAPSHOT,
+    BadFrame,
+    decode_frame,
+    encode_frame,
+    has_whole_frame,
+)
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.log import CorruptMetadataError
+from ottla.metadata.topic_table import ImageError
+
+CLEAN = "clean"
+JOURNAL_BYTES_MAX = 4 * 1024 * 1024  # larger ones are replaced by a snapshot: a start stays quick
+_NAME = re.compile(r"(\d{20})\.(journal|snapshot)")
+
+
+class Journal:
+    """Made by `open`. After an error nothing more can be done with it but `close`."""
+
+    def __init__(self, files: FileSystem, directory: str, file: File, end_offset: int) -> None:
+        self._files = files
+        self._directory = directory
+        self._file = file
+        self._position = file.size()
+        self.end_offset = end_offset
+
+    @property
+    def size_bytes(self) -> int:
+        return self._position
+
+    def append(self, batch: Batch) -> None:
+        frame = encode_frame(BATCH, batch)
+        self._file.write_at(self._position, frame)
+        self._file.sync()
+        self._position += len(frame)
+        self.end_offset = batch.end_offset
+
+    def begin_next(self) -> None:
+        """From here on batches go to a journal of their own."""
+        self._file.close()
+        self._file = _create_journal(self._files, self._directory, self.end_offset)
+        self._position = 0
+
+    def read(self, offset: int) -> list[Batch] | None:
+        """The batches from `offset` on; None where only a snapshot stands for some of them."""
+        journals = _journals(self._files, self._directory)
+        if journals[0] > offset:
+            return None
+        begun = max(base for base in journals if base <= offset)
+        batches: list[Batch] = []
+        for base in (base for base in journals if base >= begun):
+            path = _path(self._directory, base, "journal")
+            batches += _read_batches(self._files, path, may_cut=False)
+        return [batch for batch in batches if batch.base_offset >= offset]
+
+    def close(self, *, is_clean: bool) -> None:
+        self._file.close()
+        if is_clean:
+            content = json.dumps({"version": 0, "endOffset": self.end_offset})
+            replace_file(self._files, f"{self._directory}/{CLEAN}", content.encode("ascii"))
+
+
+def open_journal(files: FileSystem, directory: str) -> tuple[Journal, Image]:
+    """Find what was kept, repair what a crash left, and go on from there."""
+    _make_directory(files, directory)
+    _remove_unfinished(files, directory)
+    clean_end = _read_clean_end(files, directory)
+    image = _replay(files, directory, may_cut=clean_end is None)
+    if clean_end is not None:
+        _check_clean_end(files, directory, clean_end, image.offset)
+    if clean_end is None or _journal_bytes(files, directory) > JOURNAL_BYTES_MAX:
+        write_snapshot(files, directory, encode_frame(SNAPSHOT, _snapshot_of(image)), image.offset)
+        file = _create_journal(files, directory, image.offset)
+        remove_older(files, directory, image.offset)
+    else:
+        file = files.open(_path(directory, _journals(files, directory)[-1], "journal"))
+    if clean_end is not None:
+        files.remove(f"{directory}/{CLEAN}")
+        files.sync_directory(directory)
+    return Journal(files, directory, file, image.offset), image
+
+
+def write_snapshot(files: FileSystem, directory: str, frame: bytes, offset: int) -> None:
+    """Under its name only once it is whole, and durable when this returns."""
+    replace_file(files, _path(directory, offset, "snapshot"), frame)
+
+
+def remove_older(files: FileSystem, directory: str, offset: int) -> None:
+    """Remove what the snapshot at `offset` stands for."""
+    for base, kind in _listed(files, directory):
+        if base < offset:
+            files.remove(_path(directory, base, "journal" if kind == BATCH else "snapshot"))
+    files.sync_directory(directory)
+
+
+def _snapshot_of(image: Image) -> Batch:
+    return Batch(image.offset, image.controller_epoch, tuple(image.to_records()))
+
+
+def _replay(files: FileSystem, directory: str, *, may_cut: bool) -> Image:
+    """The image that snapshot and journals make. Without `may_cut` every batch must be whole."""
+    image = Image()
+    snapshots = [base for base, kind in _listed(files, directory) if kind == SNAPSHOT]
+    if snapshots:
+        _load_snapshot(files, _path(directory, snapshots[-1], "snapshot"), snapshots[-1], image)
+    journals = _journals(files, directory)
+    for base, next_base in zip_longest(journals, journals[1:]):
+        if next_base is not None and next_base <= image.offset:
+            continue  # the snapshot stands for all of it, and it was about to be removed
+        path = _path(directory, base, "journal")
+        if base > image.offset:
+            what = f"the offsets from {image.offset} to {base} are missing before it"
+            raise CorruptMetadataError(path, 0, what)
+        for batch in _read_batches(files, path, may_cut=may_cut and next_base is None):
+            if batch.end_offset > image.offset:
+                _apply(image, batch, path)
+    return image
+
+
+def _check_clean_end(files: FileSystem, directory: str, clean_end: int, end_offset: int) -> None:
+    if clean_end != end_offset or not _journals(files, directory):
+        what = f"it was closed at offset {clean_end}, but what is there ends at {end_offset}"
+        raise CorruptMetadataError(f"{directory}/{CLEAN}", 0, what)
+
+
+def _load_snapshot(files: FileSystem, path: str, offset: int, image: Image) -> None:
+    data = memoryview(read_file(files, path))
+    try:
+        snapshot, end = decode_frame(SNAPSHOT, data)
+        if end != len(data) or snapshot.base_offset != offset:
+            raise BadFrame(f"a snapshot of {end} bytes at offset {snapshot.base_offset}")
+        image.load(snapshot.records, offset, snapshot.controller_epoch)
+    except (BadFrame, ImageError) as error:
+        raise CorruptMetadataError(path, 0, str(error)) from error
+
+
+def _apply(image: Image, batch: Batch, path: str) -> None:
+    try:
+        image.apply(batch)
+    except ImageError as error:
+        what = f"batch at offset {batch.base_offset}: {error}"
+        raise CorruptMetadataError(path, 0, what) from error
+
+
+def _read_batches(files: FileSystem, path: str, *, may_cut: bool) -> list[Batch]:
+    """The batches of a journal. One that is torn is cut off where that is what a crash leaves:
+    at the end, because each batch is durable before the next is begun."""
+    data = memoryview(read_file(files, path))
+    batches: list[Batch] = []
+    position = 0
+    while position < len(data):
+        try:
+            batch, size = decode_frame(BATCH, data[position:])
+        except BadFrame as error:
+            if not may_cut or has_whole_frame(BATCH, data[position + 1 :]):
+                raise CorruptMetadataError(path, position, str(error)) from error
+            _cut(files, path, position)
+            break
+        batches.append(batch)
+        position += size
+    return batches
+
+
+def _cut(files: FileSystem, path: str, position: int) -> None:
+    file = files.open(path)
+    try:
+        file.truncate(position)
+        file.sync()
+    finally:
+        file.close()
+
+
+def _create_journal(files: FileSystem, directory: str, offset: int) -> File:
+    file = files.open(_path(directory, offset, "journal"), create=True)
+    file.truncate(0)
+    file.sync()
+    files.sync_directory(directory)
+    return file
+
+
+def _read_clean_end(files: FileSystem, directory: str) -> int | None:
+    path = f"{directory}/{CLEAN}"
+    try:
+        content = read_file(files, path)
+    except FileNotFoundError:
+        return None
+    try:
+        end_offset = json.loads(content)["endOffset"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CorruptMetadataError(path, 0, f"no end offset: {error}") from error
+    if type(end_offset) is not int:
+        raise CorruptMetadataError(path, 0, "no end offset")
+    return end_offset
+
+
+def _make_directory(files: FileSystem, directory: str) -> None:
+    """With its parents, and so that a power cut does not undo it."""
+    if not files.is_directory(directory):
+        parent = parent_directory(directory)
+        _make_directory(files, parent)
+        files.make_directory(directory)
+        files.sync_directory(parent)
+
+
+def _remove_unfinished(files: FileSystem, directory: str) -> None:
+    for name in files.list_directory(directory):
+        if name.endswith(".tmp"):
+            files.remove(f"{directory}/{name}")
+
+
+def _listed(files: FileSystem, directory: str) -> list[tuple[int, bytes]]:
+    """(offset, kind) of all journals and snapshots, in order."""
+    matches = (_NAME.fullmatch(name) for name in files.list_directory(directory))
+    return sorted(
+        (int(match[1]), BATCH if match[2] == "journal" else SNAPSHOT) for match in matches if match
+    )
+
+
+def _journals(files: FileSystem, directory: str) -> list[int]:
+    return [base for base, kind in _listed(files, directory) if kind == BATCH]
+
+
+def _journal_bytes(files: FileSystem, directory: str) -> int:
+    journals = _journals(files, directory)
+    return sum(files.size(_path(directory, base, "journal")) for base in journals)
+
+
+def _path(directory: str, offset: int, kind: str) -> str:
+    return f"{directory}/{offset:020}.{kind}"

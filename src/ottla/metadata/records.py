@@ -1,0 +1,188 @@
+"""The facts of which everything the cluster knows is made, one class for each kind.
+
+Owns      what each kind of fact says. Their bytes are `codec.py`'s, their effect is `image.py`'s.
+Promises  a record is a value: frozen, comparable, made of numbers, texts and tuples.
+
+What security adds later has its kinds reserved in `codec.py`: SCRAM credentials, ACLs, delegation
+tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from ottla.base.ids import TopicId
+
+NO_LEADER = -1
+RECOVERED = 0
+RECOVERING = 1  # the leader was elected uncleanly and has not said yet that it is done with it
+
+
+class ResourceType(IntEnum):
+    """What a setting belongs to, in Kafka's numbers."""
+
+    UNKNOWN = 0
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class ConfigResource(NamedTuple):
+    """Whose settings: a topic, a group, a broker by its number; broker "" is all of them."""
+
+    type: ResourceType
+    name: str
+
+
+ALL_BROKERS = ConfigResource(ResourceType.BROKER, "")
+
+
+class Endpoint(NamedTuple):
+    listener: str
+    host: str
+    port: int
+    protocol: str
+
+
+class VersionRange(NamedTuple):
+    least: int
+    greatest: int
+
+
+# What a quota applies to: (type, name) pairs in the order of types; a null name is the default.
+QuotaEntity = tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterNamed:
+    """The first record of every log."""
+
+    cluster_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureLevelSet:
+    name: str
+    level: int  # 0 takes the feature away
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistered:
+    """A broker signed on, for the first time or again. It replaces what was known of it."""
+
+    broker_id: int
+    broker_epoch: int
+    incarnation_id: bytes
+    endpoints: tuple[Endpoint, ...]
+    features: tuple[tuple[str, VersionRange], ...] = ()
+    rack: str | None = None
+    is_fenced: bool = True
+    is_shutting_down: bool = False
+    log_directories: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerChanged:
+    """Fields that are None stay as they are."""
+
+    broker_id: int
+    broker_epoch: int
+    is_fenced: bool | None = None
+    is_shutting_down: bool | None = None
+    log_directories: tuple[bytes, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerUnregistered:
+    broker_id: int
+    broker_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCreated:
+    topic_id: TopicId
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDeleted:
+    """With its partitions and its settings."""
+
+    topic_id: TopicId
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionCreated:
+    topic_id: TopicId
+    partition: int
+    replicas: tuple[int, ...]  # the first is the preferred leader
+    in_sync_replicas: tuple[int, ...]
+    leader: int
+    leader_epoch: int = 0
+    partition_epoch: int = 0
+    eligible_replicas: tuple[int, ...] = ()
+    last_known_leader: int = NO_LEADER
+    adding_replicas: tuple[int, ...] = ()
+    removing_replicas: tuple[int, ...] = ()
+    leader_recovery: int = RECOVERED
+    directories: tuple[bytes, ...] = ()  # of each replica; all zero is "not known"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionChanged:
+    """Fields that are None stay as they are. Every change carries the next partition epoch."""
+
+    topic_id: TopicId
+    partition: int
+    partition_epoch: int
+    leader: int | None = None
+    leader_epoch: int | None = None
+    replicas: tuple[int, ...] | None = None
+    in_sync_replicas: tuple[int, ...] | None = None
+    eligible_replicas: tuple[int, ...] | None = None
+    last_known_leader: int | None = None
+    adding_replicas: tuple[int, ...] | None = None
+    removing_replicas: tuple[int, ...] | None = None
+    leader_recovery: int | None = None
+    directories: tuple[bytes, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChanged:
+    resource: ConfigResource
+    name: str
+    value: str | None  # None takes the setting away
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaChanged:
+    entity: QuotaEntity
+    key: str
+    value: float | None  # None takes the quota away
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerIdsAllocated:
+    broker_id: int
+    broker_epoch: int
+    next_producer_id: int  # the first that is still free
+
+
+Record = (
+    ClusterNamed
+    | FeatureLevelSet
+    | BrokerRegistered
+    | BrokerChanged
+    | BrokerUnregistered
+    | TopicCreated
+    | TopicDeleted
+    | PartitionCreated
+    | PartitionChanged
+    | ConfigChanged
+    | QuotaChanged
+    | ProducerIdsAllocated
+)

@@ -1,0 +1,116 @@
+"""The topics of an image: by name, by id, and their partitions.
+
+Promises  partitions are numbered without gaps, epochs only grow, and a record that would break that
+          is ImageError before anything changes.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from ottla.base.ids import TopicId
+from ottla.base.uuids import uuid_to_text
+from ottla.metadata.changes import Changes
+from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.records import PartitionChanged, PartitionCreated, TopicCreated, TopicDeleted
+from ottla.metadata.topic_names import has_collision_characters, unified_name
+
+T = TypeVar("T")
+
+
+class ImageError(Exception):
+    """A record that does not follow from the records before it: a bug, or another log's record."""
+
+
+class TopicTable:
+    def __init__(self) -> None:
+        self.by_name: dict[str, Topic] = {}
+        self.by_id: dict[TopicId, Topic] = {}
+        self.partition_count = 0
+        self._collisions: dict[str, list[str]] = {}  # unified name to names
+        # Most partitions share their replicas with many others: one tuple serves them all.
+        self._shared: dict[tuple[object, ...], tuple[object, ...]] = {}
+
+    def copy(self) -> TopicTable:
+        copied = TopicTable()
+        for name, topic in self.by_name.items():
+            copied.by_name[name] = copied.by_id[topic.id] = topic.copy()
+        copied.partition_count = self.partition_count
+        copied._collisions = {name: list(names) for name, names in self._collisions.items()}
+        copied._shared = dict(self._shared)
+        return copied
+
+    def colliding(self, name: str) -> str | None:
+        if not has_collision_characters(name):
+            return None
+        names = self._collisions.get(unified_name(name))
+        return names[0] if names else None
+
+    def create(self, record: TopicCreated, changes: Changes) -> None:
+        if record.name in self.by_name or record.topic_id in self.by_id:
+            raise ImageError(f"topic {record.name} is there already")
+        topic = Topic(record.topic_id, record.name)
+        self.by_name[topic.name] = self.by_id[topic.id] = topic
+        if has_collision_characters(topic.name):
+            self._collisions.setdefault(unified_name(topic.name), []).append(topic.name)
+        changes.note_topic_created(topic)
+
+    def delete(self, record: TopicDeleted, changes: Changes) -> Topic:
+        topic = self._known(record.topic_id)
+        del self.by_id[topic.id]
+        del self.by_name[topic.name]
+        self.partition_count -= len(topic.partitions)
+        if has_collision_characters(topic.name):
+            names = self._collisions[unified_name(topic.name)]
+            names.remove(topic.name)
+            if not names:
+                del self._collisions[unified_name(topic.name)]
+        changes.note_topic_deleted(topic)
+        return topic
+
+    def create_partition(self, record: PartitionCreated, changes: Changes) -> None:
+        topic = self._known(record.topic_id)
+        if record.partition != len(topic.partitions):
+            raise ImageError(
+                f"partition {record.partition} of {topic.name} is not the next: it has "
+                f"{len(topic.partitions)}"
+            )
+        partition = self._with_shared(Partition.created(record))
+        topic.put(record.partition, partition)
+        self.partition_count += 1
+        changes.note_partition(topic, record.partition, None, partition)
+
+    def change_partition(self, record: PartitionChanged, changes: Changes) -> None:
+        topic = self._known(record.topic_id)
+        if not 0 <= record.partition < len(topic.partitions):
+            raise ImageError(f"{topic.name} has no partition {record.partition}")
+        before = topic.partitions[record.partition]
+        if record.partition_epoch != before.partition_epoch + 1:
+            raise ImageError(
+                f"{topic.name}-{record.partition}: partition epoch {record.partition_epoch} does "
+                f"not follow {before.partition_epoch}"
+            )
+        if record.leader_epoch is not None and record.leader_epoch <= before.leader_epoch:
+            raise ImageError(
+                f"{topic.name}-{record.partition}: leader epoch {record.leader_epoch} does not "
+                f"follow {before.leader_epoch}"
+            )
+        after = self._with_shared(before.changed(record))
+        topic.put(record.partition, after)
+        changes.note_partition(topic, record.partition, before, after)
+
+    def _with_shared(self, partition: Partition) -> Partition:
+        return partition._replace(
+            replicas=self._share(partition.replicas),
+            in_sync_replicas=self._share(partition.in_sync_replicas),
+            directories=self._share(partition.directories),
+        )
+
+    def _share(self, value: tuple[T, ...]) -> tuple[T, ...]:
+        return self._shared.setdefault(value, value)  # type: ignore[return-value]
+
+    def _known(self, topic_id: TopicId) -> Topic:
+        topic = self.by_id.get(topic_id)
+        if topic is None:
+            raise ImageError(f"there is no topic with id {uuid_to_text(topic_id)}")
+        return topic

@@ -1,0 +1,342 @@
+"""The file log: the common tests on both disks, then what may happen to its files."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import pytest
+from tests.unit.metadata.histories import histories
+from tests.unit.metadata.log_conformance import MetadataLogConformance, batch
+
+from ottla.base.disk import DiskFileSystem
+from ottla.base.filesystem import FileSystem
+from ottla.metadata.file_log import FileMetadataLog
+from ottla.metadata.frame import SNAPSHOT, encode_frame
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.journal import JOURNAL_BYTES_MAX, open_journal, remove_older, write_snapshot
+from ottla.metadata.log import AppendFailed, CorruptMetadataError
+from ottla.metadata.records import ALL_BROKERS, ConfigChanged
+from ottla.testing.disk_faults import ANY
+from ottla.testing.filesystem import MemoryDisk
+
+T = TypeVar("T")
+
+
+async def at_once(work: Callable[[], T]) -> T:
+    return work()
+
+
+class FilePlace:
+    def __init__(self, files: FileSystem, directory: str, *, uses_threads: bool) -> None:
+        self._files = files
+        self._directory = directory
+        self._uses_threads = uses_threads
+
+    def new_log(self) -> FileMetadataLog:
+        run = asyncio.to_thread if self._uses_threads else at_once
+        return FileMetadataLog(self._files, self._directory, run)
+
+    def run(self, story: Awaitable[T]) -> T:
+        async def whole() -> T:
+            return await story
+
+        return asyncio.run(whole())
+
+
+class TestOnDisk(MetadataLogConformance):
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> FilePlace:
+        return FilePlace(DiskFileSystem(), str(tmp_path / "metadata"), uses_threads=True)
+
+
+class TestInMemory(MetadataLogConformance):
+    @pytest.fixture
+    def place(self) -> FilePlace:
+        return FilePlace(MemoryDisk(), "/data/metadata", uses_threads=False)
+
+
+def open_image(disk: FileSystem) -> Image:
+    journal, image = open_journal(disk, "/m")
+    journal.close(is_clean=False)
+    return image
+
+
+def fill(disk: MemoryDisk, batches: int = 3) -> None:
+    journal, _ = open_journal(disk, "/m")
+    for offset in range(batches):
+        journal.append(batch(offset))
+    journal.close(is_clean=False)
+
+
+JOURNAL = f"/m/{0:020}.journal"
+
+
+def life(disk: MemoryDisk, seed: int, acknowledged: list[Batch]) -> None:
+    """Appends, with a snapshot in between and an orderly stop, until something fails."""
+    journal, image = open_journal(disk, "/m")
+    for each in histories(Random(seed), 8):
+        journal.append(each)
+        acknowledged.append(each)
+        image.apply(each)
+        if len(acknowledged) == 5:
+            journal.begin_next()
+            other = Image()
+            other.load(image.to_records(), image.offset, image.controller_epoch)
+            frame = snapshot_frame(other)
+            write_snapshot(disk, "/m", frame, image.offset)
+            remove_older(disk, "/m", image.offset)
+    journal.close(is_clean=True)
+
+
+def snapshot_frame(image: Image) -> bytes:
+    records = tuple(image.to_records())
+    return encode_frame(SNAPSHOT, Batch(image.offset, image.controller_epoch, records))
+
+
+def fold(batches: list[Batch]) -> Image:
+    image = Image()
+    for each in batches:
+        image.apply(each)
+    return image
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_a_crash_at_any_operation_every_acknowledged_batch_is_there(seed: int) -> None:
+    crashes = 0
+    while True:
+        disk = MemoryDisk()
+        error = errno.EIO if seed % 2 else errno.ENOSPC
+        disk.fail(ANY, error=error, skip=crashes, times=None, keep_bytes=crashes * seed % 50)
+        acknowledged: list[Batch] = []
+        try:
+            life(disk, 11, acknowledged)
+        except OSError:
+            pass
+        else:
+            break
+        disk.heal()
+        disk.crash(Random(seed * 1000 + crashes))
+        check_survivors(open_image(disk), acknowledged)
+        disk.crash(Random(seed))  # and what was found stays found
+        check_survivors(open_image(disk), acknowledged)
+        crashes += 1
+    assert crashes > 60
+
+
+def check_survivors(image: Image, acknowledged: list[Batch]) -> None:
+    """All that was acknowledged, and perhaps the one batch that was being written."""
+    expected = list(histories(Random(11), 8))
+    assert image in (fold(acknowledged), fold(expected[: len(acknowledged) + 1]))
+
+
+def test_a_crash_while_a_crash_is_repaired_loses_nothing() -> None:
+    for repaired in range(60):
+        disk = MemoryDisk()
+        fill(disk)
+        disk.crash(Random(repaired))
+        disk.fail(ANY, skip=repaired, times=None)
+        try:
+            open_image(disk)
+        except OSError:
+            disk.heal()
+            disk.crash(Random(repaired))
+        else:
+            break
+        assert open_image(disk) == fold([batch(n) for n in range(3)])
+    assert 10 < repaired < 59
+
+
+def test_a_batch_whose_sync_failed_is_durable_once_it_was_found_again() -> None:
+    for seed in range(20):
+        disk = MemoryDisk()
+        fill(disk, 2)
+        journal, _ = open_journal(disk, "/m")
+        disk.fail("sync", "*.journal")
+        with pytest.raises(OSError, match="Input/output error"):
+            journal.append(batch(2))
+        disk.kill()  # the process ends, the page cache still shows the batch
+        found = open_image(disk)
+        assert found.offset == 3
+        disk.crash(Random(seed))
+        assert open_image(disk) == found
+
+
+@pytest.mark.parametrize("keep_bytes", [0, 1, 27, 28, 29, 60])
+def test_a_torn_batch_at_the_end_is_cut_off(keep_bytes: int) -> None:
+    disk = MemoryDisk()
+    fill(disk)
+    disk.tear_last_write(keep_bytes)
+    assert open_image(disk).offset == 2
+    assert open_image(disk).offset == 2
+
+
+def test_damage_before_the_end_is_reported_with_file_and_position() -> None:
+    disk = MemoryDisk()
+    fill(disk)
+    size = disk.size(JOURNAL) // 3
+    disk.flip_bit(JOURNAL, size + 40)
+    with pytest.raises(CorruptMetadataError) as raised:
+        open_image(disk)
+    assert (raised.value.place, raised.value.position) == (JOURNAL, size)
+    assert "the checksum does not match" in str(raised.value)
+
+
+def test_every_flipped_bit_of_an_earlier_batch_is_noticed() -> None:
+    disk = MemoryDisk()
+    fill(disk, 2)
+    for position in range(disk.size(JOURNAL) // 2):
+        disk.flip_bit(JOURNAL, position, position % 8)
+        with pytest.raises(CorruptMetadataError):
+            open_image(disk)
+        disk.flip_bit(JOURNAL, position, position % 8)
+    assert open_image(disk).offset == 2
+
+
+def test_every_flipped_bit_is_noticed_after_an_orderly_stop() -> None:
+    disk = MemoryDisk()
+    life(disk, 11, [])
+    names = [name for name in disk.list_directory("/m") if name != "clean"]
+    assert len(names) == 2
+    for path in (f"/m/{name}" for name in names):
+        for position in range(0, disk.size(path), 7):
+            disk.flip_bit(path, position, position % 8)
+            with pytest.raises(CorruptMetadataError, match=r"\.journal|\.snapshot|clean"):
+                open_image(disk)
+            disk.flip_bit(path, position, position % 8)
+
+
+def test_a_journal_that_lost_its_end_after_an_orderly_stop_is_noticed() -> None:
+    disk = MemoryDisk()
+    life(disk, 11, [])
+    (path,) = (f"/m/{name}" for name in disk.list_directory("/m") if name.endswith(".journal"))
+    file = disk.open(path)
+    file.truncate(0)
+    with pytest.raises(CorruptMetadataError, match="it was closed at offset"):
+        open_image(disk)
+
+
+def test_a_missing_snapshot_is_noticed() -> None:
+    disk = MemoryDisk()
+    life(disk, 11, [])
+    (name,) = (name for name in disk.list_directory("/m") if name.endswith(".snapshot"))
+    disk.remove(f"/m/{name}")
+    disk.remove("/m/clean")
+    with pytest.raises(CorruptMetadataError, match="the offsets from 0 to"):
+        open_image(disk)
+
+
+@pytest.mark.parametrize("content", [b"", b"x", b"[]", b"{}", b'{"endOffset":"5"}'])
+def test_a_damaged_note_of_the_orderly_stop_is_noticed(content: bytes) -> None:
+    disk = MemoryDisk()
+    fill(disk)
+    disk.open("/m/clean", create=True).write_at(0, content)
+    with pytest.raises(CorruptMetadataError, match="no end offset"):
+        open_image(disk)
+
+
+def test_after_an_orderly_stop_nothing_is_written_anew() -> None:
+    disk = MemoryDisk()
+    life(disk, 11, [])
+    before = [name for name in disk.list_directory("/m") if name != "clean"]
+    journal, _ = open_journal(disk, "/m")
+    assert disk.list_directory("/m") == before
+    journal.close(is_clean=True)
+
+
+def test_a_large_journal_becomes_a_snapshot_at_the_next_start() -> None:
+    disk = MemoryDisk()
+    journal, _ = open_journal(disk, "/m")
+    big = ConfigChanged(ALL_BROKERS, "x", "y" * JOURNAL_BYTES_MAX)
+    journal.append(Batch(0, 1, (big,)))
+    journal.close(is_clean=True)
+    journal, image = open_journal(disk, "/m")
+    assert journal.size_bytes == 0
+    assert image.broker_config(None) == {"x": "y" * JOURNAL_BYTES_MAX}
+
+
+def test_files_of_others_are_left_alone() -> None:
+    disk = MemoryDisk()
+    fill(disk)
+    disk.open("/m/notes.txt", create=True)
+    open_image(disk)
+    assert "notes.txt" in disk.list_directory("/m")
+
+
+def test_after_a_failed_append_only_loading_again_helps() -> None:
+    async def story() -> None:
+        disk = MemoryDisk()
+        log = FileMetadataLog(disk, "/m", at_once)
+        await log.load()
+        disk.fail("write", "*.journal", keep_bytes=10)
+        with pytest.raises(AppendFailed):
+            await log.append(batch(0))
+        for attempt in (log.append(batch(0)), log.read(0), log.write_snapshot(Image())):
+            with pytest.raises(AppendFailed, match="was not loaded, or failed since"):
+                await attempt
+        assert (await log.load()).offset == 0
+        await log.append(batch(0))
+        assert await log.read(0) == [batch(0)]
+        await log.close()
+
+    asyncio.run(story())
+
+
+def test_a_log_that_failed_is_not_closed_as_if_in_order() -> None:
+    async def story() -> None:
+        disk = MemoryDisk()
+        log = FileMetadataLog(disk, "/m", at_once)
+        await log.load()
+        disk.fail("sync", "*.journal")
+        with pytest.raises(AppendFailed):
+            await log.append(batch(0))
+        await log.close()
+        assert not disk.exists("/m/clean")
+
+    asyncio.run(story())
+
+
+def test_a_cancelled_append_runs_to_its_end_before_anything_else_happens() -> None:
+    async def story() -> None:
+        gate = asyncio.Event()
+
+        async def slowly(work: Callable[[], T]) -> T:
+            await gate.wait()
+            return work()
+
+        log = FileMetadataLog(MemoryDisk(), "/m", slowly)
+        gate.set()
+        await log.load()
+        gate.clear()
+        appending = asyncio.ensure_future(log.append(batch(0)))
+        await asyncio.sleep(0)
+        appending.cancel()
+        await asyncio.wait([appending])
+        loading = asyncio.ensure_future(log.load())
+        await asyncio.sleep(0)
+        assert not loading.done()
+        gate.set()
+        assert (await loading).offset == 1
+        await log.close()
+
+    asyncio.run(story())
+
+
+def test_a_log_asks_for_a_snapshot_when_its_journal_has_grown() -> None:
+    async def story() -> None:
+        log = FileMetadataLog(MemoryDisk(), "/m", at_once)
+        image = await log.load()
+        assert not log.wants_snapshot
+        big = Batch(0, 1, (ConfigChanged(ALL_BROKERS, "x", "y" * JOURNAL_BYTES_MAX),))
+        await log.append(big)
+        image.apply(big)
+        assert log.wants_snapshot
+        await log.write_snapshot(image)
+        assert not log.wants_snapshot
+        await log.close()
+
+    asyncio.run(story())

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import asyncio
+from random import Random
+
+from tests.unit.metadata.histories import histories
+from tests.unit.metadata.log_conformance import batch
+
+from ottla.metadata.changes import Changes
+from ottla.metadata.image import Image
+from ottla.metadata.publisher import Publisher
+from ottla.metadata.records import ALL_BROKERS
+
+
+def test_listeners_hear_each_batch_once_and_in_order() -> None:
+    publisher = Publisher(Image())
+    heard: list[tuple[str, int]] = []
+    publisher.subscribe(lambda image, _changes: heard.append(("first", image.offset)))
+    publisher.subscribe(lambda image, _changes: heard.append(("second", image.offset)))
+    for each in (batch(0, 2), batch(2), batch(2), batch(0, 2)):
+        publisher.publish(each)
+    assert heard == [("first", 2), ("second", 2), ("first", 3), ("second", 3)]
+
+
+def test_an_image_that_went_on_is_taken_over_with_its_differences() -> None:
+    batches = list(histories(Random(1), 10))
+    image, ahead = Image(), Image()
+    image.apply(batches[0])
+    for each in batches:
+        ahead.apply(each)
+    publisher = Publisher(image)
+    heard: list[Changes] = []
+    publisher.subscribe(lambda _image, changes: heard.append(changes))
+    publisher.replace(ahead.copy())
+    assert publisher.image is image
+    assert image == ahead
+    assert {change.name for change in heard[0].created_topics.values()} == set(ahead.topics)
+
+
+def test_somebody_who_waits_for_an_offset_wakes_when_it_is_in_the_image() -> None:
+    async def story() -> None:
+        publisher = Publisher(Image())
+        await publisher.wait_for(0)
+        waiting = asyncio.ensure_future(publisher.wait_for(3))
+        await asyncio.sleep(0)
+        publisher.publish(batch(0, 2))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        publisher.publish(batch(2))
+        await asyncio.wait_for(waiting, 10)
+        assert publisher.image.config(ALL_BROKERS) == {"x": "2"}
+
+    asyncio.run(story())
