@@ -48,6 +48,9 @@ PROPERTIES: Mapping[str, str] = {
     "broker.heartbeat.interval.ms": "200",
     "log.cleaner.dedupe.buffer.size": "4194304",
     "log.cleaner.backoff.ms": "100",
+    # Where logs start is written down soon, so that a killed node knows it again.
+    "log.initial.task.delay.ms": "100",
+    "log.flush.start.offset.checkpoint.interval.ms": "100",
 }
 
 

@@ -24,6 +24,7 @@ from tests.support.java_clients import (
 from tests.support.waiting import wait_until
 
 NOW_MS = 1_760_000_000_000
+TRIMMED_TO = 123
 CODECS = ("gzip", "snappy", "lz4", "zstd")
 SMALL = {
     "internal.segment.bytes": "2000",
@@ -157,7 +158,7 @@ def write_compacted_transactions(clients: JavaClients, topic: str) -> None:
 
 def write_trimmed(clients: JavaClients, topic: str) -> None:
     write_plain(clients, topic)
-    clients.delete_records(topic, 123)
+    clients.delete_records(topic, TRIMMED_TO)
 
 
 PLANS: dict[str, TopicPlan] = {
@@ -183,6 +184,7 @@ def write_topics(clients: JavaClients, log_directory: Path) -> dict[str, Written
             plan.write(clients, topic)
             if plan.is_compacted:
                 wait_for_the_cleaner(log_directory, topic)
+    wait_for_line(log_directory / "log-start-offset-checkpoint", f"trimmed 0 {TRIMMED_TO}")
     return {topic: as_consumed(clients, topic, topic_id) for topic, topic_id in ids.items()}
 
 
@@ -212,6 +214,8 @@ def times_to_look_up(records: list[Consumed]) -> list[int]:
 def wait_for_the_cleaner(log_directory: Path, topic: str) -> None:
     """Until everything before the active segment has been cleaned."""
     active = max(path.stem for path in (log_directory / f"{topic}-0").glob("*.log"))
-    line = f"{topic} 0 {int(active)}"
-    checkpoint = log_directory / "cleaner-offset-checkpoint"
-    wait_until(lambda: line in checkpoint.read_text().splitlines(), f"cleaned: {line}")
+    wait_for_line(log_directory / "cleaner-offset-checkpoint", f"{topic} 0 {int(active)}")
+
+
+def wait_for_line(path: Path, line: str) -> None:
+    wait_until(lambda: line in path.read_text().splitlines(), f"{line!r} in {path}")
