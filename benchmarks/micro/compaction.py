@@ -1,10 +1,10 @@
 """How many records a second compaction gets through, compiled and in plain Python.
 
-    python benchmarks/micro/compaction.py [--records 400000] [--value-bytes 100] [--repeats 3]
+    python -m benchmarks.micro.compaction [--records 400000] [--value-bytes 100] [--repeats 3]
 
 Every case cleans the same log in a temporary directory: four records a key, of which one stays.
 Both loops (records and key map) run compiled and plain, each in a process of its own; the best of
-several repeats counts. `map` says how many bytes of memory a key took in the map.
+several repeats counts, in processor time. `map` says how many bytes of memory a key took.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from benchmarks.micro.timing import table
 
 COMPILED = ("ottla.protocol.records._native", "ottla.storage.compaction._key_map")
 CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
@@ -37,22 +39,25 @@ def main() -> None:
     if arguments.case:
         print(json.dumps(run_case(arguments, *arguments.case.split(","))))
         return
-    print(f"{'codec':8}{'loops':10}{'records/s':>12}{'MB/s read':>11}{'map':>7}")
+    rows = []
     for codec in arguments.codecs:
-        rates = {}
-        for loops in ("compiled", "plain"):
-            found = json.loads(
-                subprocess.run(
-                    [sys.executable, __file__, *sys.argv[1:], "--case", f"{codec},{loops}"],
-                    check=True, capture_output=True,
-                ).stdout
-            )  # fmt: skip
-            rates[loops] = found["records_per_s"]
-            print(
-                f"{codec:8}{loops:10}{found['records_per_s']:12,.0f}"
-                f"{found['mb_per_s']:11.1f}{found['map_bytes_per_key']:7.1f}"
+        found = {loops: start_case(codec, loops) for loops in ("compiled", "plain")}
+        for loops, case in found.items():
+            ratio = case["records_per_s"] / found["plain"]["records_per_s"]
+            rate = f"{case['records_per_s']:,.0f}"
+            rows.append(
+                (f"{codec}, {loops}", rate, case["mb_per_s"], ratio, case["map_bytes_per_key"])
             )
-        print(f"{codec:8}compiled is {rates['compiled'] / rates['plain']:.1f} times as fast")
+    columns = ("codec, loops", "records/s", "MB/s read", "ratio", "map")
+    print(table(f"{arguments.records} records in {SEGMENTS} segments", columns, rows))
+
+
+def start_case(codec: str, loops: str) -> dict[str, float]:
+    """One case in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.micro.compaction", *sys.argv[1:]]
+    output = subprocess.run([*command, "--case", f"{codec},{loops}"], check=True, stdout=-1).stdout
+    found: dict[str, float] = json.loads(output)
+    return found
 
 
 def run_case(arguments: argparse.Namespace, codec: str, loops: str) -> dict[str, float]:
@@ -122,9 +127,9 @@ def clean_once(directory: str, sizes: list[int], records: int) -> dict[str, floa
         now_ms=1_800_000_000_000,
         limits=CleaningLimits(map_bytes_max=MAP_BYTES_PER_KEY * records // RECORDS_PER_KEY),
     )
-    began = time.perf_counter()
+    began = time.thread_time()
     *_, summary = clean(request, DiskFileSystem(), NoThrottle(), secret=os.urandom(16))
-    seconds = time.perf_counter() - began
+    seconds = time.thread_time() - began
     assert isinstance(summary, CleanSummary)
     counts = summary.counts
     assert counts.records_kept == counts.keys == records // RECORDS_PER_KEY

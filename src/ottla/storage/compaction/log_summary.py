@@ -8,6 +8,7 @@ Leaves    the choice to `plan.py`.
 from __future__ import annotations
 
 from ottla.config.options import INT64_MAX
+from ottla.storage.aborted_search import check_transactions
 from ottla.storage.compaction.plan import Cleanable, LogSummary, SegmentSummary
 from ottla.storage.compaction.request import CleaningLimits, CleanRequest, LastBatch
 from ottla.storage.log import Log
@@ -69,6 +70,8 @@ def _aborted_before(log: Log, end_offset: int) -> list[AbortedTransaction]:
     """All aborted transactions with records below `end_offset`; their markers may stand later."""
     found = []
     for segment in log.segments:
+        if not segment.has_checked_transactions:
+            check_transactions(log, segment)
         search = segment.indexes.transactions.aborted_between(0, end_offset)
         found += search.transactions
         if search.is_complete:
