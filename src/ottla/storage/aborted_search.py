@@ -61,7 +61,7 @@ def check_transactions(log: Log, segment: Segment) -> None:
 
 
 def rebuild_transactions(log: Log, segment: Segment) -> None:
-    states = load_states(log.snapshots, log.segments, log.log_start_offset, segment.base_offset)
+    states = load_states(log.snapshots, log.segments, segment.base_offset)
     found = []
     for position, header in walk_headers(segment.file, 0, segment.size):
         completed = states.apply(header, marker_at(segment.file, position, header))

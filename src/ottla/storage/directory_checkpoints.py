@@ -2,8 +2,9 @@
 
 Owns      `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and
           `replication-offset-checkpoint` of one directory.
-Promises  a recovery point on disk is never above the one in memory: when one goes down, it is
-          written before records are touched, and no write that began earlier can undo that.
+Promises  a recovery point or log start on disk is never above the one in memory: when one goes
+          down, it is written before records are touched, and no write that began earlier can undo
+          that.
           A damaged checkpoint counts as empty: logs are then read from their beginning.
 Threads   `CheckpointJob.run` may run in any; everything else in the log's.
 """
@@ -51,21 +52,22 @@ class DirectoryCheckpoints:
         """Write all three here and now. Jobs that were made before write nothing any more."""
         with self._lock:
             self._version += 1
-        self.write(self.job(logs))
-
-    def write_recovery_points(self, logs: Iterable[Log]) -> None:
-        """As `write_now`, for recovery points alone: before one of them goes down."""
-        with self._lock:
-            self._version += 1
-            self._recovery_points.write({log.partition: log.recovery_checkpoint for log in logs})
+        logs = list(logs)
+        job = self.job(logs)
+        self.write(job)
+        for log in logs:
+            log.checkpointed_point = job.recovery_points[log.partition]
 
     def job(self, logs: Iterable[Log]) -> CheckpointJob:
         """What to write now, to be written in a thread."""
         logs = list(logs)
+        recovery_points = {log.partition: log.recovery_checkpoint for log in logs}
+        for log in logs:
+            log.checkpointed_point = max(log.checkpointed_point, recovery_points[log.partition])
         return CheckpointJob(
             self,
             self._version,
-            {log.partition: log.recovery_checkpoint for log in logs},
+            recovery_points,
             {
                 log.partition: log.log_start_offset
                 for log in logs

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ottla.base.filesystem import FileSystem
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.file_names import OFFSET_MAX
 from ottla.storage.leader_epochs import EpochEntry, LeaderEpochs
 from ottla.storage.scanning import walk_headers
 from ottla.storage.segment import Segment
@@ -31,12 +32,17 @@ def stored_epochs(files: FileSystem, path: str) -> tuple[EpochEntry, ...]:
 
 
 def open_epochs(
-    files: FileSystem, path: str, segments: Sequence[Segment], end_offset: int
+    files: FileSystem,
+    path: str,
+    segments: Sequence[Segment],
+    start_offset: int,
+    end_offset: int,
 ) -> LeaderEpochs:
-    """The epochs of the records in `segments`, which end at `end_offset`."""
+    """The epochs of the records in `segments`, between these offsets."""
     try:
         epochs = LeaderEpochs.open(files, path)
         epochs.truncate_from_end(end_offset)
+        _check_first(path, segments, start_offset, epochs.entries)
         for entry in epochs.entries:
             _check_entry(path, segments, entry)
         return epochs
@@ -45,6 +51,18 @@ def open_epochs(
     epochs = LeaderEpochs(files, path)
     epochs.assign_all(epochs_in(segments))
     return epochs
+
+
+def _check_first(
+    path: str, segments: Sequence[Segment], start_offset: int, entries: Sequence[EpochEntry]
+) -> None:
+    """The oldest records have an epoch too: where the log starts may have gone back in a crash."""
+    first = next((batch for each in segments if (batch := _batch_at([each], start_offset))), None)
+    covered_from = entries[0].start_offset if entries else OFFSET_MAX
+    if first is None or first.partition_leader_epoch < 0:
+        return
+    if max(first.base_offset, start_offset) < covered_from:
+        raise CorruptLogError(path, 0, f"nothing about {first}")
 
 
 def _check_entry(path: str, segments: Sequence[Segment], entry: EpochEntry) -> None:

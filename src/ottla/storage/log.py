@@ -59,6 +59,7 @@ class Log:
         self.log_end_offset = log_end_offset
         self.high_watermark = log_start_offset
         self.recovery_point = recovery_point  # records below are on disk for good
+        self.checkpointed_point = recovery_point  # what the checkpoint says at most
         self.unsynced_segments: list[Segment] = []  # closed ones with an index that is not
         self.has_unsynced_names = False
         self.has_unsynced_cut = False
@@ -146,8 +147,12 @@ class Log:
 
     @property
     def recovery_checkpoint(self) -> int:
-        """From where on recovery must read again: also closed segments must have sound indexes."""
+        """The recovery point to be written down: segments before it are not read again, so also
+        their indexes must be on disk. Those of the active segment never are before it is closed;
+        and the next one may begin at once."""
         waiting = [each.base_offset for each in self.unsynced_segments if not each.state]
+        if self.segments.active.size and not self.is_closed:
+            waiting.append(self.log_end_offset - 1)
         return min([self.recovery_point, *waiting])
 
     @property
@@ -165,9 +170,7 @@ class Log:
     def producer_states(self) -> ProducerStates:
         """The producers up to the end of the log."""
         if self._states is None:
-            self._states = load_states(
-                self.snapshots, self.segments, self.log_start_offset, self.log_end_offset
-            )
+            self._states = load_states(self.snapshots, self.segments, self.log_end_offset)
             self._states.high_watermark_advanced(self.high_watermark)
         return self._states
 
@@ -179,7 +182,9 @@ class Log:
     def leader_epochs(self) -> LeaderEpochs:
         if self._leader_epochs is None:
             path = f"{self.path}/{LEADER_EPOCHS_NAME}"
-            epochs = open_epochs(self.context.files, path, self.segments, self.log_end_offset)
+            epochs = open_epochs(
+                self.context.files, path, self.segments, self.log_start_offset, self.log_end_offset
+            )
             epochs.truncate_from_start(self.log_start_offset)
             self._leader_epochs = epochs
         return self._leader_epochs

@@ -23,10 +23,10 @@ class LogContext:
     random: Random
     health: DirectoryHealth
     deletions: DeletionQueue = field(default_factory=DeletionQueue)
-    # Writes the recovery points down, durably. Before a log is cut below its recovery point, or a
-    # crash would trust records that were never synced; before compaction opens gaps between
-    # segments, or a crash would take them for lost records.
-    write_recovery_points: Callable[[Log], None] = lambda _log: None
+    # Writes recovery points and log starts down, durably. Before a log is cut below them, or a
+    # crash would trust records that were never synced, and drop a log that ends before its start;
+    # before compaction opens gaps between segments, or a crash would take them for lost records.
+    write_checkpoints: Callable[[Log], None] = lambda _log: None
     # Called after a segment was closed: it should be synced before long, to bound recovery.
     rolled: Callable[[Log], None] = lambda _log: None
     has_verification: bool = False  # of transactions with their coordinator (KIP-890)

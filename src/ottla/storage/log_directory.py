@@ -62,7 +62,7 @@ class LogDirectory:
         self.files = files
         self.health = DirectoryHealth(path)
         self.context = LogContext(files, clock, random, self.health)
-        self.context.write_recovery_points = self._write_recovery_points
+        self.context.write_checkpoints = self._write_checkpoints_with
         self.checkpoints = DirectoryCheckpoints(files, path)
         self.directory_id: bytes | None = None
         self.last_shutdown: CleanShutdown | None = None  # None after an unclean stop
@@ -193,10 +193,10 @@ class LogDirectory:
     def write_checkpoints(self) -> None:
         self.checkpoints.write_now(self._every_log())
 
-    def _write_recovery_points(self, log: Log) -> None:
+    def _write_checkpoints_with(self, log: Log) -> None:
         # A log that is still being opened is not among them yet; what it says counts.
         logs = {id(each): each for each in [*self._every_log(), log]}
-        self.checkpoints.write_recovery_points(logs.values())
+        self.checkpoints.write_now(logs.values())
 
     def checkpoint_job(self) -> CheckpointJob:
         """What to write now and then, in a thread."""

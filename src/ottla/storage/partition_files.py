@@ -110,11 +110,14 @@ class PartitionFiles:
     def drop(self, segments: Iterable[Segment]) -> None:
         """Take segments behind the end of the log out of use, the newest first."""
         due_ms = self.context.clock.now_ms() + self.config.file_delete_delay_ms
-        for segment in reversed(list(segments)):
+        doomed = list(segments)
+        for segment in reversed(doomed):
             logger.warning("%s: dropped, with %d bytes", segment.path, segment.size)
             segment.rename(DELETED_SUFFIX)
             removal = Removal(self._files, segment.paths(), close=segment.close)
             self.context.deletions.add(removal, due_ms)
+        if doomed:
+            self._files.sync_directory(self.path)
 
     def _parsed(self) -> list[SegmentFileName]:
         return [file for name in self._names if (file := parse_segment_file_name(name))]

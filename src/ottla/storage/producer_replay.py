@@ -19,6 +19,7 @@ from ottla.storage.file_names import SNAPSHOT_SUFFIX, parse_segment_file_name, s
 from ottla.storage.producer_snapshot import read_snapshot, write_snapshot
 from ottla.storage.producer_state import ProducerStates
 from ottla.storage.scanning import walk_headers
+from ottla.storage.segment import Segment
 from ottla.storage.segment_search import find_batch
 from ottla.storage.segments import Segments
 
@@ -79,13 +80,12 @@ class SnapshotFiles:
         return None
 
 
-def load_states(
-    snapshots: SnapshotFiles, segments: Segments, log_start_offset: int, end_offset: int
-) -> ProducerStates:
-    """The producers of the log up to `end_offset`."""
+def load_states(snapshots: SnapshotFiles, segments: Segments, end_offset: int) -> ProducerStates:
+    """The producers of the log up to `end_offset`, also those of records that readers no longer
+    see because the start of the log has passed them."""
     states = snapshots.load_newest(end_offset)
     if states is None:
-        states = ProducerStates(max(segments[0].base_offset, log_start_offset))
+        states = ProducerStates(segments[0].base_offset)
     elif states.producers:
         states.refill_windows(headers_before(segments, states.end_offset))
     replay(states, segments, end_offset)
@@ -95,6 +95,8 @@ def load_states(
 def replay(states: ProducerStates, segments: Segments, end_offset: int) -> None:
     """Apply the batches from the state's end up to `end_offset`."""
     for segment in segments.reaching(states.end_offset):
+        if segment.base_offset >= end_offset:
+            break  # perhaps not checked yet, so it is not even looked at
         found = find_batch(segment, max(states.end_offset, segment.base_offset))
         if found is None:
             continue
@@ -118,12 +120,25 @@ def marker_at(file: File, position: int, header: BatchHeader) -> EndMarker | Non
 
 def headers_before(segments: Segments, offset: int) -> Iterator[BatchHeader]:
     """Headers of the last batches before `offset`, in the order of the log."""
-    for segment in segments.reaching(max(offset - 1, 0)):
-        if segment.base_offset >= offset:
-            return
-        found = find_batch(segment, offset)
-        end = segment.size if found is None else found[0]
-        start = segment.indexes.offsets.first_from_position(max(0, end - REFILL_BYTES))
-        position = 0 if start is None or end <= REFILL_BYTES else min(start.position, end)
-        for _, header in walk_headers(segment.file, position, end):
+    before = [segment for segment in segments if segment.base_offset < offset]
+    wanted, size = [], 0
+    for segment in reversed(before):
+        end = segment.size
+        if segment is before[-1]:
+            found = find_batch(segment, offset)
+            end = segment.size if found is None else found[0]
+        wanted.append((segment, _start_before(segment, end, REFILL_BYTES - size), end))
+        size += end
+        if size >= REFILL_BYTES:
+            break
+    for segment, start, end in reversed(wanted):
+        for _, header in walk_headers(segment.file, start, end):
             yield header
+
+
+def _start_before(segment: Segment, end: int, size: int) -> int:
+    """Where the batches begin that make up about the last `size` bytes before `end`."""
+    if end <= size:
+        return 0
+    entry = segment.indexes.offsets.first_from_position(end - size)
+    return end if entry is None or entry.position > end else entry.position

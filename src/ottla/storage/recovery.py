@@ -131,6 +131,7 @@ def _recover(
         states=recovered.states,
         damage=recovered.damage,
     )
+    log.checkpointed_point = recovery_point
     log.unsynced_segments = recovered.kept[:-1]
     log.has_unsynced_names = log.has_unsynced_cut = True
     return log
@@ -148,10 +149,12 @@ def _read_again(
     snapshots = SnapshotFiles(files.context.files, files.path)
     # Later ones may tell of records that a truncation took away, and a power cut brought back.
     snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
-    states = load_states(snapshots, known, checkpoint.log_start_offset, first_offset)
+    states = load_states(snapshots, known, first_offset)
     epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
     stored = stored_epochs(files.context.files, epochs_path)
-    epochs = open_epochs(files.context.files, epochs_path, trusted, first_offset)
+    epochs = open_epochs(
+        files.context.files, epochs_path, trusted, checkpoint.log_start_offset, first_offset
+    )
     # Compaction leaves gaps between segments, but only where the recovery point has passed.
     may_have_gaps = files.config.is_compacted and checkpoint.recovery_point is None
     recovered = recover_segments(

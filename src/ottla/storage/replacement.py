@@ -71,7 +71,7 @@ def _pass_recovery_point(log: Log, replaced: Sequence[Segment]) -> None:
     end_offset = log.segments.end_of(replaced[-1], log.log_end_offset)
     if log.recovery_checkpoint < end_offset:
         flush(log)
-    log.context.write_recovery_points(log)
+    log.context.write_checkpoints(log)
 
 
 def _discard(log: Log, cleaned: Sequence[Segment]) -> None:

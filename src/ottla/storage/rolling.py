@@ -38,9 +38,19 @@ def roll(log: Log, last_offset: int = 0) -> Segment:
         raise log.health.refused(f"beginning a segment in {log.path}", error) from error
     log.segments.replace((), (segment,))
     log.unsynced_segments.append(active)
+    if active.is_mended and log.checkpointed_point >= base_offset:
+        # Otherwise a power cut might undo what was mended, and recovery would not look.
+        write_checkpoints(log)
     take_snapshot(log, base_offset)
     log.context.rolled(log)
     return segment
+
+
+def write_checkpoints(log: Log) -> None:
+    try:
+        log.context.write_checkpoints(log)
+    except OSError as error:
+        raise log.health.failed(f"writing checkpoints for {log.path}", error) from error
 
 
 def new_segment(log: Log, base_offset: int) -> Segment:

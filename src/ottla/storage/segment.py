@@ -61,6 +61,7 @@ class Segment:
         self.max_timestamp_offset = base_offset
         self.bytes_since_index = 0
         self.is_prepared = size == 0
+        self.is_mended = False  # cut or indexed anew, and not synced since
         self.has_checked_transactions = size == 0
         self.has_damaged_index = False  # which could not be rebuilt: the records are damaged too
         self._first_timestamp: int | None = None
@@ -155,11 +156,13 @@ class Segment:
 
     def undo_write(self) -> None:
         """Cut off what a failed write may have left behind the last batch."""
+        self.is_mended = True
         self.file.truncate(self.size)
 
     def cut(self, position: int, offset: int) -> None:
         """Forget the batch at `position`, which begins at or after `offset`, and what follows."""
         self.generation += 1
+        self.is_mended = True
         self.indexes.truncate_to(offset)
         self.size = position
         self.file.truncate(position)
@@ -193,6 +196,7 @@ class Segment:
     def sync(self) -> None:
         self.file.sync()
         self.indexes.sync()
+        self.is_mended = False
 
     def rename(self, state: str) -> None:
         """Give all files another state. The records go first: an index alone means nothing."""

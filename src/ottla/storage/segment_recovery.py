@@ -110,10 +110,13 @@ class _Scan:
         segment.indexes.transactions.clear()
         segment.verified.clear()
         segment.generation += 1
+        segment.is_mended = True
         segment.indexes.rebuild(self._batches(), segment.index_interval_bytes)
         if self._end < segment.file.size():
             logger.warning("%s: cut from %d to %d bytes", segment.path, segment.size, self._end)
             segment.file.truncate(self._end)
+            # Or a power cut brings it back, once the recovery point is behind this segment.
+            segment.file.sync()
         segment.size = self._end
         last_entry = segment.indexes.times.last_entry
         segment.max_timestamp, segment.max_timestamp_offset = last_entry

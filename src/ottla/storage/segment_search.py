@@ -60,6 +60,21 @@ def read_next_offset(segment: Segment) -> int:
     return with_sound_index(segment, search)
 
 
+def end_before(segment: Segment, position: int, header: BatchHeader) -> int:
+    """One past the last offset of the batches before this one, in the same segment."""
+
+    def search() -> int:
+        next_offset = segment.base_offset
+        entry = segment.indexes.offsets.lookup(header.base_offset - 1)
+        for each_position, each in walk_from(segment, entry):
+            if each_position >= position:
+                break
+            next_offset = each.next_offset
+        return next_offset
+
+    return with_sound_index(segment, search)
+
+
 def prepare(segment: Segment) -> None:
     """Find out what only the indexes of a segment that was opened, or cut, can tell quickly."""
     if segment.is_prepared:

@@ -1,7 +1,7 @@
 """Taking records away from the end of a log, or all of them.
 
-Owns      the order of a truncation, which is safe against a power cut at every step: the recovery
-          point goes down first, then later segments go, durably, the newest first; only then is
+Owns      the order of a truncation, which is safe against a power cut at every step: recovery
+          point and log start go down first, then later segments go, durably, the newest first; only then is
           the remaining one cut. So what is left is always the beginning of what was there.
 Promises  the log ends at a batch boundary at or before the offset asked for. Offsets above it
           (high watermark, log start) go down with it; producers and epochs are those of what is
@@ -19,7 +19,7 @@ from ottla.storage.file_names import DELETED_SUFFIX
 from ottla.storage.leader_epochs import UNDEFINED_OFFSET, EpochEndOffset
 from ottla.storage.rolling import new_segment
 from ottla.storage.segment import Segment
-from ottla.storage.segment_search import find_batch, read_next_offset
+from ottla.storage.segment_search import end_before, find_batch, read_next_offset
 
 if TYPE_CHECKING:
     from ottla.storage.log import Log
@@ -47,8 +47,10 @@ def truncate_to(log: Log, offset: int) -> bool:
 def truncate_fully(log: Log, offset: int, log_start_offset: int | None = None) -> None:
     """Forget all records, and go on at `offset`, be it before or behind them."""
     log.health.check()
+    if log_start_offset is None:
+        log_start_offset = offset
     try:
-        lower_recovery_point(log, offset)
+        lower_offsets(log, offset, log_start_offset)
         doomed = list(log.segments)
         retire(log, doomed[::-1])
         log.segments.replace(doomed, [new_segment(log, offset)])
@@ -58,7 +60,7 @@ def truncate_fully(log: Log, offset: int, log_start_offset: int | None = None) -
         log.leader_epochs.clear()
     except OSError as error:
         raise log.health.failed(f"emptying {log.path}", error) from error
-    log.log_start_offset = offset if log_start_offset is None else log_start_offset
+    log.log_start_offset = log_start_offset
     log.high_watermark = offset
     _now_ends_at(log, offset)
 
@@ -87,17 +89,24 @@ def retire(log: Log, doomed: Sequence[Segment]) -> None:
         log.context.deletions.add(removal, due_ms)
 
 
-def lower_recovery_point(log: Log, offset: int) -> None:
-    if offset < log.recovery_point:
-        log.recovery_point = offset
-        log.context.write_recovery_points(log)
+def lower_offsets(log: Log, recovery_point: int, log_start_offset: int) -> None:
+    """Say on disk what may no longer be believed, before any record goes."""
+    if recovery_point < log.recovery_point or log_start_offset < log.log_start_offset:
+        log.recovery_point = min(log.recovery_point, recovery_point)
+        log.log_start_offset = min(log.log_start_offset, log_start_offset)
+        log.context.write_checkpoints(log)
 
 
 def _cut(log: Log, offset: int) -> None:
     segment = log.segments.floor(offset)
     assert segment is not None, "the caller has compared with the first base offset"
     found = find_batch(segment, offset) if segment.size else None
-    lower_recovery_point(log, offset if found is None else min(offset, found[1].base_offset))
+    # Within a batch only the whole of it can go, and offsets may have gaps: the log will end where
+    # its last batch does, be that before the offset.
+    end_offset = read_next_offset(segment) if found is None else end_before(segment, *found)
+    # Until the next sync a power cut may undo the cut, so recovery must look at this segment.
+    synced_end = end_offset if found is None else segment.base_offset
+    lower_offsets(log, synced_end, end_offset)
     doomed = [each for each in log.segments if each.base_offset > segment.base_offset]
     if doomed:
         retire(log, doomed[::-1])
@@ -106,12 +115,7 @@ def _cut(log: Log, offset: int) -> None:
         log.segments.replace(doomed, ())
     if found is not None:
         segment.cut(found[0], found[1].base_offset)
-    # Within a batch only the whole of it can go, and offsets may have gaps: the log ends where its
-    # last batch does, be that before the offset.
-    end_offset = read_next_offset(segment)
-    log.recovery_point = min(log.recovery_point, end_offset)
     log.snapshots.remove(each for each in log.snapshots.offsets() if each > end_offset)
-    log.log_start_offset = min(log.log_start_offset, end_offset)
     log.high_watermark = min(log.high_watermark, end_offset)
     _now_ends_at(log, end_offset)
 
