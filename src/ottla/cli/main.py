@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 COMMANDS = {
+    "up": "run a broker in the foreground",
     "version": "what is installed, and which record decoder runs",
 }
 

@@ -1,0 +1,1 @@
+"""Builds the parts of a broker, owns them and connects them."""

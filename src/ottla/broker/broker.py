@@ -1,0 +1,161 @@
+"""One broker: builds its parts, connects them, runs them, ends them.
+
+    broker = Broker(settings)
+    await broker.open()     # data loaded, ports taken
+    await broker.run()      # until cancelled
+
+Owns      every part; this is the one place where concrete classes are chosen.
+Promises  when `run` returns or is cancelled, everything is on disk and everything has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from random import Random
+
+from ottla.base.clock import Clock, SystemClock
+from ottla.base.disk import DiskFileSystem
+from ottla.base.filesystem import FileSystem
+from ottla.broker.first_start import name_cluster
+from ottla.broker.housekeeping import Housekeeping
+from ottla.broker.network_settings import network_settings
+from ottla.broker.topic_settings import TopicSettings
+from ottla.config.listeners import Listener
+from ottla.config.load import LoadedConfig
+from ottla.handlers.dispatch import Dispatcher
+from ottla.handlers.parts import Parts
+from ottla.handlers.topic_answers import TopicAnswers
+from ottla.metadata.changes import Changes
+from ottla.metadata.file_log import FileMetadataLog
+from ottla.metadata.image import Image
+from ottla.metadata.publisher import Publisher
+from ottla.network.network import Network
+from ottla.replication.fetch_sessions import FetchSessions
+from ottla.replication.replica_manager import ReplicaManager
+from ottla.storage.flushing import Done
+from ottla.storage.log_directory import Owner
+from ottla.storage.log_manager import LogManager
+
+log = logging.getLogger(__name__)
+
+METADATA_DIRECTORY = ".metadata"  # in the first log directory
+DRAIN_S = 5.0
+
+
+class Broker:
+    def __init__(
+        self,
+        settings: LoadedConfig,
+        *,
+        files: FileSystem | None = None,
+        clock: Clock | None = None,
+        rng: Random | None = None,
+    ) -> None:
+        self.settings = settings
+        self.config = settings.config
+        self.broker_id = self.config.node_id
+        self.clock = clock or SystemClock()
+        self._rng = rng or Random()
+        self._files = files or DiskFileSystem()
+        self._is_ready = asyncio.Event()
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """By listener, once open."""
+        return {name: each.port for name, each in self.network.listeners.items()}
+
+    async def open(self) -> None:
+        """Load what is on disk and take the ports."""
+        directories = self.config.log_directories
+        self.logs = LogManager(self._files, self.clock, self._rng, directories)
+        self.metadata_log = FileMetadataLog(
+            self._files, f"{directories[0]}/{METADATA_DIRECTORY}", asyncio.to_thread
+        )
+        image = await self.metadata_log.load()
+        await name_cluster(self.metadata_log, image, self._files, directories)
+        self.publisher = Publisher(image)
+        self.logs.open(Owner(image.cluster_id, self.broker_id))
+        self._build(image)
+        for step in self.logs.load(self.topic_settings.config):
+            if step.loaded % 64 == 0:
+                await asyncio.sleep(0)
+        self.replicas.load(image)
+        await self.network.open()
+
+    def _build(self, image: Image) -> None:
+        self.topic_settings = TopicSettings(self.broker_id, self.settings.layers, image)
+        self.replicas = ReplicaManager(
+            self.broker_id, self.logs, self.topic_settings.config, self.clock, run_elsewhere
+        )
+        self.housekeeping = Housekeeping(self.logs, self.config, self.clock)
+        self.parts = Parts(
+            self.clock,
+            self.settings,
+            self.broker_id,
+            image,
+            self.replicas,
+            FetchSessions(self.config.max_incremental_fetch_session_cache_slots, self._rng),
+            TopicAnswers(image),
+        )
+        self.network = Network(
+            network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
+        )
+        self.publisher.subscribe(self.topic_settings.changed)
+        self.publisher.subscribe(self.parts.topic_answers.forget)
+        self.publisher.subscribe(self._metadata_changed)
+
+    def _metadata_changed(self, _image: Image, changes: Changes) -> None:
+        self.replicas.apply(changes)
+
+    async def run(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self.network.run(), name="network")
+                tasks.create_task(self.housekeeping.run(), name="housekeeping")
+                await asyncio.sleep(0)  # the network begins to accept
+                self._is_ready.set()
+        finally:
+            await self.close()
+
+    async def ready(self) -> None:
+        """Until connections are accepted."""
+        await self._is_ready.wait()
+
+    @property
+    def address(self) -> str:
+        """Where the first listener can be reached."""
+        first = self.advertised()[0]
+        return f"{first.host}:{first.port}"
+
+    def advertised(self) -> tuple[Listener, ...]:
+        return self.settings.listeners.advertised_with(host_name(), self.ports)
+
+    async def drain(self) -> None:
+        """Before stopping: no new requests, and those that run are answered."""
+        await self.network.drain(DRAIN_S)
+
+    async def close(self) -> None:
+        await self.metadata_log.close()
+        self.logs.close()
+
+
+def run_elsewhere(work: Callable[[], None], done: Done) -> None:
+    """Disk work in a thread; `done` is called back in the event loop."""
+    loop = asyncio.get_running_loop()
+    future = loop.run_in_executor(None, work)
+    future.add_done_callback(lambda finished: done(as_error(finished)))
+
+
+def as_error(finished: asyncio.Future[None]) -> Exception | None:
+    error = finished.exception()
+    if error is not None and not isinstance(error, Exception):
+        raise error
+    return error
+
+
+def host_name() -> str:
+    """What clients are told where a listener is bound to every address."""
+    return socket.gethostname()

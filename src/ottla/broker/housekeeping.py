@@ -1,0 +1,172 @@
+"""What a broker does now and then: retention, syncing, checkpoints, deleting, compaction.
+
+Promises  nothing here blocks the event loop: deciding is quick, and disks are waited for in
+          threads or in a helper process. One log's trouble leaves the others cared for.
+Leaves    what is due to the storage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from ottla.base.clock import Clock
+from ottla.base.ids import TopicPartition
+from ottla.config.broker_options import BrokerConfig
+from ottla.protocol.errors import BrokerError
+from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
+from ottla.storage.compaction.compactor import Compactor, Round
+from ottla.storage.compaction.helper import Event
+from ottla.storage.compaction.helper_process import HelperProcess
+from ottla.storage.compaction.request import CleaningLimits
+from ottla.storage.flushing import FlushJob, finish_flush
+from ottla.storage.log import Log
+from ottla.storage.log_directory import LogDirectory
+from ottla.storage.log_manager import LogManager
+
+log = logging.getLogger(__name__)
+
+REMOVAL_INTERVAL_MS = 1_000
+FLUSH_INTERVAL_MS_MAX = 1_000
+
+
+class Housekeeping:
+    def __init__(self, logs: LogManager, config: BrokerConfig, clock: Clock) -> None:
+        self._logs = logs
+        self._config = config
+        self._clock = clock
+        self._compactors: dict[str, Compactor] = {}
+        self._rolled: set[Log] = set()
+
+    async def run(self) -> None:
+        config = self._config
+        async with asyncio.TaskGroup() as tasks:
+            for work, interval_ms in (
+                (self.retain, config.log_retention_check_interval_ms),
+                (self.flush, min(config.log_flush_scheduler_interval_ms, FLUSH_INTERVAL_MS_MAX)),
+                (self.checkpoint, config.replica_high_watermark_checkpoint_interval_ms),
+                (self.remove, REMOVAL_INTERVAL_MS),
+                (self.expire_producers, config.producer_id_expiration_check_interval_ms),
+            ):
+                tasks.create_task(repeat(work, interval_ms), name=work.__name__)
+            if config.log_cleaner_enable:
+                tasks.create_task(
+                    repeat(self.compact, config.log_cleaner_backoff_ms), name="compaction"
+                )
+
+    async def retain(self) -> None:
+        """Delete what is too old or too much."""
+        for each in self._logs.logs:
+            try:
+                each.enforce_retention()
+            except BrokerError as error:
+                log.warning("%s: retention: %s", each.partition, error)
+            await asyncio.sleep(0)
+
+    async def flush(self) -> None:
+        """Sync logs whose time has come, and closed segments, so that recovery stays short."""
+        due, rolled = self._logs.due_flushes(), self._rolled
+        self._rolled = set()
+        for each in {*due, *rolled}:
+            if not each.is_closed:
+                await flush_in_thread(each)
+
+    def rolled(self, partition_log: Log) -> None:
+        """A segment was closed."""
+        self._rolled.add(partition_log)
+
+    async def checkpoint(self) -> None:
+        for directory, job in self._logs.checkpoint_jobs():
+            await in_directory(directory, "writing checkpoints", job.run)
+
+    async def remove(self) -> None:
+        for directory, removal in self._logs.due_removals():
+            await in_directory(directory, "deleting files", removal.run)
+
+    async def expire_producers(self) -> None:
+        now_ms = self._clock.now_ms()
+        for each in self._logs.logs:
+            each.producer_states.expire(now_ms, self._config.producer_id_expiration_ms)
+            await asyncio.sleep(0)
+
+    # Compaction
+
+    async def compact(self) -> None:
+        """Clean logs until none is dirty enough."""
+        for directory in self._logs.online:
+            compactor = self.compactor_of(directory)
+            while (
+                chosen := compactor.begin(directory.logs.values(), self._clock.now_ms())
+            ) is not None:
+                await self._clean(compactor, chosen)
+
+    def compactor_of(self, directory: LogDirectory) -> Compactor:
+        known = self._compactors.get(directory.path)
+        if known is None:
+            config = self._config
+            limits = CleaningLimits(
+                map_bytes_max=config.log_cleaner_dedupe_buffer_size // config.log_cleaner_threads,
+                bytes_per_second=config.log_cleaner_io_max_bytes_per_second,
+            )
+            known = Compactor(CleanerOffsets(directory.files, directory.path), limits)
+            self._compactors[directory.path] = known
+        return known
+
+    async def _clean(self, compactor: Compactor, chosen: Round) -> None:
+        """Events come from a helper process through a thread, and are used here in the loop."""
+        loop = asyncio.get_running_loop()
+        helper = HelperProcess()
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+
+        def pump() -> None:
+            for event in helper.run(chosen.request):
+                loop.call_soon_threadsafe(events.put_nowait, event)
+            loop.call_soon_threadsafe(events.put_nowait, None)
+
+        pumping = loop.run_in_executor(None, pump)
+        try:
+            while (event := await events.get()) is not None:
+                compactor.take(chosen, event)
+            await pumping
+        except BaseException:
+            helper.kill()
+            compactor.abandon(chosen)
+            raise
+
+    def removed(self, partition: TopicPartition) -> None:
+        """A log was deleted: compaction forgets it."""
+        for compactor in self._compactors.values():
+            compactor.removed(partition)
+
+
+async def repeat(work: Callable[[], Awaitable[None]], interval_ms: int) -> None:
+    """Again and again until cancelled; a failure is logged, and the next turn comes anyway."""
+    while True:
+        await asyncio.sleep(interval_ms / 1000)
+        try:
+            await work()
+        except Exception:
+            log.exception("trouble in %s", getattr(work, "__name__", work))
+
+
+async def flush_in_thread(partition_log: Log) -> None:
+    try:
+        job = FlushJob(partition_log)
+        error: Exception | None = None
+        try:
+            await asyncio.to_thread(job.run)
+        except OSError as failure:
+            error = failure
+        finish_flush(partition_log, job, error)
+    except BrokerError as failed:
+        log.warning("%s: %s", partition_log.partition, failed)
+
+
+async def in_directory(directory: LogDirectory, doing: str, work: Callable[[], None]) -> None:
+    """Run disk work in a thread; a disk that fails takes its directory offline."""
+    try:
+        await asyncio.to_thread(partial(work))
+    except OSError as error:
+        directory.health.failed(doing, error)

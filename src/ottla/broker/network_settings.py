@@ -1,0 +1,46 @@
+"""From the broker's configuration to what the network needs."""
+
+from __future__ import annotations
+
+from ottla.config.broker_checks import parse_ip_overrides
+from ottla.config.broker_options import BrokerConfig
+from ottla.config.listeners import Listeners
+from ottla.network.limits import UNLIMITED, ConnectionLimits
+from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
+
+INT32_MAX = 2**31 - 1
+REQUEST_BYTES_MAX = 256 * 1024 * 1024  # where Kafka's default would be "no bound"
+
+
+def network_settings(config: BrokerConfig, listeners: Listeners) -> NetworkSettings:
+    connection = ConnectionSettings(
+        frame_bytes_max=config.socket_request_max_bytes,
+        idle_ms=config.connections_max_idle_ms,
+    )
+    bound = tuple(
+        ListenerSettings(
+            name=each.name,
+            host=each.host,
+            port=each.port,
+            backlog=config.socket_listen_backlog_size,
+            send_buffer_bytes=config.socket_send_buffer_bytes,
+            receive_buffer_bytes=config.socket_receive_buffer_bytes,
+            connection=connection,
+            is_exempt=len(listeners.bound) > 1 and each.name == listeners.inter_broker_name,
+        )
+        for each in listeners.bound
+    )
+    asked = config.queued_max_request_bytes
+    return NetworkSettings(bound, limits(config), asked if asked > 0 else REQUEST_BYTES_MAX)
+
+
+def limits(config: BrokerConfig) -> ConnectionLimits:
+    def bounded(value: int) -> int:
+        return UNLIMITED if value == INT32_MAX else value
+
+    return ConnectionLimits(
+        bounded(config.max_connections),
+        bounded(config.max_connections_per_ip),
+        parse_ip_overrides(config.max_connections_per_ip_overrides),
+        bounded(config.max_connection_creation_rate),
+    )

@@ -1,0 +1,1 @@
+"""Groups and transactions: state machines over internal topics."""

@@ -1,0 +1,234 @@
+"""Runs a coordinator's state machines, one per partition of its internal topic.
+
+Owns      which shards are loaded, and the order of decide, append, apply and answer.
+Promises  a record is applied when it is appended, in the order of the log, so that the next request
+          decides on it; an answer waits until the record is replicated. A failed append or a lost
+          leadership throws the shard away, and the next leader rebuilds it from the log.
+Leaves    what is decided to the state machines, which know neither logs nor time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from typing import Generic, Protocol, TypeVar
+
+from ottla.coordinators.records import (
+    CoordinatorRecord,
+    RecordTypes,
+    decode_record,
+    encode_key,
+    encode_value,
+)
+from ottla.coordinators.sharding import shard_of
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.records.batch import NO_PRODUCER_ID, NO_SEQUENCE
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.control import read_end_marker
+from ottla.protocol.records.reading import iterate_records
+from ottla.protocol.records.record import Record
+from ottla.replication.partition import ACKS_ALL, Partition
+from ottla.storage.append import ProducedBy
+from ottla.storage.append_decisions import AppendOrigin
+
+log = logging.getLogger(__name__)
+
+BY_COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
+LOAD_BYTES = 1024 * 1024
+
+
+class Writer:
+    """Who wrote records: a transaction's producer, or nobody in particular."""
+
+    __slots__ = ("epoch", "producer_id")
+
+    def __init__(self, producer_id: int = NO_PRODUCER_ID, epoch: int = -1) -> None:
+        self.producer_id = producer_id
+        self.epoch = epoch
+
+    @property
+    def is_transactional(self) -> bool:
+        return self.producer_id != NO_PRODUCER_ID
+
+
+NOBODY = Writer()
+
+
+class ShardState(Protocol):
+    """A state machine. Applying is the only way it changes, live and at loading alike."""
+
+    def apply(self, record: CoordinatorRecord, writer: Writer, offset: int) -> None: ...
+
+    def apply_marker(self, writer: Writer, is_commit: bool) -> None:
+        """A transaction that wrote records here has ended."""
+
+    def loaded(self, now_ms: int) -> None:
+        """All records of the log are applied: timers may start."""
+
+    def unloaded(self) -> None:
+        """Another broker leads: whoever waits is told so."""
+
+
+S = TypeVar("S", bound=ShardState)
+
+
+class Status(Enum):
+    LOADING = "loading"
+    ACTIVE = "active"
+    GONE = "gone"
+
+
+class Shard(Generic[S]):
+    """One partition of the internal topic and the state that its records amount to."""
+
+    def __init__(self, partition: Partition, state: S) -> None:
+        self.partition = partition
+        self.state = state
+        self.status = Status.LOADING
+        self.leader_epoch = partition.leader_epoch
+
+    def write(
+        self, records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer = NOBODY
+    ) -> int:
+        """Append and apply; the offset that must be replicated before anybody is told."""
+        if not records:
+            return self.partition.log.log_end_offset
+        batch = encode_batch(records, now_ms, writer)
+        try:
+            appended = self.partition.append(batch, ACKS_ALL, BY_COORDINATOR)
+        except BrokerError as error:
+            raise as_coordinator_error(error) from error
+        for at, record in enumerate(records):
+            self.state.apply(record, writer, appended.first_offset + at)
+        return appended.last_offset + 1
+
+    async def replicated(self, end_offset: int) -> None:
+        """Until a written record may be shown."""
+        try:
+            await self.partition.wait_replicated(end_offset)
+        except BrokerError as error:
+            raise as_coordinator_error(error) from error
+
+
+class Runtime(Generic[S]):
+    def __init__(
+        self,
+        topic: str,
+        types: RecordTypes,
+        make_state: Callable[[int], S],
+        count_partitions: Callable[[], int],
+        now_ms: Callable[[], int],
+    ) -> None:
+        self.topic = topic
+        self.types = types
+        self._make_state = make_state
+        self._count_partitions = count_partitions
+        self._now_ms = now_ms
+        self._shards: dict[int, Shard[S]] = {}
+
+    def shard_number(self, key: str) -> int:
+        return shard_of(key, self._count_partitions())
+
+    def shard(self, key: str) -> Shard[S]:
+        """The loaded shard of a group or transactional id; BrokerError while there is none."""
+        if not self._count_partitions():
+            raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        shard = self._shards.get(self.shard_number(key))
+        if shard is None:
+            raise BrokerError(ErrorCode.NOT_COORDINATOR)
+        if shard.status is Status.LOADING:
+            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return shard
+
+    def active_shards(self) -> Iterator[Shard[S]]:
+        return (shard for shard in self._shards.values() if shard.status is Status.ACTIVE)
+
+    @property
+    def is_loading(self) -> bool:
+        return any(shard.status is Status.LOADING for shard in self._shards.values())
+
+    async def lead(self, partition: Partition) -> None:
+        """This broker leads a partition of the topic: rebuild its state from the log."""
+        self.resign(partition.name.partition)
+        number = partition.name.partition
+        shard = Shard(partition, self._make_state(number))
+        self._shards[number] = shard
+        await load(shard, self.types)
+        if self._shards.get(number) is shard:
+            shard.status = Status.ACTIVE
+            shard.state.loaded(self._now_ms())
+
+    def resign(self, number: int) -> None:
+        """Another broker leads, or the topic is gone."""
+        shard = self._shards.pop(number, None)
+        if shard is not None:
+            shard.status = Status.GONE
+            shard.state.unloaded()
+
+
+def encode_batch(records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer) -> bytearray:
+    rows = [
+        Record(at, now_ms, encode_key(record.key), encode_value(record), ())
+        for at, record in enumerate(records)
+    ]
+    return build_batch(
+        rows,
+        producer_id=writer.producer_id,
+        producer_epoch=writer.epoch,
+        base_sequence=NO_SEQUENCE,
+        is_transactional=writer.is_transactional,
+    )
+
+
+async def load(shard: Shard[S], types: RecordTypes) -> None:
+    """Apply every record of the log; other work goes on between the reads."""
+    partition_log = shard.partition.log
+    offset = partition_log.log_start_offset
+    end_offset = partition_log.log_end_offset
+    while offset < end_offset:
+        found = partition_log.read(offset, LOAD_BYTES, end_offset)
+        if found.check is not None:
+            await asyncio.to_thread(found.check.run)
+            found.check.confirm()
+        offset = apply_batches(shard, types, found.records.read(), offset)
+        await asyncio.sleep(0)
+
+
+def apply_batches(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> int:
+    """Apply the whole batches in `data` from `offset` on; where to go on."""
+    from ottla.protocol.records.batch import iterate_headers
+
+    for position, header in iterate_headers(data):
+        writer = Writer(header.producer_id, header.producer_epoch)
+        if header.is_control:
+            marker = read_end_marker(data, position)
+            if marker is not None:
+                shard.state.apply_marker(writer, marker.is_commit)
+        else:
+            writer = writer if header.is_transactional else NOBODY
+            for record in iterate_records(data, position):
+                decoded = decode_record(types, record.key, record.value)
+                if decoded is not None and record.offset >= offset:
+                    shard.state.apply(decoded, writer, record.offset)
+        offset = header.next_offset
+    return offset
+
+
+COORDINATOR_ERRORS = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+
+
+def as_coordinator_error(error: BrokerError) -> BrokerError:
+    """What a log's trouble means to the client of a coordinator."""
+    return BrokerError(COORDINATOR_ERRORS.get(error.code, error.code), error.message)

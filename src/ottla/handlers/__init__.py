@@ -1,0 +1,1 @@
+"""Requests, one file per API: authorise, validate, ask a part, answer."""

@@ -1,0 +1,64 @@
+"""ApiVersions (key 18), versions 0 to 4.
+
+v1 throttle time · v3 flexible encoding, client software, features · v4 features may begin at 0
+The header of the answer never has tagged fields, and a version that we do not know is answered in
+version 0 (see `dispatch.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.handlers.served import SERVED
+from ottla.metadata.features import SUPPORTED
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
+from ottla.protocol.messages.api_versions_response import (
+    ApiVersion,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+
+SOFTWARE_WORD = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+@handles(ApiKey.API_VERSIONS, versions=range(0, 5))
+def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsResponse:
+    if context.version >= 3:
+        note_software(request, context)
+    image = context.parts.metadata
+    return ApiVersionsResponse(
+        api_keys=[announced_range(key) for key in sorted(SERVED)],
+        supported_features=[
+            SupportedFeatureKey(name, versions.least, versions.greatest)
+            for name, versions in sorted(SUPPORTED.items())
+            if versions.least > 0 or context.version >= 4  # older clients refuse a minimum of 0
+        ],
+        finalized_features_epoch=image.features_epoch,
+        finalized_features=[
+            FinalizedFeatureKey(name, level, level)
+            for name, level in sorted(image.features.items())
+        ],
+    )
+
+
+def announced_range(key: ApiKey) -> ApiVersion:
+    versions = SERVED[key].versions
+    # librdkafka takes a Produce that does not begin at 0 for a broker without modern features.
+    # Versions below the served ones are refused all the same.
+    first = 0 if key == ApiKey.PRODUCE else versions[0]
+    return ApiVersion(key, first, versions[-1])
+
+
+def note_software(request: ApiVersionsRequest, context: Context) -> None:
+    words: Iterable[str] = (request.client_software_name, request.client_software_version)
+    if not all(map(SOFTWARE_WORD.fullmatch, words)):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "client software name or version is malformed")
+    context.peer.software_name = request.client_software_name
+    context.peer.software_version = request.client_software_version

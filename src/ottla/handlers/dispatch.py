@@ -1,0 +1,111 @@
+"""From a frame to an answer: find the handler, and turn every outcome into bytes.
+
+Promises  whatever a handler does, its client gets an answer in the version it asked in, and its
+          neighbours notice nothing. Only a frame that cannot be read closes the connection.
+Leaves    the order of a connection's requests to the network.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from ottla.handlers import registry
+from ottla.handlers.context import Context, Peer
+from ottla.handlers.registry import Handler, handler_of
+from ottla.handlers.served import SERVED
+from ottla.network.served import Answer, Served, Waiting, Working
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError, MalformedMessage
+from ottla.protocol.headers import decode_request_header, encode_response
+from ottla.protocol.message import Message
+from ottla.protocol.messages import request_class
+from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
+from ottla.protocol.messages.request_header import RequestHeader
+
+if TYPE_CHECKING:
+    from ottla.handlers.parts import Parts
+    from ottla.network.connection import Connection
+
+log = logging.getLogger(__name__)
+
+
+class Dispatcher:
+    """Serves the requests of every connection."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def opened(self, connection: Connection) -> None:
+        connection.session = Peer(
+            connection.listener_name, connection.peer_host, connection.peer_port
+        )
+
+    def closed(self, connection: Connection) -> None:
+        connection.session = None
+
+    def serve(self, frame: memoryview, connection: Connection) -> Served:
+        key, header, at = decode_request_header(frame)
+        version = header.request_api_version
+        served = SERVED.get(key)
+        if served is None or version not in served.versions:
+            return refuse_version(key, header)
+        request, _ = request_class(key).decode_prefix(frame, version, at)
+        peer = connection.session
+        assert isinstance(peer, Peer)
+        context = Context(self._parts, peer, key, version, header.client_id)
+        handler = handler_of(key)
+        try:
+            outcome = handler.function(request, context)
+        except Exception as error:
+            outcome = refusal(handler, request, context, error)
+        if outcome is None or isinstance(outcome, Message):
+            return encode_answer(outcome, context, header)
+        if isinstance(outcome, registry.Working):
+            return Working(finish(handler, request, context, header, outcome.answer))
+        finishing = finish(handler, request, context, header, outcome)
+        return Working(finishing) if handler.is_working else Waiting(finishing)
+
+
+async def finish(
+    handler: Handler,
+    request: Message,
+    context: Context,
+    header: RequestHeader,
+    outcome: Awaitable[Message | None],
+) -> Answer:
+    try:
+        response = await outcome
+    except Exception as error:
+        response = refusal(handler, request, context, error)
+    return encode_answer(response, context, header)
+
+
+def encode_answer(response: Message | None, context: Context, header: RequestHeader) -> Answer:
+    """The frame; without a response the client wants none (acks=0)."""
+    if response is None:
+        return Answer([], throttle_ms=context.throttle_ms)
+    segments = encode_response(context.key, context.version, header.correlation_id, response)
+    return Answer(segments, throttle_ms=context.throttle_ms)
+
+
+def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:
+    """What a client is told about trouble. Here alone catching everything is right."""
+    if isinstance(error, BrokerError):
+        return handler.refuse(request, error.code, error.message)
+    log.error("bug while handling %s v%s", context.key.name, context.version, exc_info=error)
+    return handler.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, "")
+
+
+def refuse_version(key: ApiKey, header: RequestHeader) -> Answer:
+    """ApiVersions is how clients find out: it is answered in the oldest form, with the range."""
+    if key != ApiKey.API_VERSIONS:
+        raise MalformedMessage(f"{key.name} version {header.request_api_version} is not served")
+    from ottla.handlers.api_versions import announced_range
+
+    response = ApiVersionsResponse(
+        error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[announced_range(key)]
+    )
+    return Answer(encode_response(key, 0, header.correlation_id, response))

@@ -1,0 +1,37 @@
+"""Who leads a partition, for answers that redirect a client at once (KIP-951)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ottla.handlers.context import Context
+
+
+class BrokerAddress(NamedTuple):
+    id: int
+    host: str
+    port: int
+    rack: str | None
+
+
+def current_leader(context: Context, topic: str, partition: int) -> tuple[int, int]:
+    """(leader, leader epoch); -1 each where nobody is known."""
+    found = context.parts.metadata.partition(topic, partition)
+    return (-1, -1) if found is None else (found.leader, found.leader_epoch)
+
+
+def leader_endpoints(context: Context, leaders: Iterable[int]) -> list[BrokerAddress]:
+    wanted = set(leaders)
+    return [each for each in live_brokers(context) if each[0] in wanted]
+
+
+def live_brokers(context: Context) -> list[BrokerAddress]:
+    """Brokers that can be reached, by the address that the client's listener advertises."""
+    found = []
+    for broker in context.parts.metadata.brokers.values():
+        endpoint = broker.endpoint(context.peer.listener)
+        if endpoint is not None and not broker.is_fenced:
+            found.append(BrokerAddress(broker.id, endpoint.host, endpoint.port, broker.rack))
+    return found

@@ -1,0 +1,138 @@
+"""ListOffsets (key 2), versions 1 to 11.
+
+v2 isolation level, throttle time · v4 leader epochs · v5 OFFSET_NOT_AVAILABLE · v6 flexible
+encoding · v7 offset of the largest timestamp · v8, v9, v11 tiered offsets · v10 time for these
+Without tiered storage: earliest-local is the log start, latest-tiered and earliest-pending-upload
+are unknown (-1).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+)
+from ottla.protocol.messages.list_offsets_response import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from ottla.replication.partition import Partition
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
+FIRST_VERSION = {
+    LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9,
+    EARLIEST_PENDING: 11,
+}  # fmt: skip
+READ_COMMITTED = 1
+CONSUMER = -1
+OFFSET_NOT_AVAILABLE_FROM = 5
+
+
+class FoundOffset(NamedTuple):
+    offset: int = -1
+    timestamp: int = -1
+    leader_epoch: int = -1
+
+
+UNKNOWN = FoundOffset()
+
+
+def refuse_list_offsets(
+    request: ListOffsetsRequest, code: ErrorCode, _message: str
+) -> ListOffsetsResponse:
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                topic.name, [failed(part.partition_index, code) for part in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+@handles(ApiKey.LIST_OFFSETS, versions=range(1, 12), refuse=refuse_list_offsets)
+def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsResponse:
+    repeated = repeated_partitions(request)
+    topics = []
+    for topic in request.topics:
+        answers = []
+        for wanted in topic.partitions:
+            if (topic.name, wanted.partition_index) in repeated:
+                answers.append(failed(wanted.partition_index, ErrorCode.INVALID_REQUEST))
+            else:
+                answers.append(answer(request, topic.name, wanted, context))
+        topics.append(ListOffsetsTopicResponse(topic.name, answers))
+    return ListOffsetsResponse(topics=topics)
+
+
+def repeated_partitions(request: ListOffsetsRequest) -> set[tuple[str, int]]:
+    counts = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
+    return {name for name, count in counts.items() if count > 1}
+
+
+def answer(
+    request: ListOffsetsRequest, topic: str, wanted: ListOffsetsPartition, context: Context
+) -> ListOffsetsPartitionResponse:
+    """For one partition. An error here leaves the others served."""
+    try:
+        if wanted.timestamp < 0 and context.version < FIRST_VERSION.get(wanted.timestamp, 99):
+            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
+        partition = context.parts.replicas.partition(topic, wanted.partition_index)
+        partition.check_leader(wanted.current_leader_epoch)
+        found = find(partition, wanted.timestamp, visible_end(partition, request))
+    except BrokerError as error:
+        return failed(wanted.partition_index, known_code(error.code, context.version))
+    return ListOffsetsPartitionResponse(
+        wanted.partition_index, 0, found.timestamp, found.offset, found.leader_epoch
+    )
+
+
+def visible_end(partition: Partition, request: ListOffsetsRequest) -> int:
+    """Up to where the asker may see: followers and debuggers see everything."""
+    log = partition.log
+    if request.replica_id != CONSUMER:
+        return log.log_end_offset
+    if not partition.has_caught_up:
+        # What was committed before this leader's epoch is not known yet: an answer could go back.
+        raise BrokerError(ErrorCode.OFFSET_NOT_AVAILABLE)
+    if request.isolation_level == READ_COMMITTED:
+        return log.last_stable_offset
+    return log.high_watermark
+
+
+def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
+    log = partition.log
+    match timestamp:
+        case -1:
+            return FoundOffset(end_offset, -1, partition.leader_epoch)
+        case -2 | -4:
+            epoch = log.leader_epochs.epoch_for_offset(log.log_start_offset)
+            return FoundOffset(log.log_start_offset, -1, -1 if epoch is None else epoch)
+        case -5 | -6:
+            return UNKNOWN
+        case -3:
+            found = log.find_max_timestamp()
+        case _:
+            found = log.find_by_timestamp(timestamp)
+    if found is None or found.offset >= end_offset:
+        return UNKNOWN
+    return FoundOffset(found.offset, found.timestamp, found.leader_epoch)
+
+
+def known_code(code: ErrorCode, version: int) -> ErrorCode:
+    if code == ErrorCode.OFFSET_NOT_AVAILABLE and version < OFFSET_NOT_AVAILABLE_FROM:
+        return ErrorCode.LEADER_NOT_AVAILABLE
+    return code
+
+
+def failed(index: int, code: ErrorCode) -> ListOffsetsPartitionResponse:
+    return ListOffsetsPartitionResponse(index, code)

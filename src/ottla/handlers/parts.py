@@ -1,0 +1,46 @@
+"""The parts of a broker that handlers may ask. `broker/broker.py` builds and connects them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ottla.base.clock import Clock
+from ottla.handlers.topic_answers import TopicAnswers
+from ottla.metadata.image import Image
+from ottla.protocol.error_codes import ErrorCode
+from ottla.replication.fetch_sessions import FetchSessions
+from ottla.replication.replica_manager import ReplicaManager
+
+if TYPE_CHECKING:
+    from ottla.config.load import LoadedConfig
+
+
+@dataclass(slots=True)
+class Parts:
+    clock: Clock
+    settings: LoadedConfig
+    broker_id: int
+    metadata: Image
+    replicas: ReplicaManager
+    fetch_sessions: FetchSessions
+    topic_answers: TopicAnswers
+    controller: Any = None
+    groups: Any = None
+    transactions: Any = None
+    quotas: Any = None
+
+    @property
+    def controller_id(self) -> int:
+        """The broker that clients send changes to; every broker passes them on."""
+        return self.broker_id
+
+    async def create_topics_automatically(self, names: list[str]) -> dict[str, ErrorCode]:
+        """Topics that somebody asked for; which of them could not be created, and why."""
+        return await self.controller.create_automatically(names)  # type: ignore[no-any-return]
+
+    def close_fetch_session(self, session_id: int) -> None:
+        session = self.fetch_sessions.get(session_id)
+        if session is not None:
+            self.replicas.leave(session, list(session.partitions))
+            self.fetch_sessions.close(session_id)

@@ -1,0 +1,215 @@
+"""Produce (key 0), versions 3 to 13.
+
+v3 transactional id · v4 storage errors · v5 log start offset · v7 zstd · v8 record errors ·
+v9 flexible encoding · v10 leader hints · v11 TRANSACTION_ABORTABLE · v12 enlists partitions in
+transactions by itself (KIP-890) · v13 topics by id
+acks=0 gets no answer at all; there an error closes the connection, which is all a client can see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import NamedTuple
+
+from ottla.base.ids import TopicId
+from ottla.handlers.context import Context
+from ottla.handlers.leaders import current_leader, leader_endpoints
+from ottla.handlers.registry import Working, handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
+from ottla.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from ottla.protocol.messages.produce_response import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from ottla.protocol.records.batch import HEADER_BYTES, TRANSACTIONAL_BIT, Buffer
+from ottla.replication.partition import Partition
+from ottla.storage.append import ProducedBy
+
+ACKS_ALL = -1
+ACKS_NONE = 0
+ACKS = (ACKS_ALL, ACKS_NONE, 1)
+TOPIC_IDS_FROM = 13
+LEADER_HINTS_FROM = 10
+NO_OFFSET = -1
+
+
+class Unreplicated(NamedTuple):
+    """An append that acks=all still waits for."""
+
+    partition: Partition
+    end_offset: int
+    answer: PartitionProduceResponse
+
+
+def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> ProduceResponse:
+    return ProduceResponse(
+        [
+            TopicProduceResponse(
+                topic.name,
+                topic.topic_id,
+                [failed(part.index, code, message) for part in topic.partition_data],
+            )
+            for topic in request.topic_data
+        ]
+    )
+
+
+@handles(ApiKey.PRODUCE, versions=range(3, 14), refuse=refuse_produce)
+def produce(
+    request: ProduceRequest, context: Context
+) -> ProduceResponse | Awaitable[ProduceResponse | None] | Working | None:
+    if request.acks not in ACKS:
+        raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
+    if has_transactional_batch(request):
+        if request.transactional_id is None:
+            raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        return Working(produce_in_transaction(request, context))
+    return Production(request, context).run()
+
+
+async def produce_in_transaction(
+    request: ProduceRequest, context: Context
+) -> ProduceResponse | None:
+    """Transactional records are appended once their coordinator knows of the partitions."""
+    production = Production(request, context)
+    production.guards = await context.parts.transactions.verify_produce(request, context)
+    outcome = production.run()
+    return await outcome if isinstance(outcome, Awaitable) else outcome
+
+
+class Production:
+    """One request on its way: appends, then whatever acks=all waits for."""
+
+    def __init__(self, request: ProduceRequest, context: Context) -> None:
+        self.request = request
+        self.context = context
+        self.by = ProducedBy(produce_version=context.version)
+        self.guards: dict[tuple[str, int], int | BrokerError] = {}
+        self.waiting: list[Unreplicated] = []
+        self.has_error = False
+
+    def run(self) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
+        acks = self.request.acks
+        topics = [self.append_topic(topic) for topic in self.request.topic_data]
+        if acks == ACKS_NONE:
+            if self.has_error:
+                raise MalformedMessage("a produce without acknowledgement was refused")
+            return None
+        response = ProduceResponse(topics)
+        if self.has_error and self.context.version >= LEADER_HINTS_FROM:
+            self.add_leader_hints(response)
+        if self.waiting and acks == ACKS_ALL:
+            return self.wait(response)
+        return response
+
+    def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
+        replicas = self.context.parts.replicas
+        by_id = self.context.version >= TOPIC_IDS_FROM
+        answers = []
+        for part in topic.partition_data:
+            try:
+                partition = (
+                    replicas.partition_by_id(topic.topic_id, part.index)
+                    if by_id
+                    else replicas.partition(topic.name, part.index)
+                )
+                answers.append(self.append(partition, part.index, part.records))
+            except BrokerError as error:
+                self.has_error = True
+                answers.append(refused(part.index, error))
+        return TopicProduceResponse(topic.name, topic.topic_id, answers)
+
+    def append(
+        self, partition: Partition, index: int, records: Buffer | None
+    ) -> PartitionProduceResponse:
+        if records is None:
+            raise InvalidBatch(ErrorCode.INVALID_RECORD, "no records")
+        by = self.by
+        if self.guards:
+            guard = self.guards.get((partition.name.topic, index), 0)
+            if isinstance(guard, BrokerError):
+                raise guard
+            by = by._replace(guard=guard)
+        appended = partition.append(records, self.request.acks, by)
+        answer = PartitionProduceResponse(
+            index,
+            0,
+            appended.first_offset,
+            appended.log_append_time_ms,
+            partition.log.log_start_offset,
+        )
+        if not partition.is_replicated(appended.last_offset + 1):
+            self.waiting.append(Unreplicated(partition, appended.last_offset + 1, answer))
+        return answer
+
+    async def wait(self, response: ProduceResponse) -> ProduceResponse:
+        """Until every append is replicated, or the client's patience is over."""
+        timeout_s = max(0, self.request.timeout_ms) / 1000
+        tasks = [
+            asyncio.ensure_future(each.partition.wait_replicated(each.end_offset))
+            for each in self.waiting
+        ]
+        await asyncio.wait(tasks, timeout=timeout_s)
+        for each, task in zip(self.waiting, tasks, strict=True):
+            if not task.done():
+                task.cancel()
+                note_failure(each.answer, BrokerError(ErrorCode.REQUEST_TIMED_OUT))
+            elif (error := task.exception()) is not None:
+                if not isinstance(error, BrokerError):
+                    raise error
+                note_failure(each.answer, error)
+        return response
+
+    def add_leader_hints(self, response: ProduceResponse) -> None:
+        """Tell who leads instead, which saves the client a Metadata request (KIP-951)."""
+        leaders: set[int] = set()
+        for topic in response.responses:
+            for answer in topic.partition_responses:
+                if answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                    known = self.context.parts.metadata.topic_by_id(TopicId(topic.topic_id))
+                    name = topic.name if known is None else known.name
+                    hint = current_leader(self.context, name, answer.index)
+                    answer.current_leader = LeaderIdAndEpoch(*hint)
+                    leaders.add(hint[0])
+        response.node_endpoints = [
+            NodeEndpoint(*each) for each in leader_endpoints(self.context, leaders)
+        ]
+
+
+def has_transactional_batch(request: ProduceRequest) -> bool:
+    """By the batches themselves: the field of the request alone proves nothing."""
+    for topic in request.topic_data:
+        for part in topic.partition_data:
+            records = part.records
+            if records is not None and len(records) >= HEADER_BYTES and is_transactional(records):
+                return True
+    return False
+
+
+def is_transactional(records: Buffer) -> bool:
+    return bool(records[22] & TRANSACTIONAL_BIT)
+
+
+def refused(index: int, error: BrokerError) -> PartitionProduceResponse:
+    answer = failed(index, error.code, error.message)
+    if error.code == ErrorCode.INVALID_RECORD:
+        answer.record_errors = [BatchIndexAndErrorMessage(0, error.message)]
+    return answer
+
+
+def failed(index: int, code: ErrorCode, message: str) -> PartitionProduceResponse:
+    return PartitionProduceResponse(index, code, NO_OFFSET, error_message=message or None)
+
+
+def note_failure(answer: PartitionProduceResponse, error: BrokerError) -> None:
+    answer.error_code = error.code
+    answer.base_offset = NO_OFFSET
+    answer.log_append_time_ms = answer.log_start_offset = -1
+    answer.error_message = error.message or None

@@ -1,0 +1,78 @@
+"""Which function answers which API.
+
+`served.py` lists what the broker serves; a handler's module is loaded with its first request, so
+that starting stays quick. The decorator below ties the function to its API, and a test holds list
+and decorators together.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
+
+from ottla.handlers.served import SERVED
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.message import Message
+from ottla.protocol.messages import response_class
+
+
+class Working(NamedTuple):
+    """A plain handler's way to say that its request has not taken effect yet."""
+
+    answer: Awaitable[Message | None]
+
+
+Outcome = Message | None | Awaitable[Message | None] | Working
+HandlerFunction = Callable[[Any, Any], Outcome]
+Refusal = Callable[[Any, ErrorCode, str], Message]
+F = TypeVar("F", bound=HandlerFunction)
+
+
+class Handler(NamedTuple):
+    key: ApiKey
+    versions: range
+    function: HandlerFunction
+    refuse: Refusal  # the answer when the whole request is refused
+    is_working: bool  # an `async def` has not taken effect before it is done
+
+
+_handlers: dict[ApiKey, Handler] = {}
+
+
+def handles(key: ApiKey, versions: range, refuse: Refusal | None = None) -> Callable[[F], F]:
+    """Declare a function as the handler of an API.
+
+    A plain function has taken effect when it returns; if it returns an awaitable, only the answer
+    is still to come. With an `async def` the connection's next request waits until it is done.
+    """
+
+    def register(function: F) -> F:
+        is_working = inspect.iscoroutinefunction(function)
+        refusal = refuse or top_level_refusal(key)
+        _handlers[key] = Handler(key, versions, function, refusal, is_working)
+        return function
+
+    return register
+
+
+@cache
+def handler_of(key: ApiKey) -> Handler:
+    import_module(f"ottla.handlers.{SERVED[key].module}")
+    return _handlers[key]
+
+
+def top_level_refusal(key: ApiKey) -> Refusal:
+    """For answers with one error code for the whole request."""
+
+    def refuse(_request: Message, code: ErrorCode, message: str) -> Message:
+        response: Any = response_class(key)()
+        response.error_code = code
+        if hasattr(response, "error_message"):
+            response.error_message = message or None
+        return response  # type: ignore[no-any-return]
+
+    return refuse

@@ -1,0 +1,30 @@
+"""What this broker serves, and therefore announces: the API, its versions, its module.
+
+Not announced, because they are not served yet: SaslHandshake and SaslAuthenticate, the ACL calls,
+delegation tokens, SCRAM credentials, the share group and streams group calls. Never announced to
+clients: what only KRaft nodes say to each other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.protocol.api_keys import APIS, ApiKey
+
+
+class ServedApi(NamedTuple):
+    module: str
+    versions: range
+
+
+def _all_versions(*keys: ApiKey) -> dict[ApiKey, ServedApi]:
+    return {key: ServedApi(APIS[key].module, APIS[key].stable_versions) for key in keys}
+
+
+SERVED: dict[ApiKey, ServedApi] = _all_versions(
+    ApiKey.PRODUCE,
+    ApiKey.FETCH,
+    ApiKey.LIST_OFFSETS,
+    ApiKey.METADATA,
+    ApiKey.API_VERSIONS,
+)

@@ -1,0 +1,78 @@
+"""A topic as Metadata tells it, encoded once per version and kept until the topic changes.
+
+A topic of a thousand partitions takes a millisecond to encode, and every client asks again and
+again.
+"""
+
+from __future__ import annotations
+
+from ottla.base.ids import TopicId
+from ottla.handlers.permissions import NOT_ASKED, TOPIC_OPERATIONS
+from ottla.metadata.changes import Changes
+from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.image import Image
+from ottla.metadata.topic_names import INTERNAL_TOPICS
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.metadata_response import (
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+
+class TopicAnswers:
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._kept: dict[tuple[TopicId, bool], MetadataResponseTopic] = {}
+
+    def get(self, topic: Topic, with_operations: bool) -> MetadataResponseTopic:
+        key = (topic.id, with_operations)
+        answer = self._kept.get(key)
+        if answer is None:
+            answer = self._kept[key] = describe_topic(topic, self._image, with_operations)
+            answer.keep()
+        return answer
+
+    def forget(self, _image: Image, changes: Changes) -> None:
+        """Listens to the metadata: these answers are no longer true."""
+        if changes.brokers:
+            self._kept.clear()
+        for topic_id, _ in changes.partitions:
+            self._kept.pop((topic_id, False), None)
+            self._kept.pop((topic_id, True), None)
+
+
+def describe_topic(topic: Topic, image: Image, with_operations: bool) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        ErrorCode.NONE,
+        topic.name,
+        topic.id,
+        topic.name in INTERNAL_TOPICS,
+        [
+            describe_partition(index, partition, image)
+            for index, partition in enumerate(topic.partitions)
+        ],
+        TOPIC_OPERATIONS if with_operations else NOT_ASKED,
+    )
+
+
+def describe_partition(index: int, partition: Partition, image: Image) -> MetadataResponsePartition:
+    has_leader = partition.has_leader
+    return MetadataResponsePartition(
+        ErrorCode.NONE if has_leader else ErrorCode.LEADER_NOT_AVAILABLE,
+        index,
+        partition.leader,
+        partition.leader_epoch,
+        partition.replicas,
+        partition.in_sync_replicas,
+        offline_replicas(partition, image),
+    )
+
+
+def offline_replicas(partition: Partition, image: Image) -> list[int]:
+    offline = []
+    for broker_id in partition.replicas:
+        broker = image.broker(broker_id)
+        directory_id = partition.directory_of(broker_id)
+        if broker is None or broker.is_fenced or not broker.has_directory(directory_id):
+            offline.append(broker_id)
+    return offline

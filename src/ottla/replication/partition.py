@@ -1,0 +1,218 @@
+"""One partition on this broker: its log, who leads it, and how far it is replicated.
+
+Owns      leadership and epochs as the metadata log told them, and the high watermark's advance.
+Promises  the high watermark never goes back, and never passes records that this broker's flush
+          policy still owes the disk; who waits for it is woken in order.
+Leaves    the arithmetic to `partition_state.py`, files to the storage, answers to the handlers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.partition_state import LeaderState
+from ottla.replication.waiting import OffsetWaiters
+from ottla.storage.append import ANY_CLIENT, Appended, ProducedBy
+from ottla.storage.flushing import GroupCommit, RunElsewhere
+from ottla.storage.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
+from ottla.storage.log import Log
+from ottla.storage.reading import ReadRange
+
+if TYPE_CHECKING:
+    from ottla.replication.fetch_sessions import FetchKey, FetchSession, Watcher
+
+
+ACKS_ALL = -1
+NO_EPOCH = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Leadership:
+    """What the cluster has decided about a partition."""
+
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    replicas: Sequence[int]
+    in_sync_replicas: Sequence[int]
+
+
+class Partition:
+    def __init__(
+        self,
+        name: TopicPartition,
+        topic_id: TopicId,
+        broker_id: int,
+        partition_log: Log,
+        run_elsewhere: RunElsewhere,
+    ) -> None:
+        self.name = name
+        self.topic_id = topic_id
+        self.broker_id = broker_id
+        self.log = partition_log
+        self.leadership = Leadership(-1, NO_EPOCH, NO_EPOCH, (), ())
+        self.leader_state: LeaderState | None = None  # only while this broker leads
+        self.watchers: set[Watcher] = set()
+        self.sessions: dict[FetchSession, FetchKey] = {}
+        self._acks = OffsetWaiters()
+        self._commits = GroupCommit(partition_log, run_elsewhere)
+        self._flush_owed_to = 0  # the flush policy wants everything below on disk first
+
+    def __repr__(self) -> str:
+        return f"Partition({self.name})"
+
+    # Leadership
+
+    @property
+    def leader_epoch(self) -> int:
+        return self.leadership.leader_epoch
+
+    @property
+    def is_leader(self) -> bool:
+        return self.leader_state is not None
+
+    def lead_or_follow(self, decided: Leadership, now_ms: int) -> None:
+        """Take over what the cluster has decided; an older decision changes nothing."""
+        if decided.partition_epoch < self.leadership.partition_epoch:
+            return
+        is_new_epoch = decided.leader_epoch != self.leadership.leader_epoch
+        self.leadership = decided
+        if decided.leader != self.broker_id:
+            self._stop_leading()
+        elif is_new_epoch or self.leader_state is None:
+            self._start_leading(now_ms)
+        else:
+            self.leader_state.in_sync_replicas = frozenset(decided.in_sync_replicas)
+        self.advance()
+        self.announce()
+
+    def _start_leading(self, now_ms: int) -> None:
+        decided = self.leadership
+        self.log.note_leader_epoch(decided.leader_epoch)
+        self.leader_state = LeaderState(
+            self.broker_id,
+            decided.replicas,
+            decided.in_sync_replicas,
+            self.log.log_end_offset,
+            now_ms,
+        )
+
+    def _stop_leading(self) -> None:
+        self.leader_state = None
+        self._acks.fail(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+
+    def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:
+        """BrokerError unless this broker leads in the epoch that the client believes in."""
+        if current_leader_epoch != NO_EPOCH:
+            if current_leader_epoch < self.leader_epoch:
+                raise BrokerError(ErrorCode.FENCED_LEADER_EPOCH)
+            if current_leader_epoch > self.leader_epoch:
+                raise BrokerError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+        if self.leader_state is None:
+            raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    # Appending
+
+    def append(
+        self, data: bytes | bytearray | memoryview, acks: int, by: ProducedBy = ANY_CLIENT
+    ) -> Appended:
+        """Append one batch as leader. It may be acknowledged at once if `is_replicated` says so."""
+        state = self.leader_state
+        if state is None:
+            raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if acks == ACKS_ALL and len(state.in_sync_replicas) < self.min_in_sync_replicas:
+            raise BrokerError(ErrorCode.NOT_ENOUGH_REPLICAS)
+        appended = self.log.append_as_leader(data, self.leadership.leader_epoch, by)
+        if not appended.is_duplicate:
+            if appended.must_flush:
+                self._flush_owed_to = self.log.log_end_offset
+                self._commits.wait(self._flush_owed_to, self._flushed)
+            self.advance(len(data))
+        return appended
+
+    @property
+    def min_in_sync_replicas(self) -> int:
+        return min(self.log.config.min_insync_replicas, max(1, len(self.leadership.replicas)))
+
+    def is_replicated(self, end_offset: int) -> bool:
+        return end_offset <= self.log.high_watermark
+
+    async def wait_replicated(self, end_offset: int) -> None:
+        """Until everything below `end_offset` is replicated; BrokerError if it never will be."""
+        if not self.is_replicated(end_offset):
+            await self._acks.wait_for(end_offset)
+
+    def _flushed(self, error: Exception | None) -> None:
+        if error is None:
+            self.advance()
+        else:
+            self._acks.fail(error)
+
+    # Reading
+
+    def read(
+        self, offset: int, bytes_max: int, *, is_committed: bool, at_least_one: bool
+    ) -> ReadRange:
+        """Records for a consumer: below the high watermark, or below the last stable offset."""
+        end_offset = self.log.last_stable_offset if is_committed else self.log.high_watermark
+        return self.log.read(
+            offset, bytes_max, end_offset, at_least_one=at_least_one, with_aborted=is_committed
+        )
+
+    def divergence(self, last_fetched_epoch: int, offset: int) -> EpochEndOffset | None:
+        """Where a reader's copy parts from this log; None while they agree (KIP-320)."""
+        end = self.log.leader_epochs.end_offset_for(last_fetched_epoch, self.log.log_end_offset)
+        if end.end_offset == UNDEFINED_OFFSET or end.epoch == UNDEFINED_EPOCH:
+            raise BrokerError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"{self.name}: nothing is known of leader epoch {last_fetched_epoch}",
+            )
+        return end if end.epoch < last_fetched_epoch or end.end_offset < offset else None
+
+    # The high watermark
+
+    def advance(self, size: int = 0) -> None:
+        """Move the high watermark to where it belongs now, and wake who waited for it."""
+        state = self.leader_state
+        if state is None:
+            return
+        own_end = self.log.log_end_offset
+        if self.log.recovery_point < self._flush_owed_to:
+            own_end = min(own_end, self.log.recovery_point)
+        before = self.log.high_watermark
+        wanted = state.high_watermark(before, own_end, self.log.config.min_insync_replicas)
+        if wanted > before:
+            self.log.update_high_watermark(wanted)
+            self._acks.reached(wanted)
+            self.announce(size)
+
+    def announce(self, size: int | None = None) -> None:
+        """Tell readers that there is something new; without a size, that they must look now."""
+        for session, key in self.sessions.items():
+            session.changed(key, size)
+        if self.watchers:
+            for watcher in list(self.watchers):
+                if size is None:
+                    watcher.wake()
+                else:
+                    watcher.data_arrived(size)
+
+    @property
+    def has_caught_up(self) -> bool:
+        """Whether the high watermark has passed the start of this leader's epoch.
+
+        Before that a new leader cannot say which records are committed.
+        """
+        state = self.leader_state
+        return state is not None and self.log.high_watermark >= state.epoch_start_offset
+
+    def close(self) -> None:
+        """The partition leaves this broker: nobody can wait for it any more."""
+        self._acks.fail(BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        self.leader_state = None
+        self.announce()

@@ -1,0 +1,91 @@
+"""What a leader knows of its followers: the in-sync set and the high watermark, as arithmetic.
+
+Owns      the rules: the high watermark is the least end of the in-sync replicas and never goes
+          back; it stands still while fewer than `min.insync.replicas` are in sync; who lags leaves.
+Promises  nothing is changed but by the methods that say so; no clock, no I/O.
+Leaves    asking the controller for a changed in-sync set to the replica manager.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+UNKNOWN_OFFSET = -1
+
+
+@dataclass(slots=True)
+class FollowerProgress:
+    """How far a follower has come, by what it asked for last."""
+
+    log_end_offset: int = UNKNOWN_OFFSET
+    log_start_offset: int = UNKNOWN_OFFSET
+    fetched_ms: int = 0
+    leader_end_at_fetch: int = 0
+    caught_up_ms: int = 0
+
+    def fetched(self, offset: int, log_start_offset: int, leader_end: int, now_ms: int) -> None:
+        """A fetch from `offset` on proves that the follower has everything below it."""
+        if offset >= leader_end:
+            self.caught_up_ms = max(self.caught_up_ms, now_ms)
+        elif offset >= self.leader_end_at_fetch:
+            # It has reached where the leader was when it asked before: it was in step then.
+            self.caught_up_ms = max(self.caught_up_ms, self.fetched_ms)
+        self.log_end_offset = offset
+        self.log_start_offset = log_start_offset
+        self.leader_end_at_fetch = leader_end
+        self.fetched_ms = now_ms
+
+
+class LeaderState:
+    """The leader's view of one partition during one leader epoch."""
+
+    __slots__ = ("broker_id", "epoch_start_offset", "followers", "in_sync_replicas", "replicas")
+
+    def __init__(
+        self,
+        broker_id: int,
+        replicas: Sequence[int],
+        in_sync_replicas: Collection[int],
+        epoch_start_offset: int,
+        now_ms: int,
+    ) -> None:
+        self.broker_id = broker_id
+        self.replicas = tuple(replicas)
+        self.in_sync_replicas = frozenset(in_sync_replicas)
+        self.epoch_start_offset = epoch_start_offset
+        # A new leader gives everybody the benefit of the doubt: the lag counts from now.
+        self.followers = {
+            each: FollowerProgress(caught_up_ms=now_ms if each in in_sync_replicas else 0)
+            for each in replicas
+            if each != broker_id
+        }
+
+    def high_watermark(self, current: int, own_end: int, min_in_sync_replicas: int) -> int:
+        """Where the high watermark belongs, given where the leader's own copy is safe."""
+        needed = min(min_in_sync_replicas, len(self.replicas))
+        if len(self.in_sync_replicas) < needed:
+            return current
+        ends = [
+            progress.log_end_offset
+            for each, progress in self.followers.items()
+            if each in self.in_sync_replicas
+        ]
+        return max(current, min([own_end, *ends]))
+
+    def lagging(self, own_end: int, now_ms: int, lag_ms_max: int) -> frozenset[int]:
+        """In-sync followers that have not been caught up for too long."""
+        return frozenset(
+            each
+            for each, progress in self.followers.items()
+            if each in self.in_sync_replicas
+            and progress.log_end_offset != own_end
+            and now_ms - progress.caught_up_ms > lag_ms_max
+        )
+
+    def may_rejoin(self, broker_id: int, high_watermark: int) -> bool:
+        """Whether a follower has everything that was promised, and all of this leader's epoch."""
+        progress = self.followers.get(broker_id)
+        if progress is None or broker_id in self.in_sync_replicas:
+            return False
+        return progress.log_end_offset >= max(high_watermark, self.epoch_start_offset)

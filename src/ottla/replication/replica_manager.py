@@ -1,0 +1,217 @@
+"""All partitions on this broker, as the metadata log places them.
+
+Owns      which partitions are here, and the way from a decision of the cluster to logs on disk.
+Promises  a partition answers with Kafka's error wherever it cannot be served; a log on disk that
+          the metadata does not know is reported and set aside, never deleted.
+Leaves    deciding to the controller, files to the storage, requests to the handlers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from ottla.base.clock import Clock
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.metadata import entities
+from ottla.metadata.changes import Changes
+from ottla.metadata.image import Image
+from ottla.metadata.records import ResourceType
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.fetch_sessions import FetchKey, FetchSession
+from ottla.replication.partition import Leadership, Partition
+from ottla.storage.directory_health import StorageUnavailable
+from ottla.storage.flushing import RunElsewhere
+from ottla.storage.log import Log
+from ottla.storage.log_manager import LogManager
+
+log = logging.getLogger(__name__)
+
+
+class LeadershipListener(Protocol):
+    """Somebody whose state lives in partitions that this broker may lead."""
+
+    def leads(self, partition: Partition) -> None: ...
+
+    def resigned(self, name: TopicPartition) -> None: ...
+
+
+class ReplicaManager:
+    def __init__(
+        self,
+        broker_id: int,
+        logs: LogManager,
+        config_of: Callable[[str], TopicConfig],
+        clock: Clock,
+        run_elsewhere: RunElsewhere,
+    ) -> None:
+        self.broker_id = broker_id
+        self.logs = logs
+        self.listeners: list[LeadershipListener] = []
+        self._config_of = config_of
+        self._clock = clock
+        self._run_elsewhere = run_elsewhere
+        self._partitions: dict[tuple[str, int], Partition] = {}
+        self._by_id: dict[tuple[bytes, int], Partition] = {}
+        self._offline: dict[tuple[str, int], TopicId] = {}  # their directory has failed
+        logs.on_failure = lambda _directory, lost: self._directory_failed(lost)
+
+    # Finding
+
+    def partition(self, topic: str, index: int) -> Partition:
+        found = self._partitions.get((topic, index))
+        if found is None:
+            raise self._absent((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return found
+
+    def partition_by_id(self, topic_id: bytes, index: int) -> Partition:
+        found = self._by_id.get((topic_id, index))
+        if found is None:
+            offline = [name for name, known in self._offline.items() if known == topic_id]
+            name = next((name for name in offline if name[1] == index), ("", index))
+            raise self._absent(name, ErrorCode.UNKNOWN_TOPIC_ID)
+        return found
+
+    def partition_by_key(self, key: FetchKey) -> Partition:
+        if isinstance(key.topic, str):
+            return self.partition(key.topic, key.partition)
+        return self.partition_by_id(key.topic, key.partition)
+
+    def _absent(self, name: tuple[str, int], code: ErrorCode) -> BrokerError:
+        if name in self._offline:
+            return BrokerError(ErrorCode.KAFKA_STORAGE_ERROR)
+        return BrokerError(code)
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(self._partitions.values())
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    # Sessions of readers
+
+    def leave(self, session: FetchSession, keys: Iterable[FetchKey]) -> None:
+        """A reader has forgotten these partitions."""
+        for key in keys:
+            try:
+                self.partition_by_key(key).sessions.pop(session, None)
+            except BrokerError:
+                continue
+
+    # Following the metadata
+
+    def load(self, image: Image) -> None:
+        """Take over everything the cluster has placed here, after the logs were opened."""
+        for found in self.logs.find_strays(lambda each: self._is_placed(each, image)):
+            log.warning("%s is on disk but not in the metadata: set aside, not deleted", found.path)
+            self.logs.set_aside_stray(found)
+        for topic, index, decided in image.all_partitions():
+            self._place(topic, index, decided)
+
+    def apply(self, changes: Changes) -> None:
+        """React to what a batch of metadata records has changed."""
+        doomed = [change for change in changes.partitions.values() if change.after is None]
+        for change in doomed:
+            self._remove(change.topic, change.partition)
+        # Before the new ones: a topic may be deleted and created again in one batch.
+        self.logs.delete(TopicPartition(each.topic.name, each.partition) for each in doomed)
+        for change in changes.partitions.values():
+            if change.after is not None:
+                self._place(change.topic, change.partition, change.after)
+        for resource in changes.configs:
+            if resource.type == ResourceType.TOPIC:
+                self.update_config(resource.name)
+            elif resource.type == ResourceType.BROKER:
+                self.update_all_configs()
+
+    def update_config(self, topic: str) -> None:
+        config = self._config_of(topic)
+        for partition in self._partitions.values():
+            if partition.name.topic == topic:
+                partition.log.update_config(config)
+
+    def update_all_configs(self) -> None:
+        """A broker's setting is the default of its topics'."""
+        configs: dict[str, TopicConfig] = {}
+        for partition in self._partitions.values():
+            topic = partition.name.topic
+            config = configs.get(topic) or configs.setdefault(topic, self._config_of(topic))
+            partition.log.update_config(config)
+
+    def _is_placed(self, found: Log, image: Image) -> bool:
+        topic = image.topic(found.partition.topic)
+        if topic is None or found.partition.partition >= len(topic.partitions):
+            return False
+        decided = topic.partitions[found.partition.partition]
+        is_same_topic = found.topic_id in (None, topic.id)
+        return is_same_topic and self.broker_id in decided.replicas
+
+    def _place(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
+        name = TopicPartition(topic.name, index)
+        if self.broker_id not in decided.replicas:
+            self._remove(topic, index)
+            return
+        partition = self._partitions.get(name) or self._open(topic, name)
+        if partition is None:
+            return
+        was_leader, old_epoch = partition.is_leader, partition.leader_epoch
+        partition.lead_or_follow(leadership_of(decided), self._clock.now_ms())
+        if partition.is_leader and (not was_leader or partition.leader_epoch != old_epoch):
+            for listener in self.listeners:
+                listener.leads(partition)
+        elif was_leader and not partition.is_leader:
+            self._tell_resigned(name)
+
+    def _open(self, topic: entities.Topic, name: TopicPartition) -> Partition | None:
+        try:
+            found = self.logs.get(name)
+            if found is None:
+                found = self.logs.create(name, self._config_of(topic.name), topic.id)
+            elif found.topic_id is None:
+                found.assign_topic_id(topic.id)
+        except StorageUnavailable:
+            self._offline[name] = topic.id
+            return None
+        partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
+        self._partitions[name] = partition
+        self._by_id[topic.id, name.partition] = partition
+        return partition
+
+    def _remove(self, topic: entities.Topic, index: int) -> None:
+        name = TopicPartition(topic.name, index)
+        self._offline.pop(name, None)
+        self._by_id.pop((topic.id, index), None)
+        partition = self._partitions.pop(name, None)
+        if partition is not None:
+            was_leader = partition.is_leader
+            partition.close()
+            if was_leader:
+                self._tell_resigned(name)
+
+    def _tell_resigned(self, name: TopicPartition) -> None:
+        for listener in self.listeners:
+            listener.resigned(name)
+
+    def _directory_failed(self, lost: Iterable[TopicPartition]) -> None:
+        for name in lost:
+            partition = self._partitions.pop(name, None)
+            if partition is not None:
+                del self._by_id[partition.topic_id, name.partition]
+                self._offline[name] = partition.topic_id
+                was_leader = partition.is_leader
+                partition.close()
+                if was_leader:
+                    self._tell_resigned(name)
+
+
+def leadership_of(decided: entities.Partition) -> Leadership:
+    return Leadership(
+        decided.leader,
+        decided.leader_epoch,
+        decided.partition_epoch,
+        decided.replicas,
+        decided.in_sync_replicas,
+    )
