@@ -1,0 +1,148 @@
+"""A real broker for tests: its own process, a free port, a directory of its own.
+
+    with RunningBroker() as broker:
+        producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
+
+Promises  ready when the `with` block begins, gone with its data when it ends; `kill` and `restart`
+          in between are those of a real process.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+START_S = 30.0
+STOP_S = 30.0
+
+
+class BrokerFailed(RuntimeError):
+    """The process ended, or did not come up: the message holds what it said."""
+
+
+class RunningBroker:
+    def __init__(
+        self,
+        *,
+        config: Mapping[str, str] | None = None,
+        data: str | Path | None = None,
+        port: int = 0,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._config = dict(config or {})
+        self._environment = {**os.environ, **(environment or {})}
+        self._port = port
+        self._is_own_data = data is None
+        self.data = Path(data) if data is not None else Path(tempfile.mkdtemp(prefix="ottla-"))
+        self._process: subprocess.Popen[str] | None = None
+        self.bootstrap_servers = ""
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Life
+
+    def start(self) -> None:
+        """Start the process and wait until it accepts connections; the port stays the same."""
+        settings = [word for item in self._config.items() for word in ("--set", "=".join(item))]
+        self.data.mkdir(parents=True, exist_ok=True)
+        with open(self.log_path, "a") as errors:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable, "-m", "ottla.cli.main", "up",
+                    "--listen", f"127.0.0.1:{self._port}", "--data", str(self.data), *settings,
+                ],
+                stdout=subprocess.PIPE, stderr=errors, text=True, env=self._environment,
+            )  # fmt: skip
+        self.bootstrap_servers = self._wait_until_ready()
+        self._port = int(self.bootstrap_servers.rpartition(":")[2])
+
+    def stop(self) -> int:
+        """Stop in good order (SIGTERM); the exit code."""
+        process = self._running()
+        process.send_signal(signal.SIGTERM)
+        try:
+            return process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise BrokerFailed(f"did not stop within {STOP_S:.0f} s:\n{self.log}") from None
+
+    def kill(self) -> None:
+        """End it as a crash would (SIGKILL)."""
+        process = self._running()
+        process.kill()
+        process.wait()
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def pause(self) -> None:
+        self._running().send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._running().send_signal(signal.SIGCONT)
+
+    def close(self) -> None:
+        """End it and remove its data, unless the directory was given."""
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+        if self._is_own_data:
+            shutil.rmtree(self.data, ignore_errors=True)
+
+    # What can be seen
+
+    @property
+    def log_path(self) -> Path:
+        return self.data / "broker.log"
+
+    @property
+    def log(self) -> str:
+        """What the broker wrote to standard error."""
+        return self.log_path.read_text() if self.log_path.exists() else ""
+
+    @property
+    def pid(self) -> int:
+        return self._running().pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            raise BrokerFailed("the broker was not started")
+        return self._process
+
+    def _wait_until_ready(self) -> str:
+        process = self._running()
+        assert process.stdout is not None
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            readable, _, _ = select.select([process.stdout], [], [], 0.05)
+            line = process.stdout.readline() if readable else ""
+            if line.startswith("ottla is ready on "):
+                return line.split()[-1]
+            if process.poll() is not None:
+                raise BrokerFailed(f"ended with code {process.returncode}:\n{self.log}")
+        process.kill()
+        raise BrokerFailed(f"not ready within {START_S:.0f} s:\n{self.log}")
