@@ -1,8 +1,8 @@
 """The one part of the build that `pyproject.toml` cannot say: the compiled loops.
 
 They are optional: without a compiler the install succeeds and their plain Python twins run (`ottla
-version` says which). `OTTLA_NATIVE=require` makes a failed build a failed install, `OTTLA_NATIVE=off`
-leaves them out.
+version` says which). `OTTLA_NATIVE=require` makes a failed build a failed install, and with
+`OTTLA_NATIVE=off` they are left out.
 """
 
 import os

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 
 from ottla.protocol.records._plain_reading import (
     INT32_MAX,
-    RECORD_BYTES_MIN,
     header_slices,
     iterate_fields,
     part_of,
@@ -29,7 +28,6 @@ from ottla.protocol.records.column_layout import (
     Segment,
     StringColumn,
 )
-from ottla.protocol.records.faults import Fault, invalid_record
 
 
 def columns(segments: Iterable[Segment], with_headers: bool) -> FilledColumns:
@@ -63,8 +61,6 @@ def _check_sizes(parts: list[Segment]) -> None:
     for part in parts:
         if not 0 <= part.position <= part.end <= len(part.data):
             raise ValueError(f"bytes {part.position} to {part.end} of {len(part.data)}")
-        if not 0 <= part.records_count <= (part.end - part.position) // RECORD_BYTES_MIN:
-            raise invalid_record(Fault.COUNT, part.first, 0)
     size = sum(part.end - part.position for part in parts)
     if size > INT32_MAX:
         raise ValueError(f"records of {size} bytes do not fit into one column")

@@ -13,8 +13,9 @@ Stricter than they are: anything else after the end is refused instead of ignore
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
+from itertools import chain
 from struct import Struct
 
 import cramjam
@@ -195,34 +196,39 @@ def _decompress_snappy_block(block: memoryview, bytes_before: int, limit: int) -
 
 
 def _decompress_lz4(view: memoryview, limit: int) -> Buffer:
-    # With a maximum the library allocates by it, and not by what the frame claims.
-    step = min(lz4_bytes_max(view, limit) + 1, LZ4_OUTPUT_STEP_BYTES)
+    bound = lz4_bytes_max(view, limit)
+    pieces = _lz4_pieces(view, min(bound + 1, LZ4_OUTPUT_STEP_BYTES))
+    first = next(pieces)
+    second = next(pieces, None)
+    if second is None and len(first) <= limit:
+        return first  # nearly always: all of it in one step, and no copy
+    output, size = bytearray(bound), 0
+    for piece in chain((first, second or b""), pieces):
+        if size + len(piece) > limit:
+            raise over_limit("lz4", limit)
+        output[size : size + len(piece)] = piece
+        size += len(piece)
+    return memoryview(output)[:size]
+
+
+def _lz4_pieces(view: memoryview, step: int) -> Iterator[bytes]:
+    """The content of the one frame that `view` must be, at most `step` bytes at a time."""
     context = lz4.frame.create_decompression_context()
-    output: bytes | bytearray = b""
     position, is_finished = 0, False
     while not is_finished:
-        piece, consumed, is_finished = _lz4_step(context, view[position:], step)
-        position += consumed
-        if len(output) + len(piece) > limit:
-            raise over_limit("lz4", limit)
+        try:
+            # With a maximum the library allocates by it, and not by what the frame claims.
+            piece, consumed, is_finished = lz4.frame.decompress_chunk(
+                context, view[position:], step
+            )
+        except RuntimeError as error:
+            raise corrupt(f"lz4: {error}") from None
         if not piece and not is_finished:
             raise corrupt("lz4: the data ends inside the frame")
-        if is_finished and not output:
-            output = piece  # nearly always: all of it in one step, and no copy
-        else:
-            output = output or bytearray()
-            output += piece
+        position += consumed
+        yield piece
     if position < len(view):
         raise corrupt(f"lz4: {len(view) - position} bytes follow the frame")
-    return output
-
-
-def _lz4_step(context: object, data: memoryview, step: int) -> tuple[bytes, int, bool]:
-    try:
-        result: tuple[bytes, int, bool] = lz4.frame.decompress_chunk(context, data, step)
-    except RuntimeError as error:
-        raise corrupt(f"lz4: {error}") from None
-    return result
 
 
 def _decompress_zstd(view: memoryview, limit: int) -> Buffer:

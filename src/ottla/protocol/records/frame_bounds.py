@@ -91,8 +91,9 @@ def lz4_bytes_max(data: memoryview, limit: int) -> int:
     """The same for one lz4 frame, which must end where the data ends: Java reads no further."""
     if _little_endian(data, 0, 4) != LZ4_MAGIC:
         raise corrupt("lz4: no frame at byte 0")
-    flags, block_bytes_max = data[4], LZ4_BLOCK_BYTES_MAX.get(_little_endian(data, 5, 1) >> 4, 0)
-    if not block_bytes_max:
+    flags, descriptor = _little_endian(data, 4, 1), _little_endian(data, 5, 1)
+    block_bytes_max = LZ4_BLOCK_BYTES_MAX.get(descriptor >> 4)
+    if block_bytes_max is None:
         raise corrupt("lz4: unknown block size")
     position = 7 + (8 if flags & 0x08 else 0) + (4 if flags & 0x01 else 0)
     sure, possible = 0, 0
