@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from enum import Enum
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ottla.coordinators.records import (
     CoordinatorRecord,
@@ -25,13 +25,13 @@ from ottla.coordinators.records import (
 from ottla.coordinators.sharding import shard_of
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.protocol.records.batch import NO_PRODUCER_ID, NO_SEQUENCE
+from ottla.protocol.records.batch import NO_PRODUCER_ID, NO_SEQUENCE, iterate_headers
 from ottla.protocol.records.building import build_batch
-from ottla.protocol.records.control import read_end_marker
+from ottla.protocol.records.control import EndMarker, build_end_marker, read_end_marker
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
 from ottla.replication.partition import ACKS_ALL, Partition
-from ottla.storage.append import ProducedBy
+from ottla.storage.append import Appended, ProducedBy
 from ottla.storage.append_decisions import AppendOrigin
 
 log = logging.getLogger(__name__)
@@ -91,19 +91,45 @@ class Shard(Generic[S]):
         self.leader_epoch = partition.leader_epoch
 
     def write(
-        self, records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer = NOBODY
+        self,
+        records: Sequence[CoordinatorRecord],
+        now_ms: int,
+        writer: Writer = NOBODY,
+        by: ProducedBy = BY_COORDINATOR,
     ) -> int:
         """Append and apply; the offset that must be replicated before anybody is told."""
         if not records:
             return self.partition.log.log_end_offset
-        batch = encode_batch(records, now_ms, writer)
-        try:
-            appended = self.partition.append(batch, ACKS_ALL, BY_COORDINATOR)
-        except BrokerError as error:
-            raise as_coordinator_error(error) from error
+        appended = self._append(encode_batch(records, now_ms, writer), by)
         for at, record in enumerate(records):
             self.state.apply(record, writer, appended.first_offset + at)
         return appended.last_offset + 1
+
+    def write_marker(
+        self,
+        writer: Writer,
+        marker: EndMarker,
+        now_ms: int,
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> int:
+        """End a transaction that wrote records here; the offset that must be replicated."""
+        batch = build_end_marker(
+            *marker,
+            producer_id=writer.producer_id,
+            producer_epoch=writer.epoch,
+            timestamp_ms=now_ms,
+        )
+        appended = self._append(batch, by)
+        self.state.apply_marker(writer, marker.is_commit)
+        return appended.last_offset + 1
+
+    def _append(self, batch: bytearray, by: ProducedBy) -> Appended:
+        if self.status is Status.GONE:  # this broker may lead again, but with another state
+            raise BrokerError(ErrorCode.NOT_COORDINATOR)
+        try:
+            return self.partition.append(batch, ACKS_ALL, by)
+        except BrokerError as error:
+            raise as_coordinator_error(error) from error
 
     async def replicated(self, end_offset: int) -> None:
         """Until a written record may be shown."""
@@ -150,13 +176,24 @@ class Runtime(Generic[S]):
     def is_loading(self) -> bool:
         return any(shard.status is Status.LOADING for shard in self._shards.values())
 
-    async def lead(self, partition: Partition) -> None:
-        """This broker leads a partition of the topic: rebuild its state from the log."""
-        self.resign(partition.name.partition)
+    def lead(self, partition: Partition) -> Coroutine[Any, Any, None]:
+        """This broker leads a partition of the topic: rebuild its state from the log.
+
+        From this call on nobody is served from an older state; to be awaited until it is loaded.
+        """
         number = partition.name.partition
+        self.resign(number)
         shard = Shard(partition, self._make_state(number))
         self._shards[number] = shard
-        await load(shard, self.types)
+        return self._load(number, shard)
+
+    async def _load(self, number: int, shard: Shard[S]) -> None:
+        try:
+            await load(shard, self.types)
+        except BaseException:
+            if self._shards.get(number) is shard:
+                self.resign(number)
+            raise
         if self._shards.get(number) is shard:
             shard.status = Status.ACTIVE
             shard.state.loaded(self._now_ms())
@@ -199,8 +236,6 @@ async def load(shard: Shard[S], types: RecordTypes) -> None:
 
 def apply_batches(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> int:
     """Apply the whole batches in `data` from `offset` on; where to go on."""
-    from ottla.protocol.records.batch import iterate_headers
-
     for position, header in iterate_headers(data):
         writer = Writer(header.producer_id, header.producer_epoch)
         if header.is_control:
