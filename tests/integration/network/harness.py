@@ -65,6 +65,7 @@ class ScriptedServer:
         self._held: dict[bytes, asyncio.Future[Answer]] = {}
         self.script(b"W", lambda body, _: Waiting(self._hold(body)))
         self.script(b"K", lambda body, _: Working(self._hold(body)))
+        self.script(b"A", lambda body, _: Waiting(self._hold_as_coroutine(body)))
         self.script(b"N", lambda *_: Answer([]))
 
     def script(self, first: bytes, reaction: Callable[[bytes, Connection], Served]) -> None:
@@ -92,6 +93,9 @@ class ScriptedServer:
         future = self._held.pop(body)
         if not future.done():
             future.set_result(answer_of(body))
+
+    async def _hold_as_coroutine(self, body: bytes) -> Answer:
+        return await self._hold(body)
 
     def _hold(self, body: bytes) -> Awaitable[Answer]:
         future = self._held[body] = asyncio.get_running_loop().create_future()

@@ -1,0 +1,115 @@
+"""Connections are counted exactly, at all gates or at none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ottla.network.limits import (
+    ConnectionGate,
+    ConnectionLimits,
+    Refusal,
+    TokenBucket,
+    admit,
+    normal_address,
+)
+
+
+def admitted(gate: ConnectionGate, address: str, count: int, now_s: float = 0.0) -> int:
+    return sum(admit([gate], address, now_s) is None for _ in range(count))
+
+
+def test_nothing_is_limited_by_default() -> None:
+    assert admitted(ConnectionGate(ConnectionLimits()), "a", 10_000) == 10_000
+
+
+def test_the_total_is_exact() -> None:
+    gate = ConnectionGate(ConnectionLimits(connections_max=7))
+    assert admitted(gate, "a", 5) + admitted(gate, "b", 5) == 7
+    assert gate.refusal("c", 0.0) is Refusal.TOTAL
+
+
+def test_a_released_connection_makes_room_for_one() -> None:
+    gate = ConnectionGate(ConnectionLimits(connections_max=2))
+    assert admitted(gate, "a", 5) == 2
+    gate.release("a")
+    assert admitted(gate, "b", 5) == 1
+
+
+def test_an_override_may_be_more_or_less_than_the_rule() -> None:
+    limits = ConnectionLimits(
+        connections_per_address_max=3, per_address_overrides={"many": 5, "none": 0}
+    )
+    gate = ConnectionGate(limits)
+    assert [admitted(gate, name, 9) for name in ("any", "many", "none")] == [3, 5, 0]
+    assert gate.refusal("any", 0.0) is Refusal.ADDRESS
+
+
+def test_what_one_gate_refuses_is_counted_at_none() -> None:
+    open_gate = ConnectionGate(ConnectionLimits(creations_per_s_max=10))
+    closed_gate = ConnectionGate(ConnectionLimits(connections_max=0))
+    for _ in range(50):
+        assert admit([open_gate, closed_gate], "a", 0.0) is Refusal.TOTAL
+    assert open_gate.open_connections == open_gate.open_of("a") == 0
+    assert admitted(open_gate, "a", 50) == 10  # no token was lost either
+
+
+def test_the_rate_allows_a_burst_of_a_second_and_then_its_pace() -> None:
+    gate = ConnectionGate(ConnectionLimits(creations_per_s_max=10))
+    assert admitted(gate, "a", 100, now_s=5.0) == 10
+    assert admitted(gate, "a", 100, now_s=5.05) == 0
+    assert admitted(gate, "a", 100, now_s=5.5) == 5
+    assert admitted(gate, "a", 100, now_s=500.0) == 10
+
+
+def test_a_rate_below_one_a_second_still_lets_one_pass() -> None:
+    gate = ConnectionGate(ConnectionLimits(creations_per_s_max=0.5))
+    assert [admitted(gate, "a", 3, now_s) for now_s in (0.0, 1.0, 2.0, 4.0)] == [1, 0, 1, 1]
+
+
+def test_new_limits_hold_for_new_connections_only() -> None:
+    gate = ConnectionGate(ConnectionLimits())
+    admitted(gate, "a", 10)
+    gate.limits = ConnectionLimits(connections_max=5)
+    assert gate.open_connections == 10
+    for _ in range(6):
+        gate.release("a")
+    assert admitted(gate, "a", 10) == 1
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=200))
+def test_counts_agree_with_a_plain_list(events: list[tuple[str, bool]]) -> None:
+    gate = ConnectionGate(ConnectionLimits(connections_max=8, connections_per_address_max=4))
+    connections: list[str] = []
+    for address, opens in events:
+        if opens:
+            fits = len(connections) < 8 and connections.count(address) < 4
+            assert (admit([gate], address, 0.0) is None) == fits
+            connections += [address] if fits else []
+        elif address in connections:
+            connections.remove(address)
+            gate.release(address)
+        assert gate.open_connections == len(connections)
+        assert [gate.open_of(each) for each in "abc"] == [connections.count(e) for e in "abc"]
+
+
+def test_a_clock_that_stands_still_gives_no_tokens() -> None:
+    bucket = TokenBucket(2)
+    taken = 0
+    while bucket.has_token(1.0) and taken < 100:
+        bucket.take()
+        taken += 1
+    assert taken == 2
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("2001:DB8:0:0::1", "2001:db8::1"),
+        ("fe80::1%eth0", "fe80::1%eth0"),
+        ("a name", "a name"),
+    ],
+)
+def test_an_address_has_one_text(host: str, address: str) -> None:
+    assert normal_address(host) == address
