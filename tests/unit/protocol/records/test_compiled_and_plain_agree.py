@@ -128,12 +128,13 @@ def test_select(random: Random) -> None:
 
 def random_segment(random: Random) -> Segment:
     body, count = random_body(random)
-    wanted = (
-        (0, 2**63 - 1) if random.random() < 0.7 else (random_int64(random), random_int64(random))
-    )
+    base_offset = random.choice((0, random_int64(random)))
+    wanted = (0, 2**63 - 1)
+    if random.random() < 0.3:
+        wanted = (random_int64(random), random_int64(random))
     return Segment(
-        body, 0, len(body), random.randrange(5), count, random.random() < 0.8,
-        random.choice((0, random_int64(random))), random_int64(random), append_time(random), *wanted,
+        body, 0, len(body), random.randrange(5), count, random.random() < 0.8, base_offset,
+        random_int64(random), append_time(random), *wanted,
     )  # fmt: skip
 
 
