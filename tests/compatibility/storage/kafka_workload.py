@@ -164,6 +164,7 @@ def write_trimmed(clients: JavaClients, topic: str) -> None:
 PLANS: dict[str, TopicPlan] = {
     "plain": TopicPlan(SMALL, write_plain),
     **{f"codec-{codec}": TopicPlan(SMALL, write_compressed(codec)) for codec in CODECS},
+    "preallocated": TopicPlan(SMALL | {"preallocate": "true"}, write_plain),
     "append-time": TopicPlan(SMALL | {"message.timestamp.type": "LogAppendTime"}, write_plain),
     "idempotent": TopicPlan(SMALL, write_idempotent),
     "transactions": TopicPlan(SMALL, write_transactions),
@@ -206,7 +207,7 @@ def as_consumed(clients: JavaClients, topic: str, topic_id: bytes) -> Written:
 
 def times_to_look_up(records: list[Consumed]) -> list[int]:
     """Before, at and just after some of the records' times, and after the last of them."""
-    some = {record.timestamp for record in records[:: max(1, len(records) // 15)]}
+    some = {record.timestamp for record in records[:: max(1, len(records) // 8)]}
     last = max(record.timestamp for record in records)
     return sorted({0, last, last + 1, *some, *(time + 1 for time in some)})
 

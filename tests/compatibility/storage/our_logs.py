@@ -113,3 +113,14 @@ def as_consumed(data: bytes, position: int, header: BatchHeader, offset: int) ->
 def offset_for_time(log: Log, timestamp: int) -> tuple[int, int] | None:
     found = log.find_by_timestamp(timestamp)
     return None if found is None else (found.offset, found.timestamp)
+
+
+def newest_values(records: list[Consumed]) -> dict[bytes | None, bytes]:
+    """What a reader of a whole compacted topic ends up with: the last value of every key."""
+    found: dict[bytes | None, bytes] = {}
+    for record in records:
+        if record.value is None:
+            found.pop(record.key, None)
+        else:
+            found[record.key] = record.value
+    return found

@@ -187,6 +187,7 @@ OUR_PLANS: dict[str, OurPlan] = {
         for codec in Codec
         if codec
     },
+    "preallocated": OurPlan(SMALL | {"preallocate": "true"}, write_plain),
     "recompressed": OurPlan(SMALL | {"compression.type": "snappy"}, write_plain),
     "append-time": OurPlan(SMALL | {"message.timestamp.type": "LogAppendTime"}, write_plain),
     "idempotent": OurPlan(SMALL, write_idempotent),

@@ -38,23 +38,27 @@ class Planted:
     plan: str
 
 
-def create_topics(clients: JavaClients, kinds: Iterable[str]) -> dict[str, bytes]:
-    """Topics of Kafka for all our plans, which its own cleaner leaves alone; their ids."""
-    calm = {"min.cleanable.dirty.ratio": "1"}
+def create_topics(
+    clients: JavaClients, kind: str, plans: Iterable[str], dirty_ratio: str
+) -> dict[str, bytes]:
+    """Topics of Kafka for these plans of ours; their ids. Its cleaner does not come for a dirty
+    ratio of 1."""
+    ratio = {"min.cleanable.dirty.ratio": dirty_ratio}
     return {
-        f"{kind}-{name}": clients.create_topic(f"{kind}-{name}", configs=plan.configs | calm)
-        for kind in kinds
-        for name, plan in OUR_PLANS.items()
+        f"{kind}-{name}": clients.create_topic(
+            f"{kind}-{name}", configs=OUR_PLANS[name].configs | ratio
+        )
+        for name in plans
     }
 
 
 def write_ours(path: Path, kind: str, ids: dict[str, bytes], *, is_closed: bool) -> list[Planted]:
-    """All our plans under the names that Kafka knows; left open, as by a killed process, or not."""
+    """Our plans under the names that Kafka knows; left open, as by a killed process, or not."""
     with open_directory(path, ManualClock(NOW_MS)) as directory:
         planted = []
-        for name, plan in OUR_PLANS.items():
-            topic = f"{kind}-{name}"
-            log = write_partition(directory, topic, plan, ids[topic])
+        for topic, topic_id in ids.items():
+            name = topic.removeprefix(f"{kind}-")
+            log = write_partition(directory, topic, OUR_PLANS[name], topic_id)
             planted.append(Planted(as_we_see(log), name))
         if is_closed:
             directory.close()

@@ -257,17 +257,30 @@ def test_a_swap_of_cleaned_segments_that_kafka_began_is_finished(
     partition = tmp_path / "logs" / f"{topic}-0"
     shutil.copytree(kafka_files.killed / f"{topic}-0", partition)
     originals = {path.name.split(".")[0] for path in partition.glob("*.log.deleted")}
-    base = next(path.stem for path in segment_files(partition, ".log") if path.stem in originals)
+    cleaned = [path for path in segment_files(partition, ".log") if path.stem in originals]
+    base = next(path.stem for path in cleaned if path.stat().st_size)
     for suffix in (".log", ".index", ".timeindex", ".txnindex"):
         file, original = partition / (base + suffix), partition / f"{base}{suffix}.deleted"
         if file.exists():
             file.rename(f"{file}.swap")
         if has_original and original.exists():
             original.rename(file)
-    (partition / f"{base}.log.cleaned").write_bytes(b"a round that never ended")
     with open_directory(tmp_path / "logs") as directory:
         log = log_of(directory, topic)
         assert consume(log, is_committed=False) == kafka_files.topics[topic].uncommitted
         assert consume(log, is_committed=True) == kafka_files.topics[topic].committed
     assert not list(partition.glob("*.swap"))
+
+
+def test_a_round_of_compaction_that_kafka_did_not_end_leaves_nothing(
+    kafka_files: KafkaFiles, tmp_path: Path
+) -> None:
+    partition = tmp_path / "logs" / "compacted-0"
+    shutil.copytree(kafka_files.killed / "compacted-0", partition)
+    base = segment_files(partition, ".log")[0].stem
+    for suffix in (".log", ".index", ".timeindex"):
+        (partition / f"{base}{suffix}.cleaned").write_bytes(b"half of something")
+    with open_directory(tmp_path / "logs") as directory:
+        log = log_of(directory, "compacted")
+        assert consume(log, is_committed=False) == kafka_files.topics["compacted"].uncommitted
     assert not list(partition.glob("*.cleaned"))

@@ -48,9 +48,16 @@ def partition_files(ours: Path, topic: str, suffix: str) -> list[Path]:
     return list(segment_files(ours / f"{topic}-0", suffix))
 
 
+def logs_of(ours: Path, topic: str) -> list[Path]:
+    """The record files, except one that ends in room for more: what a killed process has
+    preallocated is no batch, and Kafka's tool refuses it after Kafka itself was killed too."""
+    paths = partition_files(ours, topic, ".log")
+    return [path for path in paths if not path.read_bytes().endswith(bytes(100))]
+
+
 @TOPICS
 def test_logs(ours: Path, dump: DumpLogSegments, topic: str) -> None:
-    paths = partition_files(ours, topic, ".log")
+    paths = logs_of(ours, topic)
     assert len(paths) > 2
     for path in paths:
         data = path.read_bytes()
@@ -127,7 +134,7 @@ def texts(key: bytes | None, value: bytes | None) -> str:
 @TOPICS
 def test_batches_record_for_record(ours: Path, oracle: Oracle, topic: str) -> None:
     java = RecordsOracle(oracle)
-    for path in partition_files(ours, topic, ".log"):
+    for path in logs_of(ours, topic):
         data = path.read_bytes()
         found = [without_markers(batch) for batch in java.read(data)]
         assert found == as_java_reads(data)

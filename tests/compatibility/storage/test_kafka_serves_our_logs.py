@@ -1,8 +1,8 @@
 """Apache Kafka started on partitions that we wrote: its consumers get every record we wrote.
 
 One node goes through three lives: topics are made; it comes back with our partitions, closed in
-order (and a second set without their indexes); it is killed, and comes back with partitions that
-we left in the middle of a write.
+order (a second set without their indexes, a third for its cleaner); it is killed, and comes back
+with partitions that we left in the middle of a write.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.compatibility.storage.kafka_workload import PLAIN, Written
-from tests.compatibility.storage.our_logs import consume, open_directory
+from tests.compatibility.storage.kafka_workload import PLAIN, Written, wait_for_the_cleaner
+from tests.compatibility.storage.our_logs import consume, newest_values, open_directory
 from tests.compatibility.storage.our_workload import OUR_PLANS
 from tests.compatibility.storage.planting import (
     Planted,
@@ -33,8 +33,15 @@ from ottla.base.ids import TopicPartition
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 
-KINDS = ("closed", "unindexed", "torn")
-CASES = [f"{kind}-{name}" for kind in KINDS for name in OUR_PLANS]
+COMPACTED_PLANS = [name for name in OUR_PLANS if name.startswith("compacted")]
+# What a kind adds does not depend on the codec, so one stands for all.
+ONE_CODEC = [name for name in OUR_PLANS if not name.startswith("codec-") or name == "codec-zstd"]
+KINDS = {
+    "closed": list(OUR_PLANS),
+    "unindexed": ["plain", "codec-zstd", "transactions", "compacted-transactions", "trimmed"],
+    "torn": ONE_CODEC,
+}
+CASES = [f"{kind}-{name}" for kind, plans in KINDS.items() for name in plans]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,44 +52,57 @@ class Served:
     appended: dict[str, Written]  # some topics once more, after Java producers went on
 
 
+class Story:
+    """The three lives of one node."""
+
+    def __init__(self, root: Path, node: ApacheKafka, clients: JavaClients) -> None:
+        self.root = root
+        self.node = node
+        self.clients = clients
+        self.planted = {kind: self._write(kind, list(OUR_PLANS), dirty_ratio="1") for kind in KINDS}
+        self.planted["cleaned"] = self._write("cleaned", COMPACTED_PLANS, dirty_ratio="0.01")
+        self.kafkas: dict[str, Written] = {}
+
+    def _write(self, kind: str, plans: list[str], dirty_ratio: str) -> list[Planted]:
+        ids = create_topics(self.clients, kind, plans, dirty_ratio)
+        return write_ours(self.root / kind, kind, ids, is_closed=kind != "torn")
+
+    def second_life(self) -> None:
+        log_directory = self.node.log_directory
+        self.node.stop()
+        for kind in ("closed", "unindexed", "cleaned"):
+            plant(self.root / kind, log_directory, self.planted[kind])
+        remove_indexes(log_directory, self.planted["unindexed"])
+        self.node.start()
+        for each in self.planted["cleaned"]:
+            wait_for_the_cleaner(log_directory, each.ours.topic)
+        self._consume("closed", "unindexed", "cleaned")
+
+    def third_life(self) -> None:
+        log_directory = self.node.log_directory
+        self.node.kill()
+        plant(self.root / "torn", log_directory, self.planted["torn"])
+        tear_ends(log_directory, self.planted["torn"])
+        self.node.start()
+        self._consume("torn")
+
+    def _consume(self, *kinds: str) -> None:
+        for kind in kinds:
+            self.kafkas |= as_kafka_sees(self.clients, self.planted[kind])
+
+
 @pytest.fixture(scope="module")
 def served(oracle: Oracle, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     root = tmp_path_factory.mktemp("served")
     with ApacheKafka(root / "node") as node:
-        clients = JavaClients(oracle, node.bootstrap)
-        ids = create_topics(clients, KINDS)
-        planted = {
-            kind: write_ours(root / kind, kind, ids, is_closed=kind != "torn") for kind in KINDS
-        }
-        kafkas = first_life(node, clients, root, planted) | second_life(
-            node, clients, root, planted
-        )
-        appended = append_to(clients, planted["torn"])
+        story = Story(root, node, JavaClients(oracle, node.bootstrap))
+        story.second_life()
+        story.third_life()
+        appended = append_to(story.clients, story.planted["torn"])
         node.stop()
-        ours = {each.ours.topic: each.ours for kind in KINDS for each in planted[kind]}
-        yield Served(ours, kafkas, node.log_directory, appended)
+        ours = {each.ours.topic: each.ours for kind in story.planted.values() for each in kind}
+        yield Served(ours, story.kafkas, node.log_directory, appended)
     shutil.rmtree(root)
-
-
-def first_life(
-    node: ApacheKafka, clients: JavaClients, root: Path, planted: dict[str, list[Planted]]
-) -> dict[str, Written]:
-    node.stop()
-    plant(root / "closed", node.log_directory, planted["closed"])
-    plant(root / "unindexed", node.log_directory, planted["unindexed"])
-    remove_indexes(node.log_directory, planted["unindexed"])
-    node.start()
-    return as_kafka_sees(clients, planted["closed"] + planted["unindexed"])
-
-
-def second_life(
-    node: ApacheKafka, clients: JavaClients, root: Path, planted: dict[str, list[Planted]]
-) -> dict[str, Written]:
-    node.kill()
-    plant(root / "torn", node.log_directory, planted["torn"])
-    tear_ends(node.log_directory, planted["torn"])
-    node.start()
-    return as_kafka_sees(clients, planted["torn"])
 
 
 def append_to(clients: JavaClients, planted: list[Planted]) -> dict[str, Written]:
@@ -120,6 +140,14 @@ def test_times_lead_kafka_to_the_records_we_find(served: Served, topic: str) -> 
     has_gaps = "trimmed" in topic or "compacted" in topic
     for time, found in kafkas.times.items():
         assert found == ours.times[time] or (found is None and has_gaps)
+
+
+@pytest.mark.parametrize("plan", COMPACTED_PLANS)
+def test_kafkas_cleaner_compacts_what_we_wrote(served: Served, plan: str) -> None:
+    ours, kafkas = served.ours[f"cleaned-{plan}"], served.kafkas[f"cleaned-{plan}"]
+    assert newest_values(kafkas.committed) == newest_values(ours.committed)
+    assert len(kafkas.uncommitted) < len(ours.uncommitted)
+    assert (kafkas.end_offset, kafkas.stable_offset) == (ours.end_offset, ours.stable_offset)
 
 
 def test_producers_of_kafka_go_on_where_we_ended(served: Served) -> None:

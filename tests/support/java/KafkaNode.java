@@ -30,8 +30,16 @@ public final class KafkaNode {
         int status = StorageTool.execute(format, System.err);
         if (status != 0)
             System.exit(status);
-        KafkaRaftServer server =
-            new KafkaRaftServer(KafkaConfig.fromProps(propertiesIn(file)), Time.SYSTEM);
+        try {
+            run(KafkaConfig.fromProps(propertiesIn(file)));
+        } catch (Throwable error) {
+            error.printStackTrace();
+            Runtime.getRuntime().halt(1);  // threads that were started would go on for ever
+        }
+    }
+
+    private static void run(KafkaConfig config) {
+        KafkaRaftServer server = new KafkaRaftServer(config, Time.SYSTEM);
         Runtime.getRuntime().addShutdownHook(new Thread(server::shutdown, "shutdown"));
         server.startup();
         System.out.println("READY");
