@@ -9,10 +9,11 @@ Leaves    remembering to `producer_state.py`.
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import BatchHeader
+from ottla.protocol.records.control import EndMarker
 from ottla.storage.producer_entry import NO_EPOCH, SEQUENCE_MASK, ProducerEntry, WrittenBatch
 from ottla.storage.transaction_verification import NO_GUARD, Verification
 
@@ -26,16 +27,6 @@ class AppendOrigin(Enum):
     CLIENT = "client"  # everything
     COORDINATOR = "coordinator"  # no sequences: group offsets in transactions, markers
     REPLICATION = "replication"  # nothing: the leader has checked
-
-
-class EndMarker(Protocol):
-    """What a transaction marker says."""
-
-    @property
-    def is_commit(self) -> bool: ...
-
-    @property
-    def coordinator_epoch(self) -> int: ...
 
 
 class Verdict(NamedTuple):

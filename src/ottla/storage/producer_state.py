@@ -19,8 +19,9 @@ from ottla.protocol.records.batch import (
     TRANSACTIONAL_BIT,
     BatchHeader,
 )
+from ottla.protocol.records.control import EndMarker
 from ottla.storage import append_decisions as decisions
-from ottla.storage.append_decisions import ACCEPTED, AppendOrigin, EndMarker, Verdict
+from ottla.storage.append_decisions import ACCEPTED, AppendOrigin, Verdict
 from ottla.storage.open_transactions import CompletedTransaction, OpenTransactions
 from ottla.storage.producer_entry import NO_OFFSET, SEQUENCE_MASK, ProducerEntry, WrittenBatch
 from ottla.storage.transaction_verification import NO_GUARD, Verifications

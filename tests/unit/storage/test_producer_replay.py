@@ -9,20 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ottla.protocol.records.batch import CONTROL_BIT, TRANSACTIONAL_BIT, BatchHeader
+from ottla.protocol.records.control import EndMarker
 from ottla.storage.append_decisions import ACCEPTED
 from ottla.storage.open_transactions import CompletedTransaction
 from ottla.storage.producer_snapshot import decode_snapshot, encode_snapshot
 from ottla.storage.producer_state import ProducerStates
 
 
-class Marker(NamedTuple):
-    is_commit: bool
-    coordinator_epoch: int
-
-
 class Entry(NamedTuple):
     header: BatchHeader
-    marker: Marker | None
+    marker: EndMarker | None
 
 
 class Attempt(NamedTuple):
@@ -33,7 +29,7 @@ class Attempt(NamedTuple):
     sequence: int
     records: int
     transactional: bool
-    marker: Marker | None
+    marker: EndMarker | None
     version: int
 
 
@@ -45,7 +41,7 @@ ATTEMPTS = st.lists(
         sequence=st.sampled_from([0, 0, 0, 0, 0, -1, -2, 1]),
         records=st.integers(1, 3),
         transactional=st.booleans(),
-        marker=st.none() | st.builds(Marker, st.booleans(), st.integers(0, 2)),
+        marker=st.none() | st.builds(EndMarker, st.booleans(), st.integers(0, 2)),
         version=st.integers(1, 2),
     ),
     max_size=60,

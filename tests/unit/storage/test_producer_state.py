@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import pytest
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import CONTROL_BIT, TRANSACTIONAL_BIT, BatchHeader
+from ottla.protocol.records.control import EndMarker
 from ottla.storage.append_decisions import ACCEPTED, AppendOrigin, Verdict
 from ottla.storage.open_transactions import CompletedTransaction
 from ottla.storage.producer_state import ProducerStates
@@ -17,12 +16,7 @@ SEQUENCE_MAX = 2**31 - 1
 DAY_MS = 24 * 3600 * 1000
 
 
-class Marker(NamedTuple):
-    is_commit: bool
-    coordinator_epoch: int = 0
-
-
-COMMIT, ABORT = Marker(True), Marker(False)
+COMMIT, ABORT = EndMarker(True, 0), EndMarker(False, 0)
 
 
 def batch(
@@ -61,7 +55,7 @@ class Partition:
         return verdict
 
     def end(
-        self, marker: Marker, *, producer: int = 1, epoch: int = 0, version: int = 1
+        self, marker: EndMarker, *, producer: int = 1, epoch: int = 0, version: int = 1
     ) -> Verdict | CompletedTransaction | None:
         header = marker_batch(self.states.end_offset, producer=producer, epoch=epoch)
         verdict = self.states.decide_marker(header, marker, version)
@@ -260,9 +254,9 @@ def test_a_marker_of_an_older_epoch_is_fenced(partition: Partition) -> None:
 
 def test_a_marker_of_an_older_coordinator_is_fenced(partition: Partition) -> None:
     partition.produce(0, transactional=True)
-    partition.end(Marker(True, coordinator_epoch=7))
+    partition.end(EndMarker(True, coordinator_epoch=7))
     partition.produce(1, transactional=True)
-    outcome = partition.end(Marker(False, coordinator_epoch=6))
+    outcome = partition.end(EndMarker(False, coordinator_epoch=6))
     assert code_of(outcome) == ErrorCode.TRANSACTION_COORDINATOR_FENCED
 
 

@@ -21,7 +21,7 @@ from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.cleaning_states import CleaningStates
-from ottla.storage.compaction.log_summary import request_for, summarise
+from ottla.storage.compaction.log_summary import may_be_dirty, request_for, summarise
 from ottla.storage.compaction.plan import Cleanable, choose_dirtiest, should_clean, survey
 from ottla.storage.compaction.request import (
     CleanedGroup,
@@ -30,6 +30,7 @@ from ottla.storage.compaction.request import (
     CleanRequest,
     CleanSummary,
 )
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import CLEANED_SUFFIX, parse_segment_file_name
 from ottla.storage.log import Log
 from ottla.storage.segment import Segment
@@ -58,23 +59,13 @@ class Compactor:
 
     def begin(self, logs: Iterable[Log], now_ms: int) -> Round | None:
         """Choose the dirtiest log that may be cleaned, and begin its round."""
-        by_partition = {
-            log.partition: log
-            for log in logs
-            if log.config.is_compacted and self.states.can_begin(log.partition)
-        }
-        surveyed = [self._survey(log, now_ms) for log in by_partition.values()]
-        chosen = choose_dirtiest(
-            each for each in surveyed if should_clean(each, by_partition[each.partition].config)
-        )
-        if chosen is None:
-            return None
-        log = by_partition[chosen.partition]
-        request = request_for(log, chosen, self._limits, now_ms)
-        self.states.begin(log.partition)
-        sources = {each.base_offset: each for each in log.segments}
-        generations = {base_offset: each.generation for base_offset, each in sources.items()}
-        return Round(log, request, sources, generations)
+        dirty: dict[Cleanable, Log] = {}
+        for log in filter(self._may_begin, logs):
+            found = self._survey(log, now_ms)
+            if found is not None and should_clean(found, log.config):
+                dirty[found] = log
+        chosen = choose_dirtiest(dirty)
+        return None if chosen is None else self._begin(dirty[chosen], chosen, now_ms)
 
     def take(self, round_: Round, event: CleanedGroup | CleanSummary | CleanFailure) -> None:
         """Use what the helper has done. Once the round is over, whatever comes is dropped."""
@@ -88,9 +79,10 @@ class Compactor:
             self.offsets.set(log.partition, event.end_offset)
             self._end(round_)
         else:
-            logger.error("%s: compaction failed: %s", log.partition, event.message)
             if event.is_damaged:
-                self.states.mark_uncleanable(log.partition, event.message)
+                self._is_damaged(log, event.message)
+            else:
+                logger.warning("%s: compaction failed: %s", log.partition, event.message)
             self.abandon(round_)
 
     def abandon(self, round_: Round) -> None:
@@ -109,11 +101,38 @@ class Compactor:
         self.states.forget(partition)
         self.offsets.remove(partition)
 
-    def _survey(self, log: Log, now_ms: int) -> Cleanable:
-        found = survey(summarise(log, self.offsets.get(log.partition)), now_ms)
+    def _may_begin(self, log: Log) -> bool:
+        return (
+            log.config.is_compacted
+            and self.states.can_begin(log.partition)
+            and may_be_dirty(log, self.offsets.get(log.partition))
+        )
+
+    def _survey(self, log: Log, now_ms: int) -> Cleanable | None:
+        """None where the log is damaged: that must keep no other from being cleaned."""
+        try:
+            found = survey(summarise(log, self.offsets.get(log.partition)), now_ms)
+        except CorruptLogError as error:
+            self._is_damaged(log, str(error))
+            return None
         if found.is_checkpoint_wrong:
             self.offsets.set(log.partition, found.first_dirty_offset)
         return found
+
+    def _begin(self, log: Log, chosen: Cleanable, now_ms: int) -> Round | None:
+        try:
+            request = request_for(log, chosen, self._limits, now_ms)
+        except CorruptLogError as error:
+            self._is_damaged(log, str(error))
+            return None
+        self.states.begin(log.partition)
+        sources = {each.base_offset: each for each in log.segments}
+        generations = {base_offset: each.generation for base_offset, each in sources.items()}
+        return Round(log, request, sources, generations)
+
+    def _is_damaged(self, log: Log, reason: str) -> None:
+        logger.error("%s: is compacted no more: %s", log.partition, reason)
+        self.states.mark_uncleanable(log.partition, reason)
 
     def _swap(self, round_: Round, group: CleanedGroup) -> bool:
         log = round_.log

@@ -50,12 +50,16 @@ class HelperProcess:
             code = process.wait()
             yield CleanFailure(f"the helper process ended with code {code}", is_damaged=False)
         finally:
-            self.kill()
+            self.close()
 
     def kill(self) -> None:
-        """End it now, whatever it does, and wait until it is gone."""
+        """End it now, whatever it does, and wait until it is gone. `run` then says so."""
         self._process.kill()
         self._process.wait()
+
+    def close(self) -> None:
+        """As `kill`, and let go of the pipes: not while `run` is at work."""
+        self.kill()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 try:

@@ -18,16 +18,27 @@ from ottla.storage.segment_search import largest_timestamp
 from ottla.storage.transaction_index import AbortedTransaction
 
 
+def may_be_dirty(log: Log, checkpoint: int | None) -> bool:
+    """Whether a survey is worth its time: most logs have nothing new since they were cleaned."""
+    if checkpoint is None or not log.log_start_offset <= checkpoint <= log.log_end_offset:
+        return True
+    return checkpoint < log.segments.active.base_offset
+
+
 def summarise(log: Log, checkpoint: int | None) -> LogSummary:
-    *closed, active = log.segments
     has_least_lag = log.config.min_compaction_lag_ms > 0
     has_largest_lag = log.config.max_compaction_lag_ms < INT64_MAX
     return LogSummary(
         partition=log.partition,
         config=log.config,
         segments=[
-            *(_summary(each, has_least_lag, has_largest_lag) for each in closed),
-            SegmentSummary(active.base_offset, active.size, -1, -1),
+            SegmentSummary(
+                base_offset=segment.base_offset,
+                size_bytes=segment.size,
+                largest_timestamp=largest_timestamp(segment) if has_least_lag else -1,
+                first_timestamp=segment.first_timestamp() if has_largest_lag else -1,
+            )
+            for segment in log.segments
         ],
         log_start_offset=log.log_start_offset,
         log_end_offset=log.log_end_offset,
@@ -36,12 +47,10 @@ def summarise(log: Log, checkpoint: int | None) -> LogSummary:
     )
 
 
-def _summary(segment: Segment, with_largest: bool, with_first: bool) -> SegmentSummary:
+def _source(segment: Segment) -> SegmentSummary:
     return SegmentSummary(
         base_offset=segment.base_offset,
         size_bytes=segment.size,
-        largest_timestamp=largest_timestamp(segment) if with_largest else -1,
-        first_timestamp=segment.first_timestamp() if with_first else -1,
         offset_index_bytes=segment.indexes.offsets.size_bytes,
         time_index_bytes=segment.indexes.times.size_bytes,
     )
@@ -56,7 +65,7 @@ def request_for(
         partition=log.partition,
         directory=log.path,
         config=log.config,
-        segments=tuple(_summary(segment, False, False) for segment in closed),
+        segments=tuple(map(_source, closed)),
         first_dirty_offset=cleanable.first_dirty_offset,
         first_uncleanable_offset=end,
         now_ms=now_ms,

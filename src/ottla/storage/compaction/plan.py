@@ -22,8 +22,8 @@ RELATIVE_OFFSET_MAX = 2**31 - 1
 class SegmentSummary:
     base_offset: int
     size_bytes: int
-    largest_timestamp: int  # of its records
-    first_timestamp: int  # of its first batch; -1 where that is not known
+    largest_timestamp: int = -1  # of its records; asked for only where there is a least lag
+    first_timestamp: int = -1  # of its first batch; only where there is a largest lag
     offset_index_bytes: int = 0
     time_index_bytes: int = 0
 

@@ -29,7 +29,7 @@ class Story:
         self.steps = {
             self.produce_plain: 20,
             self.produce_with_id: 30,
-            self.end_transaction: 12,
+            self.end_transaction: 25,
             self.wait: 6,
             self.change_map: 4,
             self.roll: 8,
@@ -40,6 +40,9 @@ class Story:
     def run(self, steps: int) -> None:
         for step in self.random.choices(list(self.steps), list(self.steps.values()), k=steps):
             step()
+        for producer in self.world.producers.values():
+            if producer.transaction is not None:
+                self.world.end(producer.number, self.random.random() < 0.5)
         for _ in range(3):
             self.world.clock.advance_ms(RETENTION_MS)
             self.roll()

@@ -18,8 +18,9 @@ from ottla.base.ids import TopicPartition
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.cleaning_states import CleaningStates
 from ottla.storage.compaction.compactor import Round
-from ottla.storage.compaction.request import CleanFailure, CleanSummary
+from ottla.storage.compaction.request import CleanFailure, CleaningLimits, CleanSummary
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.recovery import Checkpoint
 from ottla.testing.filesystem import MemoryDisk
 
 OTHER = TopicPartition("other", 7)
@@ -217,3 +218,46 @@ def test_a_log_with_the_name_of_a_deleted_one_begins_anew() -> None:
     states.forget(PARTITION)
     assert states.can_begin(PARTITION)
     assert states.uncleanable == {}
+
+
+# Damage
+
+
+def test_an_abort_that_no_index_knows_stops_the_round() -> None:
+    """Taken for committed, its records would push out what was really committed."""
+    world = World()
+    world.produce([(b"a", b"committed")])
+    world.produce([(b"a", b"aborted")], producer=1, is_transactional=True)
+    world.end(1, is_commit=False)
+    world.log.roll()
+    round_ = begun(world)
+    round_.request = replace(round_.request, aborted=())
+    with pytest.raises(CorruptLogError, match="no index has"):
+        list(world.clean(round_))
+
+
+def test_a_batch_that_grows_beyond_the_limit_stops_the_round() -> None:
+    world = World(limits=CleaningLimits(decompressed_bytes_max=5000))
+    world.produce([(b"a", bytes(10_000))], codec=4)
+    world.log.roll()
+    with pytest.raises(CorruptLogError, match="zstd"):
+        list(world.clean(begun(world)))
+
+
+def test_a_damaged_log_keeps_no_other_from_being_cleaned() -> None:
+    config = replace(CONFIG, max_compaction_lag_ms=1000)
+    damaged, sound = World(config=config), World(config=config)
+    for world in (damaged, sound):
+        world.produce([(b"a", b"1")])
+        world.log.roll()
+        world.produce([(b"a", b"2")])
+        world.log.roll()
+    damaged.log.partition = OTHER
+    damaged.log.close()
+    damaged.disk.flip_bit(damaged.log.segments[0].path, 16)  # the magic of its first batch
+    damaged.open(Checkpoint(2, 0, is_clean=True))
+    damaged.log.partition = OTHER
+    round_ = sound.compactor.begin([damaged.log, sound.log], sound.clock.now_ms())
+    assert round_ is not None
+    assert round_.log is sound.log
+    assert list(sound.compactor.states.uncleanable) == [OTHER]

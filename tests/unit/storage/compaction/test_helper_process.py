@@ -129,7 +129,7 @@ def test_a_round_can_be_given_up_at_any_time(place: Place) -> None:
     place.fill(batches=300)
     round_ = place.begin(CleaningLimits(bytes_per_second=100))
     helper = HelperProcess()
-    helper.kill()
+    helper.close()
     place.compactor.abandon(round_)
     assert place.cleaned_files() == []
 
@@ -142,7 +142,7 @@ def test_a_helper_inherits_no_socket() -> None:
         try:
             found = {os.readlink(path) for path in Path(f"/proc/{helper.pid}/fd").iterdir()}
         finally:
-            helper.kill()
+            helper.close()
     assert not [target for target in found if target.startswith("socket:")]
 
 
