@@ -36,7 +36,7 @@ def test_records_come_back_from_their_batch(codec: Codec, rows: list[Record]) ->
     assert list(iterate_records(batch)) == rows
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(rows=records(), codec=st.sampled_from(Codec), base_timestamp=INT64)
 def test_any_records_come_back(rows: list[Record], codec: Codec, base_timestamp: int) -> None:
     horizon = None if base_timestamp < 0 else base_timestamp
@@ -152,7 +152,7 @@ def test_the_body_of_an_uncompressed_batch_is_a_view() -> None:
     assert body.obj is batch
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), codec=st.sampled_from(Codec))
 def test_spoiled_batches_end_in_records_or_in_a_typed_error(
     data: st.DataObject, codec: Codec

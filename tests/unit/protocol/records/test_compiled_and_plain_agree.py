@@ -36,7 +36,7 @@ COUNTS = (0, 0, 0, 0, 0, 0, 1, -1, -100, 2**31 - 1)
 
 def on_many_seeds(test: Callable[[Random], None]) -> Callable[[], None]:
     @given(seed=st.integers(0, 2**64 - 1))
-    @settings(max_examples=40)
+    @settings(max_examples=40, deadline=None)
     def run(seed: int) -> None:
         random = Random(seed)
         for _ in range(CASES_PER_SEED):

@@ -117,7 +117,7 @@ def test_every_level_kafka_allows_is_taken(codec: Codec, level: int) -> None:
 
 @CODECS
 @given(data=st.binary(max_size=2000))
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_any_bytes_survive(codec: Codec, data: bytes) -> None:
     assert decompress(codec, compress(codec, data), 2000) == data
 
@@ -189,7 +189,7 @@ def test_a_stream_of_empty_pieces_ends_somewhere(piece: bytes) -> None:
 
 @COMPRESSING
 @given(data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_spoiled_streams_end_in_bytes_or_in_a_typed_error(
     codec: Codec, data: st.DataObject
 ) -> None:

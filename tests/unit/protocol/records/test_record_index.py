@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.protocol.records.cases import NOW_MS, plain_records, records
+from tests.unit.protocol.records.cases import NOW_MS, ordinary_time, plain_records, records
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
@@ -25,7 +25,7 @@ from ottla.protocol.records.searching import (
 CODECS = pytest.mark.parametrize("codec", Codec, ids=lambda codec: codec.name.lower())
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(rows=records(), codec=st.sampled_from(Codec), step=st.integers(1, 5))
 def test_indexes_say_where_everything_is(rows: list[Record], codec: Codec, step: int) -> None:
     batch = build_batch(rows, codec=codec)
@@ -76,9 +76,9 @@ def test_the_first_of_the_largest_timestamps_is_found(codec: Codec) -> None:
     assert find_max_timestamp(build_batch(ROWS, codec=codec), 0) == TimestampOffset(NOW_MS + 9, 2)
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(
-    rows=records(st.integers(-1, 2**45)),
+    rows=records(ordinary_time),
     codec=st.sampled_from(Codec),
     horizons=st.tuples(*2 * [st.one_of(st.none(), st.integers(0, 2**45))]),
     data=st.data(),
