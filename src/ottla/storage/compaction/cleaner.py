@@ -143,17 +143,36 @@ class Cleaning:
                 self._files, request.directory, group[0].base_offset, request.config,
                 request.now_ms, request.limits.read_bytes,
             )  # fmt: skip
-            last = [each.base_offset for each in group if each.size_bytes][-1:]
             try:
-                for segment in group:
-                    is_last = segment.base_offset in last
-                    self._clean_into(cleaned, segment, is_last, transactions, rules, rewriter)
-                self._wrote(cleaned.finish())
-                self._counts.records_kept += cleaned.records_count
+                has_changed = self._clean_group(cleaned, group, transactions, rules, rewriter)
+                if has_changed:
+                    self._wrote(cleaned.finish())
+                else:
+                    cleaned.discard()  # the old segment is as good, and in the page cache
             except BaseException:
                 cleaned.discard()
                 raise
-            yield CleanedGroup(cleaned.base_offset, tuple(each.base_offset for each in group))
+            self._counts.records_kept += cleaned.records_count
+            if has_changed:
+                yield CleanedGroup(cleaned.base_offset, tuple(each.base_offset for each in group))
+
+    def _clean_group(
+        self,
+        cleaned: CleanedSegment,
+        group: list[SegmentSummary],
+        transactions: SeenTransactions,
+        rules: BatchRules,
+        rewriter: BatchRewriter,
+    ) -> bool:
+        """Fill the new segment; False where it is the same as the only old one."""
+        last = [each.base_offset for each in group if each.size_bytes][-1:]
+        has_changed = len(group) > 1
+        for segment in group:
+            is_last = segment.base_offset in last
+            has_changed |= self._clean_into(
+                cleaned, segment, is_last, transactions, rules, rewriter
+            )
+        return has_changed
 
     def _clean_into(
         self,
@@ -163,7 +182,9 @@ class Cleaning:
         transactions: SeenTransactions,
         rules: BatchRules,
         rewriter: BatchRewriter,
-    ) -> None:
+    ) -> bool:
+        """Copy what stays of an old segment; True where that is less, or other, than all."""
+        has_changed = False
         for position, header, batch in self._walk(segment, 0):
             is_last = is_last_segment and position + len(batch) == segment.size_bytes
             self._counts.bytes_read += len(batch)
@@ -180,8 +201,10 @@ class Cleaning:
                 left = rewriter.rewrite(batch, header, fate)
             except InvalidBatch as error:
                 raise self._damage(segment, position, error) from error
+            has_changed |= left is not batch
             if left is not None:
                 self._wrote(cleaned.append(left))
+        return has_changed
 
     # Both
 

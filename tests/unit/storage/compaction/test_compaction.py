@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.unit.storage.compaction.compaction_world import CONFIG, RETENTION_MS, World
+from tests.unit.storage.compaction.compaction_world import CONFIG, PATH, RETENTION_MS, World
 
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
@@ -227,3 +227,20 @@ def test_a_new_segment_still_ends_where_the_old_ones_did() -> None:
     last, _ = world.batches()[1]
     assert (last.base_offset, last.next_offset, last.records_count) == (1, 2, 0)
     assert offsets(world) == [0, 2]
+
+
+def test_a_segment_that_loses_nothing_stays_as_it_is() -> None:
+    world = World(config=replace(CONFIG, segment_bytes=100))
+    for key in (b"a", b"b", b"c"):
+        world.produce([(key, b"1")])
+        world.log.roll()
+    world.produce([(b"b", b"2")])
+    world.log.roll()
+    before = list(world.log.segments)
+    summary = world.compact()
+    assert summary is not None
+    assert [old is new for old, new in zip(before, world.log.segments, strict=True)] == [
+        True, False, True, True, True,
+    ]  # fmt: skip
+    assert offsets(world) == [0, 2, 3]
+    assert not [name for name in world.disk.list_directory(PATH) if name.endswith(".cleaned")]
