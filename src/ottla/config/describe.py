@@ -47,7 +47,8 @@ def _topic_entry(name: str, overrides: Mapping[str, str], layers: BrokerLayers) 
 
 def describe_broker(layers: BrokerLayers) -> list[ConfigEntry]:
     texts = layers.effective()
-    names = [n for n, o in BROKER_OPTIONS.items() if not o.is_internal or n in layers.static]
+    given = {*layers.dynamic_broker, *layers.dynamic_default, *layers.static}
+    names = [n for n, o in BROKER_OPTIONS.items() if not o.is_internal or n in given]
     return [_broker_entry(name, texts.get(name), _synonyms(name, layers)) for name in names]
 
 

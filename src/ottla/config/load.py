@@ -114,14 +114,11 @@ def _problem_with_key(given: Given) -> str | None:
 
 
 def _with_one_id(static: dict[str, str]) -> dict[str, str]:
-    """`broker.id` alone is the node's id. A negative one asks for any, and says nothing."""
-    broker_id = static.get("broker.id")
-    if broker_id is not None and broker_id.strip().startswith("-"):
+    """Each of the two names stands for both. A negative `broker.id` asks for any: it says nothing."""
+    if static.get("broker.id", "").strip().startswith("-"):
         static = {name: text for name, text in static.items() if name != "broker.id"}
-        broker_id = None
-    if broker_id is not None and "node.id" not in static:
-        return static | {"node.id": broker_id}
-    return static
+    given = [static[name] for name in ("node.id", "broker.id") if name in static]
+    return {"node.id": given[0], "broker.id": given[0]} | static if given else static
 
 
 def _with_place(problem: str, known: Mapping[str, Given]) -> str:

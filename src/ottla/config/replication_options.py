@@ -195,6 +195,7 @@ class ReplicationQuotaOptions:
         at_least(0),
         "Bytes a second that a broker sends for throttled replicas.",
         scope=DYNAMIC,
+        is_internal=True,
     )
     follower_replication_throttled_rate: int = option(
         "follower.replication.throttled.rate",
@@ -203,6 +204,7 @@ class ReplicationQuotaOptions:
         at_least(0),
         "Bytes a second that a broker fetches for throttled replicas.",
         scope=DYNAMIC,
+        is_internal=True,
     )
     replica_alter_log_dirs_io_max_bytes_per_second: int = option(
         "replica.alter.log.dirs.io.max.bytes.per.second",
@@ -211,4 +213,5 @@ class ReplicationQuotaOptions:
         at_least(0),
         "Bytes a second for moving replicas between a broker's directories.",
         scope=DYNAMIC,
+        is_internal=True,
     )

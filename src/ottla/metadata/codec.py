@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -80,8 +81,17 @@ def _wholes(value: Any) -> tuple[int, ...]:
     return items
 
 
+# The same few ids of topics and directories come again and again.
+_uuid_text = lru_cache(4096)(uuid_to_text)
+_uuid_of_text = lru_cache(4096)(uuid_from_text)
+
+
+def _uuid(value: Any) -> bytes:
+    return _uuid_of_text(_text(value))
+
+
 def _uuids(value: Any) -> tuple[bytes, ...]:
-    return tuple(uuid_from_text(_text(item)) for item in _items(value))
+    return tuple(map(_uuid, _items(value)))
 
 
 def _endpoint(value: Any) -> Endpoint:
@@ -109,8 +119,8 @@ TEXT = Shape(_same, _text)
 BOOL = Shape(_same, _yes_or_no)
 FLOAT = Shape(_same, _number)
 INTS = Shape(_same, _wholes)
-UUID = Shape(uuid_to_text, lambda value: uuid_from_text(_text(value)))
-UUIDS = Shape(lambda values: [uuid_to_text(value) for value in values], _uuids)
+UUID = Shape(_uuid_text, _uuid)
+UUIDS = Shape(lambda values: list(map(_uuid_text, values)), _uuids)
 ENDPOINTS = Shape(_same, lambda value: tuple(_endpoint(item) for item in _items(value)))
 FEATURES = Shape(
     lambda values: [[name, *versions] for name, versions in values],
@@ -193,12 +203,16 @@ class _Kind(NamedTuple):
     name: str
     record_type: Any
     fields: tuple[_Field, ...]
+    by_key: dict[str, _Field]
+    required: frozenset[str]
 
 
 def _kind_of(record_type: Any) -> _Kind:
     name, keys = _NAMES[record_type]
-    fields = dataclasses.fields(record_type)
-    return _Kind(name, record_type, tuple(_Field(f.name, *keys[f.name], f.default) for f in fields))
+    declared = dataclasses.fields(record_type)
+    fields = tuple(_Field(each.name, *keys[each.name], each.default) for each in declared)
+    required = frozenset(each.attribute for each in fields if each.default is dataclasses.MISSING)
+    return _Kind(name, record_type, fields, {each.key: each for each in fields}, required)
 
 
 _KINDS = {record_type: _kind_of(record_type) for record_type in _NAMES}
@@ -237,17 +251,15 @@ def _from_object(content: Any, index: int) -> Record:
     version = content.get(VERSION, 0)
     if version != 0 and version != VERSIONS[kind.name]:
         raise MalformedRecord(f"record {index}: {kind.name} of unknown version {version}")
-    values = []
-    for attribute, key, shape, default in kind.fields:
-        if key in content:
+    values = {}
+    for key, value in content.items():
+        if (field := kind.by_key.get(key)) is not None:
             try:
-                values.append(shape.decode(content[key]))
+                values[field.attribute] = field.shape.decode(value)
             except (ValueError, TypeError, KeyError) as error:
-                what = f"record {index}: {attribute} of {kind.name}: {error}"
+                what = f"record {index}: {field.attribute} of {kind.name}: {error}"
                 raise MalformedRecord(what) from error
-        elif default is dataclasses.MISSING:
-            raise MalformedRecord(f"record {index}: {kind.name} without {attribute}")
-        else:
-            values.append(default)
-    record: Record = kind.record_type(*values)
+    if missing := kind.required - values.keys():
+        raise MalformedRecord(f"record {index}: {kind.name} without {min(missing)}")
+    record: Record = kind.record_type(**values)
     return record

@@ -101,7 +101,10 @@ class FileMetadataLog:
                 )
             image = image.copy()  # the original moves on while this one is written
             self._journal = None
-            await self._work(journal.begin_next)
+            try:
+                await self._work(journal.begin_next)
+            except OSError as error:
+                raise AppendFailed(str(error)) from error
             self._journal = journal
         frame = await _encode_slowly(image)
         async with self._turn:

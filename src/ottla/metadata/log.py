@@ -58,6 +58,9 @@ class MetadataLog(Protocol):
         """Whether enough was appended since the last snapshot to be worth another."""
 
     async def write_snapshot(self, image: Image) -> None:
-        """Keep the image, which is at the end of the log, in the place of what made it."""
+        """Keep the image, which is at the end of the log, in the place of what made it.
+
+        After OSError there is no new snapshot, and the log goes on without.
+        """
 
     async def close(self) -> None: ...

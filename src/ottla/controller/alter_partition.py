@@ -1,0 +1,142 @@
+"""AlterPartition: a leader says who is in sync with it.
+
+It may say so only with the epochs that hold now; a change that somebody else made first comes back
+as an error, and the leader tries again with what it learns from that.
+"""
+
+from __future__ import annotations
+
+from ottla.base.ids import TopicId
+from ottla.controller.decision import Decision
+from ottla.controller.elections import Election, Wanted, decide_change, rules_for
+from ottla.controller.state import State
+from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.records import RECOVERED, RECOVERING, PartitionChanged
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages import alter_partition_response as response
+from ottla.protocol.messages.alter_partition_request import (
+    AlterPartitionRequest,
+    BrokerState,
+    PartitionData,
+)
+
+ANY_EPOCH = -1
+
+
+def decide_alter_partition(
+    state: State, request: AlterPartitionRequest, version: int
+) -> Decision[response.AlterPartitionResponse]:
+    """BrokerError unless the broker is who it says."""
+    state.check_broker_epoch(request.broker_id, request.broker_epoch)
+    alteration = _Alteration(state, request.broker_id, version)
+    topics = [
+        response.TopicData(
+            each.topic_id,
+            [alteration.alter(TopicId(each.topic_id), wanted) for wanted in each.partitions],
+        )
+        for each in request.topics
+    ]
+    return Decision(tuple(alteration.records), response.AlterPartitionResponse(topics=topics))
+
+
+class _Alteration:
+    def __init__(self, state: State, broker_id: int, version: int) -> None:
+        self._state = state
+        self._broker_id = broker_id
+        self._version = version
+        self._altered: set[tuple[TopicId, int]] = set()
+        self.records: list[PartitionChanged] = []
+
+    def alter(self, topic_id: TopicId, data: PartitionData) -> response.PartitionData:
+        index = data.partition_index
+        topic = self._state.image.topic_by_id(topic_id)
+        if topic is None:
+            return _failed(index, ErrorCode.UNKNOWN_TOPIC_ID)
+        if not 0 <= index < len(topic.partitions):
+            return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        if (topic_id, index) in self._altered:
+            return _failed(index, ErrorCode.INVALID_REQUEST)
+        partition = topic.partitions[index]
+        in_sync = self._in_sync(data)
+        code = self._fault(partition, data, in_sync)
+        if code is not ErrorCode.NONE:
+            return _failed(index, code)
+        return self._altered_to(topic, index, data, in_sync)
+
+    def _in_sync(self, data: PartitionData) -> list[BrokerState]:
+        if self._version < 3:
+            return [BrokerState(each, ANY_EPOCH) for each in data.new_isr]
+        return list(data.new_isr_with_epochs)
+
+    def _fault(
+        self, partition: Partition, data: PartitionData, in_sync: list[BrokerState]
+    ) -> ErrorCode:
+        # Epochs above ours are those of another controller, which we have not heard of yet.
+        if data.leader_epoch > partition.leader_epoch:
+            return ErrorCode.NOT_CONTROLLER
+        if data.partition_epoch > partition.partition_epoch:
+            return ErrorCode.NOT_CONTROLLER
+        if data.leader_epoch < partition.leader_epoch:
+            return ErrorCode.FENCED_LEADER_EPOCH
+        if self._broker_id != partition.leader:
+            return ErrorCode.INVALID_REQUEST
+        if data.partition_epoch < partition.partition_epoch:
+            return ErrorCode.INVALID_UPDATE_VERSION
+        if not _is_right(partition, data, [each.broker_id for each in in_sync]):
+            return ErrorCode.INVALID_REQUEST
+        if not all(self._is_eligible(each) for each in in_sync):
+            return ErrorCode.INELIGIBLE_REPLICA
+        return ErrorCode.NONE
+
+    def _is_eligible(self, claimed: BrokerState) -> bool:
+        """Alive, staying, and the same incarnation that the leader saw."""
+        broker = self._state.image.broker(claimed.broker_id)
+        if broker is None or not broker.is_active:
+            return False
+        return claimed.broker_epoch in (ANY_EPOCH, broker.epoch)
+
+    def _altered_to(
+        self, topic: Topic, index: int, data: PartitionData, in_sync: list[BrokerState]
+    ) -> response.PartitionData:
+        partition = topic.partitions[index]
+        wanted = Wanted.as_is(partition)
+        wanted.in_sync = tuple(each.broker_id for each in in_sync)
+        wanted.recovery = data.leader_recovery_state
+        if self._state.may_elect_uncleanly(topic):
+            wanted.election = Election.UNCLEAN
+        rules = rules_for(self._state, topic, partition)
+        record = decide_change(topic.id, index, partition, wanted, rules)
+        if record is not None:
+            self._altered.add((topic.id, index))
+            self.records.append(record)
+            partition = partition.changed(record)
+        if partition.leader != self._broker_id:
+            # It completed a reassignment that took its leadership.
+            return _failed(index, ErrorCode.NEW_LEADER_ELECTED)
+        return response.PartitionData(
+            index,
+            ErrorCode.NONE,
+            partition.leader,
+            partition.leader_epoch,
+            partition.in_sync_replicas,
+            partition.leader_recovery,
+            partition.partition_epoch,
+        )
+
+
+def _is_right(partition: Partition, data: PartitionData, in_sync: list[int]) -> bool:
+    """Replicas, each once, the leader among them; and recovery only ever ends."""
+    if not in_sync or len(set(in_sync)) != len(in_sync):
+        return False
+    if not set(in_sync) <= set(partition.replicas) or partition.leader not in in_sync:
+        return False
+    recovery = data.leader_recovery_state
+    if recovery not in (RECOVERED, RECOVERING):
+        return False
+    if recovery == RECOVERING:
+        return len(in_sync) == 1 and partition.leader_recovery == RECOVERING
+    return True
+
+
+def _failed(index: int, code: ErrorCode) -> response.PartitionData:
+    return response.PartitionData(index, code)

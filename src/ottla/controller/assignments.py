@@ -1,0 +1,85 @@
+"""Replicas that somebody chose by hand, and the partitions that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ottla.base.ids import TopicId
+from ottla.controller.decision import Refused
+from ottla.controller.elections import directory_of
+from ottla.controller.placement import candidates, place
+from ottla.controller.state import State
+from ottla.metadata.records import PartitionCreated
+from ottla.protocol.error_codes import ErrorCode
+
+
+def check_replicas(state: State, replicas: Sequence[int], factor: int | None = None) -> None:
+    """Refused unless these brokers are there, each once, and as many as the others have."""
+    if not replicas:
+        raise _refused("The manual partition assignment includes an empty replica list.")
+    previous: int | None = None
+    for broker_id in sorted(replicas):
+        if state.image.broker(broker_id) is None:
+            raise _refused(
+                f"The manual partition assignment includes broker {broker_id}, but no such broker "
+                "is registered."
+            )
+        if broker_id == previous:
+            raise _refused(
+                f"The manual partition assignment includes the broker {broker_id} more than once."
+            )
+        previous = broker_id
+    if factor is not None and len(replicas) != factor:
+        raise _refused(
+            f"The manual partition assignment includes a partition with {len(replicas)} "
+            "replica(s), but this is not consistent with previous partitions, which have "
+            f"{factor} replica(s)."
+        )
+
+
+def chosen_partition(
+    state: State, topic_id: TopicId, index: int, replicas: Sequence[int]
+) -> PartitionCreated:
+    """A new partition on brokers that were chosen by hand."""
+    if not any(state.image.is_active(each) for each in replicas):
+        raise _refused(
+            f"All brokers specified in the manual partition assignment for partition {index} are "
+            "fenced or in controlled shutdown."
+        )
+    return _new_partition(state, topic_id, index, replicas)
+
+
+def placed_partitions(
+    state: State, topic_id: TopicId, first: int, count: int, factor: int
+) -> list[PartitionCreated]:
+    """New partitions where there is room for them."""
+    placements = place(candidates(state.image.brokers.values()), count, factor, state.dice)
+    for replicas in placements:
+        if not any(state.image.is_active(each) for each in replicas):
+            raise Refused(
+                ErrorCode.INVALID_REPLICATION_FACTOR,
+                f"Unable to replicate the partition {factor} time(s): All brokers are currently "
+                "fenced or in controlled shutdown.",
+            )
+    return [
+        _new_partition(state, topic_id, first + number, replicas)
+        for number, replicas in enumerate(placements)
+    ]
+
+
+def _new_partition(
+    state: State, topic_id: TopicId, index: int, replicas: Sequence[int]
+) -> PartitionCreated:
+    in_sync = tuple(each for each in replicas if state.image.is_active(each))
+    return PartitionCreated(
+        topic_id,
+        index,
+        tuple(replicas),
+        in_sync,
+        leader=in_sync[0],
+        directories=tuple(directory_of(state, each) for each in replicas),
+    )
+
+
+def _refused(message: str) -> Refused:
+    return Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

@@ -1,0 +1,185 @@
+"""Brokers come, go and come back: what that means for the partitions they have.
+
+A broker that comes back must show that it stopped in order (the epoch in its clean-shutdown marker
+is the one it was registered with). Else it may have lost what it had acknowledged, and is in sync
+with nothing until it has caught up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ottla.controller.decision import Decision
+from ottla.controller.elections import Election, Wanted, decide_change, rules_for
+from ottla.controller.registration import check_registration, registration_record
+from ottla.controller.state import State
+from ottla.metadata.entities import Broker, Partition
+from ottla.metadata.records import BrokerChanged, BrokerUnregistered, PartitionChanged
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.broker_registration_request import BrokerRegistrationRequest
+
+
+def decide_register_broker(
+    state: State,
+    request: BrokerRegistrationRequest,
+    *,
+    has_session: bool,
+    is_ready: bool = False,
+) -> Decision[int]:
+    """The answer is the broker's epoch. BrokerError where it may not register.
+
+    `has_session`: whether whoever registered under this id last is still alive. `is_ready`: the
+    broker has recovered all it has and serves at once, as a single one does; otherwise it begins
+    fenced, and `decide_unfence_broker` follows when it is ready.
+    """
+    previous = state.image.broker(request.broker_id)
+    check_registration(state, request, previous, has_session=has_session)
+    if previous is not None and previous.incarnation_id == request.incarnation_id:
+        record = registration_record(request, previous.epoch, like=previous)
+        return Decision((record,), previous.epoch)
+    epoch = state.image.offset
+    record = registration_record(request, epoch, is_fenced=not is_ready)
+    is_clean = previous is None or previous.epoch == request.previous_broker_epoch
+    changes = _after_stop(state, Broker.registered(record), is_clean=is_clean)
+    return Decision((record, *changes), epoch)
+
+
+def _after_stop(state: State, broker: Broker, *, is_clean: bool) -> list[PartitionChanged]:
+    """What has to change for a broker that was away, perhaps without anybody noticing."""
+    if is_clean and broker.is_active:
+        return _change_all(state, _without_leader, broker)
+    if is_clean:
+        return _drop(state, broker)
+
+    def concerns(partition: Partition) -> bool:
+        is_up_for_election = broker.is_active and not partition.has_leader
+        return is_up_for_election or _had_everything(partition, broker.id)
+
+    return _change_all(state, concerns, broker, is_dropped=True, is_unclean=True)
+
+
+def decide_unfence_broker(state: State, broker_id: int, epoch: int) -> Decision[None]:
+    """A broker has caught up, and leads what nobody else can lead."""
+    state.check_broker_epoch(broker_id, epoch)
+    broker = _registered(state, broker_id)
+    if not broker.is_fenced:
+        return Decision((), None)
+    record = BrokerChanged(broker_id, epoch, is_fenced=False)
+    changes = _change_all(state, _without_leader, broker.changed(record))
+    return Decision((record, *changes), None)
+
+
+def decide_fence_broker(state: State, broker_id: int) -> Decision[None]:
+    """A broker's session ended: others lead what it led."""
+    broker = _registered(state, broker_id)
+    if broker.is_fenced:
+        return Decision((), None)
+    record = BrokerChanged(broker_id, broker.epoch, is_fenced=True)
+    return Decision((*_drop(state, broker.changed(record)), record), None)
+
+
+def decide_controlled_shutdown(state: State, broker_id: int, epoch: int) -> Decision[bool]:
+    """A broker wants to stop. The answer is whether it leads nothing any more, and may."""
+    state.check_broker_epoch(broker_id, epoch)
+    broker = _registered(state, broker_id)
+    record = BrokerChanged(broker_id, epoch, is_shutting_down=True)
+    changes = _drop(state, broker.changed(record))
+    moved = {(each.topic_id, each.partition) for each in changes if each.leader is not None}
+    leads = any(
+        partition.leader == broker_id and (topic.id, index) not in moved
+        for topic, index, partition in state.image.all_partitions()
+    )
+    if broker.is_shutting_down:
+        return Decision(tuple(changes), not leads)
+    return Decision((record, *changes), not leads)
+
+
+def decide_unregister_broker(state: State, broker_id: int) -> Decision[None]:
+    """Forget a broker for good. BrokerError where there is none."""
+    broker = _registered(state, broker_id)
+    changes = _change_all(
+        state,
+        lambda partition: _had_everything(partition, broker_id),
+        replace(broker, is_fenced=True),
+        is_dropped=True,
+        is_unclean=True,
+    )
+    return Decision((*changes, BrokerUnregistered(broker_id, broker.epoch)), None)
+
+
+def decide_directories_offline(
+    state: State, broker_id: int, epoch: int, offline: Iterable[bytes]
+) -> Decision[None]:
+    """Some directories of a broker failed: what is in them is led by others."""
+    state.check_broker_epoch(broker_id, epoch)
+    broker = _registered(state, broker_id)
+    lost = set(offline) & set(broker.log_directories)
+    if not lost:
+        return Decision((), None)
+    left = tuple(each for each in broker.log_directories if each not in lost)
+    record = BrokerChanged(broker_id, epoch, log_directories=left)
+
+    def concerns(partition: Partition) -> bool:
+        is_lost = partition.directory_of(broker_id) in lost
+        return is_lost and broker_id in partition.in_sync_replicas
+
+    changes = _change_all(state, concerns, broker.changed(record), is_dropped=True)
+    return Decision((*changes, record), None)
+
+
+def _drop(state: State, broker: Broker) -> list[PartitionChanged]:
+    """The broker is in sync with nothing any more; it stays eligible where it has everything."""
+
+    def concerns(partition: Partition) -> bool:
+        return broker.id in partition.in_sync_replicas
+
+    return _change_all(state, concerns, broker, is_dropped=True)
+
+
+def _change_all(
+    state: State,
+    concerns: Callable[[Partition], bool],
+    broker: Broker,
+    *,
+    is_dropped: bool = False,
+    is_unclean: bool = False,
+) -> list[PartitionChanged]:
+    """The changes that follow from what becomes of one broker. `broker` is as it will be."""
+
+    def broker_of(broker_id: int) -> Broker | None:
+        return broker if broker_id == broker.id else state.image.broker(broker_id)
+
+    changes = []
+    for topic, index, partition in state.image.all_partitions():
+        if not concerns(partition):
+            continue
+        wanted = Wanted.as_is(partition)
+        if is_dropped:
+            wanted.in_sync = tuple(each for each in wanted.in_sync if each != broker.id)
+        if is_unclean:
+            wanted.unclean = frozenset({broker.id})
+        if state.may_elect_uncleanly(topic):
+            wanted.election = Election.UNCLEAN
+        rules = rules_for(state, topic, partition, broker_of)
+        change = decide_change(topic.id, index, partition, wanted, rules)
+        if change is not None:
+            changes.append(change)
+    return changes
+
+
+def _without_leader(partition: Partition) -> bool:
+    return not partition.has_leader
+
+
+def _had_everything(partition: Partition, broker_id: int) -> bool:
+    return broker_id in partition.in_sync_replicas or broker_id in partition.eligible_replicas
+
+
+def _registered(state: State, broker_id: int) -> Broker:
+    broker = state.image.broker(broker_id)
+    if broker is None:
+        what = f"Broker ID {broker_id} is not currently registered"
+        raise BrokerError(ErrorCode.BROKER_ID_NOT_REGISTERED, what)
+    return broker

@@ -1,0 +1,196 @@
+"""The controller: takes events one after another, decides, appends, and only then answers.
+
+Owns      the image that decisions are made on. It runs ahead of the published one by the batch that
+          is being appended, so that an event sees what those before it decided.
+Promises  events are decided in the order in which they came. Those that came during an append go
+          into the next batch together. An answer is given once its records are durable and in the
+          published image. When an append fails, nobody is answered but with NOT_CONTROLLER, and
+          what is in the log is loaded again: it alone says what happened.
+Leaves    what to decide to the `decide_*` functions, who is the controller to whoever calls `run`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from ottla.config.broker_options import BrokerConfig
+from ottla.config.layers import BrokerLayers
+from ottla.controller.decision import Decision
+from ottla.controller.state import Dice, State
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog
+from ottla.metadata.publisher import Publisher
+from ottla.metadata.records import Record
+from ottla.metadata.topic_table import ImageError
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+EVENTS_MAX = 1000  # that wait to be decided; whoever comes then has to wait for room
+BATCH_RECORDS_MAX = 2000  # above which no further event goes into a batch
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the controller takes from the broker it runs in."""
+
+    node_id: int
+    config: BrokerConfig
+    layers: BrokerLayers
+    dice: Dice
+    new_uuid: Callable[[], bytes]
+
+
+@dataclass(slots=True)
+class _Event(Generic[T]):
+    decide: Callable[[State], Decision[T]]
+    answered: asyncio.Future[T]
+
+
+@dataclass(slots=True)
+class _Round:
+    """Events whose records are appended together, with what each will be answered."""
+
+    records: list[Record] = field(default_factory=list)
+    answers: list[tuple[asyncio.Future[Any], Any]] = field(default_factory=list)
+
+    def give_up(self) -> None:
+        for answered, _ in self.answers:
+            _give_up(answered)
+
+
+class Controller:
+    def __init__(self, log: MetadataLog, publisher: Publisher, settings: Settings) -> None:
+        self._log = log
+        self._publisher = publisher
+        self._settings = settings
+        self._events: asyncio.Queue[_Event[Any]] = asyncio.Queue(EVENTS_MAX)
+        self._image: Image | None = None  # None while this is not the controller
+        self._epoch = 0
+
+    @property
+    def is_active(self) -> bool:
+        return self._image is not None
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch
+
+    async def decide(self, decide: Callable[[State], Decision[T]]) -> T:
+        """The answer to an event, once what was decided is durable. BrokerError where it is not."""
+        if not self.is_active:
+            raise _not_controller()
+        answered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        await self._events.put(_Event(decide, answered))
+        if not self.is_active:  # it resigned while there was no room
+            _give_up(answered)
+        return await answered
+
+    def activate(self, image: Image, epoch: int) -> None:
+        """Become the controller. `image` is the log's, and belongs to the controller from here."""
+        self._image = image
+        self._epoch = epoch
+
+    async def run(self) -> None:
+        """Decide events until cancelled, or until the log cannot even be loaded again."""
+        try:
+            while True:
+                first = await self._events.get()
+                await self._decide_round(first)
+        finally:
+            self._resign()
+
+    async def _decide_round(self, first: _Event[Any]) -> None:
+        round_ = _Round()
+        try:
+            event: _Event[Any] | None = first
+            while event is not None:
+                self._decide_one(event, round_)
+                event = self._next_waiting(round_)
+            await self._append(round_)
+        except (AppendFailed, AppendRefused, ImageError) as error:
+            log.error("resigning, to load the metadata log again: %s", error)
+            round_.give_up()
+            self._resign()
+            await self._reload()
+        except BaseException:
+            round_.give_up()
+            raise
+
+    def _decide_one(self, event: _Event[Any], round_: _Round) -> None:
+        """What an event raises is its own answer; the others of the round are not touched."""
+        if self._image is None:
+            _give_up(event.answered)
+            return
+        if event.answered.cancelled():
+            return  # nobody waits any more, and nothing was decided yet
+        try:
+            decision = event.decide(self._state(self._image))
+        except Exception as error:
+            if not event.answered.done():
+                event.answered.set_exception(error)
+            return
+        round_.answers.append((event.answered, decision.answer))
+        if decision.records:
+            self._image.apply(Batch(self._image.offset, self._epoch, decision.records))
+            round_.records += decision.records
+
+    def _next_waiting(self, round_: _Round) -> _Event[Any] | None:
+        if self._events.empty() or len(round_.records) >= BATCH_RECORDS_MAX:
+            return None
+        return self._events.get_nowait()
+
+    async def _append(self, round_: _Round) -> None:
+        if round_.records:
+            batch = Batch(self._log.end_offset, self._epoch, tuple(round_.records))
+            await self._log.append(batch)
+            self._publisher.publish(batch)
+        for answered, answer in round_.answers:
+            if not answered.done():
+                answered.set_result(answer)
+        if self._log.wants_snapshot and self._image is not None:
+            await self._write_snapshot(self._image)
+
+    async def _write_snapshot(self, image: Image) -> None:
+        try:
+            await self._log.write_snapshot(image)
+        except OSError as error:
+            log.warning("the metadata log goes on without a new snapshot: %s", error)
+
+    def _state(self, image: Image) -> State:
+        settings = self._settings
+        return State(
+            image,
+            settings.node_id,
+            settings.config,
+            settings.layers,
+            settings.dice,
+            settings.new_uuid,
+        )
+
+    def _resign(self) -> None:
+        """Decide nothing more. Events that were not decided yet can be sent to another."""
+        self._image = None
+        while not self._events.empty():
+            _give_up(self._events.get_nowait().answered)
+
+    async def _reload(self) -> None:
+        """Go on from what is in the log, whatever became of the batch that failed."""
+        image = await self._log.load()
+        self._publisher.replace(image.copy())
+        self.activate(image, self._epoch + 1)
+
+
+def _give_up(answered: asyncio.Future[Any]) -> None:
+    if not answered.done():
+        answered.set_exception(_not_controller())
+
+
+def _not_controller() -> BrokerError:
+    what = "This is not the correct controller for this cluster."
+    return BrokerError(ErrorCode.NOT_CONTROLLER, what)

@@ -1,0 +1,239 @@
+"""CreateTopics: names, replicas and settings of new topics, each topic judged by itself.
+
+Differs from Kafka in one point: two names of one request that collide are not both created.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ottla.base.ids import TopicId
+from ottla.config.layers import topic_text
+from ottla.config.resource_options import TOPIC_OPTIONS
+from ottla.controller.assignments import check_replicas, chosen_partition, placed_partitions
+from ottla.controller.config_checks import check_topic_config
+from ottla.controller.decision import (
+    Charge,
+    Decision,
+    Permit,
+    Refused,
+    everyone,
+    nothing_charged,
+    refuse_too_many,
+)
+from ottla.controller.state import State
+from ottla.metadata.records import (
+    ConfigChanged,
+    ConfigResource,
+    PartitionCreated,
+    Record,
+    ResourceType,
+    TopicCreated,
+)
+from ottla.metadata.topic_names import CLUSTER_METADATA, check_name, unified_name
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.create_topics_response import (
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsResponse,
+)
+
+DEFAULT = -1
+
+
+def decide_create_topics(
+    state: State,
+    request: CreateTopicsRequest,
+    *,
+    may_create: Permit = everyone,
+    may_describe_configs: Permit = everyone,
+    charge: Charge = nothing_charged,
+) -> Decision[CreateTopicsResponse]:
+    creation = _Creation(state, may_describe_configs, charge)
+    counts = Counter(topic.name for topic in request.topics)
+    wanted = [t for t in request.topics if counts[t.name] == 1 and _is_let(t.name, may_create)]
+    results = {name: _not_let(name, counts[name], may_create) for name in counts}
+    try:
+        refuse_too_many(sum(_partition_count(state, topic) for topic in wanted))
+        results |= {topic.name: creation.create(topic) for topic in wanted}
+    except Refused as refused:
+        results |= {topic.name: _failed(topic.name, refused) for topic in wanted}
+    records = () if request.validate_only else tuple(creation.records)
+    return Decision(records, CreateTopicsResponse(topics=[r for r in results.values() if r]))
+
+
+def _is_let(name: str, may_create: Permit) -> bool:
+    return name != CLUSTER_METADATA and may_create(name)
+
+
+def _not_let(name: str, count: int, may_create: Permit) -> CreatableTopicResult | None:
+    """The answer for names that are not even looked at."""
+    code = ErrorCode.INVALID_REQUEST
+    if count > 1:
+        return _failed(name, Refused(code, "Duplicate topic name."))
+    if name == CLUSTER_METADATA:
+        what = f"Creation of internal topic {name} is prohibited."
+        return _failed(name, Refused(code, what))
+    if not may_create(name):
+        refused = Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
+        return _failed(name, refused)
+    return None
+
+
+def _partition_count(state: State, topic: CreatableTopic) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    chosen = topic.num_partitions
+    return state.config.num_partitions if chosen == DEFAULT else max(0, chosen)
+
+
+def _failed(name: str, refused: BrokerError) -> CreatableTopicResult:
+    return CreatableTopicResult(
+        name, error_code=refused.code, error_message=refused.message or None
+    )
+
+
+class _Creation:
+    """The topics of one request. Each sees those that came before it."""
+
+    def __init__(self, state: State, may_describe_configs: Permit, charge: Charge) -> None:
+        self._state = state
+        self._may_describe_configs = may_describe_configs
+        self._charge = charge
+        self._unified_names: dict[str, str] = {}
+        self._new_partitions = 0
+        self.records: list[Record] = []
+
+    def create(self, topic: CreatableTopic) -> CreatableTopicResult:
+        try:
+            self._check_name(topic.name)
+            configs = _checked_configs(self._state, topic)
+            topic_id = TopicId(self._state.new_uuid())
+            partitions = _partitions_of(self._state, topic, topic_id)
+            self._check_limit(len(partitions))
+            self._charge(len(partitions))
+        except BrokerError as refused:
+            return _failed(topic.name, refused)
+        self._unified_names[unified_name(topic.name)] = topic.name
+        self._new_partitions += len(partitions)
+        resource = ConfigResource(ResourceType.TOPIC, topic.name)
+        self.records.append(TopicCreated(topic_id, topic.name))
+        self.records += [ConfigChanged(resource, *item) for item in configs.items()]
+        self.records += partitions
+        return self._created(topic.name, topic_id, partitions, configs)
+
+    def _check_name(self, name: str) -> None:
+        check_name(name)
+        image = self._state.image
+        if image.topic(name) is not None:
+            raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        other = image.colliding_topic(name) or self._unified_names.get(unified_name(name))
+        if other is not None:
+            what = f"Topic '{name}' collides with existing topic: {other}"
+            raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, what)
+
+    def _check_limit(self, partitions: int) -> None:
+        limit = self._state.config.ottla_partitions_max
+        if self._state.image.partition_count + self._new_partitions + partitions > limit:
+            what = f"The cluster may have {limit} partitions (ottla.partitions.max)."
+            raise Refused(ErrorCode.POLICY_VIOLATION, what)
+
+    def _created(
+        self,
+        name: str,
+        topic_id: TopicId,
+        partitions: list[PartitionCreated],
+        configs: Mapping[str, str],
+    ) -> CreatableTopicResult:
+        if not self._may_describe_configs(name):
+            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            return CreatableTopicResult(
+                name, topic_id, error_message=None, topic_config_error_code=code
+            )
+        return CreatableTopicResult(
+            name,
+            topic_id,
+            error_message=None,
+            num_partitions=len(partitions),
+            replication_factor=len(partitions[0].replicas),
+            configs=described_configs(self._state, configs),
+        )
+
+
+def _checked_configs(state: State, topic: CreatableTopic) -> dict[str, str]:
+    nulls = [config.name for config in topic.configs if config.value is None]
+    if nulls:
+        what = f"Null value not supported for topic configs: {','.join(nulls)}"
+        raise Refused(ErrorCode.INVALID_CONFIG, what)
+    configs = {config.name: config.value or "" for config in topic.configs}
+    check_topic_config(configs, state.layers)
+    return configs
+
+
+def described_configs(state: State, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
+    """The settings that a new topic has, by name, with where each comes from."""
+    layers = state.layers
+    found = (topic_text(name, configs, layers) for name in sorted(TOPIC_OPTIONS))
+    return [
+        CreatableTopicConfigs(each.name, each.text, config_source=each.source)
+        for each in found
+        if each is not None
+    ]
+
+
+def _partitions_of(
+    state: State, topic: CreatableTopic, topic_id: TopicId
+) -> list[PartitionCreated]:
+    if topic.assignments:
+        return _assigned_partitions(state, topic, topic_id)
+    factor, count = topic.replication_factor, topic.num_partitions
+    if factor < DEFAULT or factor == 0:
+        raise Refused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if count < DEFAULT or count == 0:
+        raise Refused(
+            ErrorCode.INVALID_PARTITIONS,
+            "Number of partitions was set to an invalid non-positive value.",
+        )
+    if factor == DEFAULT:
+        factor = state.config.default_replication_factor
+    if count == DEFAULT:
+        count = state.config.num_partitions
+    try:
+        return placed_partitions(state, topic_id, 0, count, factor)
+    except Refused as refused:
+        if refused.message.startswith("Unable"):
+            raise
+        what = f"Unable to replicate the partition {factor} time(s): {refused.message}"
+        raise Refused(refused.code, what) from refused
+
+
+def _assigned_partitions(
+    state: State, topic: CreatableTopic, topic_id: TopicId
+) -> list[PartitionCreated]:
+    for name, value in (
+        ("replication factor", topic.replication_factor),
+        ("numPartitions", topic.num_partitions),
+    ):
+        if value != DEFAULT:
+            what = f"A manual partition assignment was specified, but {name} was not set to -1."
+            raise Refused(ErrorCode.INVALID_REQUEST, what)
+    partitions: dict[int, PartitionCreated] = {}
+    factor: int | None = None
+    for assignment in topic.assignments:
+        index, replicas = assignment.partition_index, assignment.broker_ids
+        if index in partitions:
+            what = f"Found multiple manual partition assignments for partition {index}"
+            raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, what)
+        check_replicas(state, replicas, factor)
+        factor = len(replicas)
+        partitions[index] = chosen_partition(state, topic_id, index, replicas)
+    if sorted(partitions) != list(range(len(partitions))):
+        what = "partitions should be a consecutive 0-based integer sequence"
+        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, what)
+    return [partitions[index] for index in range(len(partitions))]

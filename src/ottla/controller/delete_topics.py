@@ -1,0 +1,117 @@
+"""DeleteTopics: by name, or by id from version 6 on; each topic is named at most once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.controller.decision import Charge, Decision, Permit, Refused, everyone, nothing_charged
+from ottla.controller.state import State
+from ottla.metadata.entities import Topic
+from ottla.metadata.records import TopicDeleted
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from ottla.protocol.messages.delete_topics_response import (
+    DeletableTopicResult,
+    DeleteTopicsResponse,
+)
+
+_UNKNOWN = "This server does not host this topic-partition."
+_UNKNOWN_ID = "This server does not host this topic ID."
+_FORBIDDEN = "Topic authorization failed."
+
+
+def decide_delete_topics(
+    state: State,
+    request: DeleteTopicsRequest,
+    version: int,
+    *,
+    may_describe: Permit = everyone,
+    may_delete: Permit = everyone,
+    charge: Charge = nothing_charged,
+) -> Decision[DeleteTopicsResponse]:
+    """BrokerError where deleting is switched off for all."""
+    if not state.config.delete_topic_enable:
+        disabled = ErrorCode.TOPIC_DELETION_DISABLED if version >= 3 else ErrorCode.INVALID_REQUEST
+        raise BrokerError(disabled, "Topic deletion is disabled.")
+    deletion = _Deletion(state, may_describe, may_delete, charge)
+    results = list(deletion.results(request))
+    return Decision(tuple(deletion.records), DeleteTopicsResponse(responses=results))
+
+
+class _Deletion:
+    def __init__(
+        self, state: State, may_describe: Permit, may_delete: Permit, charge: Charge
+    ) -> None:
+        self._image = state.image
+        self._may_describe = may_describe
+        self._may_delete = may_delete
+        self._charge = charge
+        self.records: list[TopicDeleted] = []
+
+    def results(self, request: DeleteTopicsRequest) -> Iterator[DeletableTopicResult]:
+        named = [DeleteTopicState(name) for name in request.topic_names] + list(request.topics)
+        counts = Counter((each.name, TopicId(each.topic_id)) for each in named)
+        ids = {topic_id for name, topic_id in counts if name is None}
+        ids_of_names = {self._id_of(name) for name, _ in counts if name is not None}
+        for (name, topic_id), count in counts.items():
+            try:
+                if name is not None:
+                    yield self._by_name(name, topic_id, count, ids)
+                elif topic_id not in ids_of_names:  # else the answer stands beside the name
+                    yield self._by_id(topic_id, count)
+            except BrokerError as refused:
+                message = refused.message or None
+                yield DeletableTopicResult(name, topic_id, refused.code, message)
+
+    def _id_of(self, name: str) -> TopicId | None:
+        topic = self._image.topic(name)
+        is_let = topic is not None and self._may_describe(name) and self._may_delete(name)
+        return topic.id if topic is not None and is_let else None
+
+    def _by_id(self, topic_id: TopicId, count: int) -> DeletableTopicResult:
+        if topic_id == NO_TOPIC_ID:
+            raise _invalid("Neither topic name nor id were specified.")
+        if count > 1:
+            raise _invalid("Duplicate topic id.")
+        topic = self._image.topic_by_id(topic_id)
+        if topic is None:
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_ID, _UNKNOWN_ID)
+        if not self._may_delete(topic.name):
+            shown = topic.name if self._may_describe(topic.name) else None
+            code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            return DeletableTopicResult(shown, topic_id, code, _FORBIDDEN)
+        return self._delete(topic)
+
+    def _by_name(
+        self, name: str, topic_id: TopicId, count: int, ids: set[TopicId]
+    ) -> DeletableTopicResult:
+        if topic_id != NO_TOPIC_ID:
+            raise _invalid("You may not specify both topic name and topic id.")
+        if count > 1:
+            raise _invalid("Duplicate topic name.")
+        if not self._may_describe(name):
+            raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _FORBIDDEN)
+        topic = self._image.topic(name)
+        if topic is None:
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN)
+        if not self._may_delete(name):
+            raise Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, _FORBIDDEN)
+        if topic.id in ids:
+            what = "The provided topic name maps to an ID that was already supplied."
+            return DeletableTopicResult(name, topic.id, ErrorCode.INVALID_REQUEST, what)
+        return self._delete(topic)
+
+    def _delete(self, topic: Topic) -> DeletableTopicResult:
+        try:
+            self._charge(len(topic.partitions))
+        except BrokerError as refused:
+            return DeletableTopicResult(topic.name, topic.id, refused.code, refused.message or None)
+        self.records.append(TopicDeleted(topic.id))
+        return DeletableTopicResult(topic.name, topic.id)
+
+
+def _invalid(message: str) -> Refused:
+    return Refused(ErrorCode.INVALID_REQUEST, message)

@@ -1,0 +1,200 @@
+"""How one partition changes: who is in sync, who may lead, and who does.
+
+Promises  the leader is in sync, or there is none; whoever is in sync or eligible is a replica;
+          every change takes the next partition epoch, and every change of leader or loss of a
+          replica the next leader epoch.
+Leaves    when a partition has to change to `brokers.py`, `alter_partition.py`, `reassignment.py`.
+
+Strict rules (KIP-966). Nothing is committed while fewer than `min_in_sync` replicas are in sync.
+Whoever drops out then has all that was ever committed: he stays eligible to lead. Whoever stopped
+uncleanly may have lost it: he is neither in sync nor eligible any more. When nobody is left, the
+last known leader leads again once he is back, because nobody can have more than he has; that counts
+as unclean, as does any replica that leads where the topic allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from ottla.base.ids import TopicId
+from ottla.controller.state import State
+from ottla.metadata.entities import Broker, Partition, Topic
+from ottla.metadata.records import NO_LEADER, RECOVERING, PartitionChanged
+
+UNKNOWN_DIRECTORY = bytes(16)
+BrokerOf = Callable[[int], Broker | None]
+
+
+class Election(Enum):
+    PREFERRED = "the preferred replica, if it can; else keep the partition online"
+    ONLINE = "keep the partition online with a replica that has everything"
+    UNCLEAN = "keep the partition online, with whatever replica there is"
+
+
+@dataclass(slots=True)
+class Wanted:
+    """How a partition should look. Begins as it is; None of it is certain until it is decided."""
+
+    replicas: tuple[int, ...]
+    in_sync: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    recovery: int
+    directories: dict[int, bytes]
+    unclean: frozenset[int] = frozenset()  # stopped uncleanly
+    election: Election = Election.ONLINE
+
+    @classmethod
+    def as_is(cls, partition: Partition) -> Wanted:
+        return cls(
+            partition.replicas,
+            partition.in_sync_replicas,
+            partition.adding_replicas,
+            partition.removing_replicas,
+            partition.leader_recovery,
+            dict(zip(partition.replicas, partition.directories, strict=False)),
+        )
+
+
+class Rules(NamedTuple):
+    min_in_sync: int
+    may_lead: Callable[[int], bool]
+    directory_of: Callable[[int], bytes]  # where a broker that has one directory keeps everything
+
+
+class _Elected(NamedTuple):
+    leader: int
+    is_unclean: bool = False
+
+
+def rules_for(
+    state: State, topic: Topic, partition: Partition, broker_of: BrokerOf | None = None
+) -> Rules:
+    """`broker_of` tells of brokers what the image does not say yet, because it is being decided."""
+    find = broker_of or state.image.broker
+
+    def may_lead(broker_id: int) -> bool:
+        broker = find(broker_id)
+        if broker is None or not broker.is_active:
+            return False
+        return broker.has_directory(partition.directory_of(broker_id))
+
+    return Rules(
+        state.min_in_sync(topic), may_lead, lambda broker_id: directory_of(state, broker_id)
+    )
+
+
+def directory_of(state: State, broker_id: int) -> bytes:
+    broker = state.image.broker(broker_id)
+    if broker is not None and len(broker.log_directories) == 1:
+        return broker.log_directories[0]
+    return UNKNOWN_DIRECTORY
+
+
+def decide_change(
+    topic_id: TopicId, index: int, partition: Partition, wanted: Wanted, rules: Rules
+) -> PartitionChanged | None:
+    """The record that makes a partition what it should be; None where it is that already."""
+    _complete_reassignment(wanted)
+    eligible = _eligible(partition, wanted, rules.min_in_sync)
+    elected = _elect(partition, wanted, eligible, rules)
+    in_sync, recovery = wanted.in_sync, wanted.recovery
+    if elected.is_unclean:
+        in_sync, eligible = (elected.leader,), ()
+        recovery = RECOVERING
+    elif elected.leader in eligible:
+        in_sync = (elected.leader,)
+        eligible = tuple(each for each in eligible if each != elected.leader)
+    new = Partition(
+        replicas=wanted.replicas,
+        in_sync_replicas=in_sync,
+        leader=elected.leader,
+        eligible_replicas=eligible,
+        last_known_leader=_last_known_leader(partition, elected.leader),
+        adding_replicas=wanted.adding,
+        removing_replicas=wanted.removing,
+        leader_recovery=recovery,
+        directories=_directories(partition, wanted, rules),
+    )
+    needs_epoch = (
+        elected.is_unclean
+        or elected.leader != partition.leader
+        or not set(partition.replicas) <= set(wanted.replicas)
+    )
+    return _difference(topic_id, index, partition, new, needs_epoch=needs_epoch)
+
+
+def _complete_reassignment(wanted: Wanted) -> None:
+    """Once all new replicas are in sync, those that should go are gone."""
+    if not (wanted.adding or wanted.removing):
+        return
+    in_sync = tuple(each for each in wanted.in_sync if each not in wanted.removing)
+    replicas = tuple(each for each in wanted.replicas if each not in wanted.removing)
+    if in_sync and replicas and set(replicas) <= set(in_sync):
+        wanted.in_sync, wanted.replicas = in_sync, replicas
+        wanted.adding = wanted.removing = ()
+
+
+def _eligible(partition: Partition, wanted: Wanted, min_in_sync: int) -> tuple[int, ...]:
+    if len(wanted.in_sync) >= min_in_sync:
+        return ()
+    had_everything = {*partition.eligible_replicas, *partition.in_sync_replicas} - wanted.unclean
+    return tuple(
+        each for each in wanted.replicas if each in had_everything and each not in wanted.in_sync
+    )
+
+
+def _elect(
+    partition: Partition, wanted: Wanted, eligible: tuple[int, ...], rules: Rules
+) -> _Elected:
+    def has_everything(broker_id: int) -> bool:
+        pool = wanted.in_sync or eligible
+        return broker_id in pool and rules.may_lead(broker_id)
+
+    order = [partition.leader, *wanted.replicas]
+    if wanted.election is Election.PREFERRED:
+        order.insert(0, wanted.replicas[0])
+    for broker_id in order:
+        if broker_id in wanted.replicas and has_everything(broker_id):
+            return _Elected(broker_id)
+    last = partition.leader if partition.has_leader else partition.last_known_leader
+    if not (wanted.in_sync or eligible) and last in wanted.replicas and rules.may_lead(last):
+        return _Elected(last, is_unclean=True)
+    if wanted.election is Election.UNCLEAN:
+        for broker_id in wanted.replicas:
+            if rules.may_lead(broker_id):
+                return _Elected(broker_id, is_unclean=True)
+    return _Elected(NO_LEADER)
+
+
+def _last_known_leader(partition: Partition, new_leader: int) -> int:
+    """Remembered from the moment nobody leads until somebody does."""
+    if new_leader != NO_LEADER:
+        return NO_LEADER
+    return partition.leader if partition.has_leader else partition.last_known_leader
+
+
+def _directories(partition: Partition, wanted: Wanted, rules: Rules) -> tuple[bytes, ...]:
+    if wanted.replicas == partition.replicas and not wanted.directories:
+        return partition.directories
+    return tuple(
+        wanted.directories.get(each) or rules.directory_of(each) for each in wanted.replicas
+    )
+
+
+def _difference(
+    topic_id: TopicId, index: int, old: Partition, new: Partition, *, needs_epoch: bool
+) -> PartitionChanged | None:
+    changed = {
+        name: value
+        for name, value in new._asdict().items()
+        if name not in ("leader", "leader_epoch", "partition_epoch") and value != getattr(old, name)
+    }
+    if needs_epoch:
+        changed |= {"leader": new.leader, "leader_epoch": old.leader_epoch + 1}
+    if not changed:
+        return None
+    return PartitionChanged(topic_id, index, old.partition_epoch + 1, **changed)

@@ -1,0 +1,36 @@
+"""What a new `min.insync.replicas` means for replicas that are eligible to lead.
+
+They were eligible because nothing could be committed without them. Under another minimum it may be,
+so whoever is not in sync is not eligible any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ottla.controller.state import State
+from ottla.metadata.records import ALL_BROKERS, ConfigChanged, PartitionChanged, ResourceType
+
+MIN_IN_SYNC = "min.insync.replicas"
+
+
+def records_for_new_min_in_sync(
+    state: State, changes: Iterable[ConfigChanged]
+) -> list[PartitionChanged]:
+    """For the topics whose setting changes, or for all where the cluster's does."""
+    changed = [
+        change.resource
+        for change in changes
+        if change.name == MIN_IN_SYNC
+        and state.image.config(change.resource).get(MIN_IN_SYNC) != change.value
+    ]
+    names = {resource.name for resource in changed if resource.type is ResourceType.TOPIC}
+    if ALL_BROKERS in changed:
+        names = set(state.image.topics)
+    topics = [topic for topic in state.image.topics.values() if topic.name in names]
+    return [
+        PartitionChanged(topic.id, index, partition.partition_epoch + 1, eligible_replicas=())
+        for topic in topics
+        for index, partition in enumerate(topic.partitions)
+        if partition.eligible_replicas
+    ]

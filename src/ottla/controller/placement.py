@@ -1,0 +1,147 @@
+"""On which brokers new partitions go: striped over racks, and within a rack over its brokers.
+
+Promises  the replicas of a partition are on different brokers, and on different racks as far as
+          there are so many; leaders and replicas are spread evenly where racks are of equal size;
+          brokers that are alive come first, and the leader is always one of them.
+Leaves    when to place, and what becomes of fenced replicas, to whoever creates partitions.
+
+Racks take turns: each partition begins one rack further than the one before, and each rack gives
+its brokers in turn. Both begin at a random place, and are shuffled when every broker had its turn,
+so that two partitions share a set of replicas as seldom as possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ottla.controller.decision import Refused
+from ottla.controller.state import Dice
+from ottla.metadata.entities import Broker
+from ottla.protocol.error_codes import ErrorCode
+
+
+class Candidate(NamedTuple):
+    broker_id: int
+    rack: str | None
+    is_fenced: bool
+
+
+def candidates(brokers: Iterable[Broker]) -> list[Candidate]:
+    return [Candidate(broker.id, broker.rack, broker.is_fenced) for broker in brokers]
+
+
+def place(
+    brokers: Iterable[Candidate], partitions: int, replication_factor: int, dice: Dice
+) -> list[tuple[int, ...]]:
+    """The replicas of each new partition, leader first; Refused where it cannot be done."""
+    everyone = list(brokers)
+    if replication_factor <= 0:
+        raise _refused(
+            f"Invalid replication factor {replication_factor}: the replication factor must be "
+            "positive."
+        )
+    if all(broker.is_fenced for broker in everyone):
+        raise _refused(
+            "All brokers are currently fenced, or have all their log directories cordoned."
+        )
+    if replication_factor > len(everyone):
+        raise _refused(
+            f"The target replication factor of {replication_factor} cannot be reached because only "
+            f"{len(everyone)} broker(s) are registered or some brokers have all their log "
+            "directories cordoned."
+        )
+    racks = _Racks(everyone, dice)
+    return [racks.next_replicas(replication_factor) for _ in range(partitions)]
+
+
+def _refused(message: str) -> Refused:
+    return Refused(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+
+
+class _Turn:
+    """Brokers that are given out in turn. Each round begins one further than the one before."""
+
+    def __init__(self, broker_ids: list[int], dice: Dice) -> None:
+        self._brokers = sorted(broker_ids)
+        self._begin = dice.randrange(len(broker_ids)) if broker_ids else 0
+        self._given = 0
+        self._round = 0
+
+    def __len__(self) -> int:
+        return len(self._brokers)
+
+    def next(self, number: int) -> int | None:
+        """The next one of this round; None when all were given."""
+        if not self._brokers:
+            return None
+        if number != self._round:
+            self._round, self._given = number, 0
+            self._begin = (self._begin + 1) % len(self._brokers)
+        if self._given == len(self._brokers):
+            return None
+        broker = self._brokers[(self._begin + self._given) % len(self._brokers)]
+        self._given += 1
+        return broker
+
+    def shuffle(self, dice: Dice) -> None:
+        dice.shuffle(self._brokers)
+
+
+class _Rack:
+    def __init__(self, brokers: list[Candidate], dice: Dice) -> None:
+        self._alive = _Turn([each.broker_id for each in brokers if not each.is_fenced], dice)
+        self._fenced = _Turn([each.broker_id for each in brokers if each.is_fenced], dice)
+
+    def next_alive(self, number: int) -> int | None:
+        return self._alive.next(number)
+
+    def next(self, number: int) -> int | None:
+        found = self._alive.next(number)
+        return found if found is not None else self._fenced.next(number)
+
+    def shuffle(self, dice: Dice) -> None:
+        self._fenced.shuffle(dice)
+        self._alive.shuffle(dice)
+
+
+class _Racks:
+    def __init__(self, brokers: list[Candidate], dice: Dice) -> None:
+        self._dice = dice
+        names = sorted({each.rack for each in brokers}, key=lambda rack: (rack is not None, rack))
+        members = ([each for each in brokers if each.rack == name] for name in names)
+        self._racks = [_Rack(rack, dice) for rack in members]
+        self._alive_count = sum(not each.is_fenced for each in brokers)
+        self._begin = dice.randrange(len(self._racks))
+        self._round = 0
+
+    def next_replicas(self, replication_factor: int) -> tuple[int, ...]:
+        if self._round == self._alive_count and self._alive_count > 1:
+            self._shuffle()
+        count = len(self._racks)
+        leader_rack, leader = self._next_leader()
+        replicas = [leader]
+        at = self._begin
+        skipped: int | None = leader_rack  # it gave the leader instead of its first turn
+        while len(replicas) < replication_factor:
+            if at == skipped:
+                skipped = None
+            elif (found := self._racks[at].next(self._round)) is not None:
+                replicas.append(found)
+            at = (at + 1) % count
+        self._round += 1
+        self._begin = (self._begin + 1) % count
+        return tuple(replicas)
+
+    def _next_leader(self) -> tuple[int, int]:
+        for step in range(len(self._racks)):
+            at = (self._begin + step) % len(self._racks)
+            if (found := self._racks[at].next_alive(self._round)) is not None:
+                return at, found
+        raise AssertionError("no broker is alive, which was checked")
+
+    def _shuffle(self) -> None:
+        self._dice.shuffle(self._racks)
+        for rack in self._racks:
+            rack.shuffle(self._dice)
+        self._round = 0

@@ -1,0 +1,150 @@
+"""AlterPartitionReassignments and ListPartitionReassignments: moving replicas to other brokers.
+
+A move has two steps. The new replicas join the old ones, marked as being added, and those that will
+go as being removed. When all new ones are in sync (see `elections.py`), the old ones are dropped.
+Cancelling goes back to the replicas from before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ottla.controller.assignments import check_replicas
+from ottla.controller.decision import Decision, Refused
+from ottla.controller.elections import Election, Wanted, decide_change, rules_for
+from ottla.controller.state import State
+from ottla.metadata.entities import Partition, Topic
+from ottla.metadata.image import Image
+from ottla.metadata.records import PartitionChanged
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+)
+from ottla.protocol.messages.alter_partition_reassignments_response import (
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+from ottla.protocol.messages.list_partition_reassignments_request import (
+    ListPartitionReassignmentsRequest,
+)
+from ottla.protocol.messages.list_partition_reassignments_response import (
+    ListPartitionReassignmentsResponse,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
+)
+
+
+def decide_alter_partition_reassignments(
+    state: State, request: AlterPartitionReassignmentsRequest
+) -> Decision[AlterPartitionReassignmentsResponse]:
+    records: dict[tuple[str, int], PartitionChanged | None] = {}
+    topics = []
+    for asked in request.topics:
+        results = []
+        for target in asked.partitions:
+            code, message = ErrorCode.NONE, None
+            try:
+                key = asked.name, target.partition_index
+                may_change_factor = request.allow_replication_factor_change
+                records[key] = _reassign(state, asked.name, target, may_change_factor)
+            except BrokerError as refused:
+                code, message = refused.code, refused.message or None
+            results.append(ReassignablePartitionResponse(target.partition_index, code, message))
+        topics.append(ReassignableTopicResponse(asked.name, results))
+    answer = AlterPartitionReassignmentsResponse(
+        allow_replication_factor_change=request.allow_replication_factor_change,
+        error_message=None,
+        responses=topics,
+    )
+    return Decision(tuple(each for each in records.values() if each is not None), answer)
+
+
+def _reassign(
+    state: State, name: str, target: ReassignablePartition, may_change_factor: bool
+) -> PartitionChanged | None:
+    topic, index = state.image.topic(name), target.partition_index
+    if topic is None:
+        what = f"Unable to find a topic named {name}."
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
+    if not 0 <= index < len(topic.partitions):
+        what = f"Unable to find partition {name}:{index}."
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
+    partition = topic.partitions[index]
+    if target.replicas is None:
+        wanted = _cancelled(state, topic, index, partition)
+    else:
+        check_replicas(state, target.replicas)
+        if not may_change_factor:
+            _check_factor(partition, target.replicas)
+        wanted = _moved(partition, target.replicas)
+    rules = rules_for(state, topic, partition)
+    return decide_change(topic.id, index, partition, wanted, rules)
+
+
+def _moved(partition: Partition, replicas: Sequence[int]) -> Wanted:
+    wanted = Wanted.as_is(partition)
+    wanted.removing = tuple(sorted(set(partition.replicas) - set(replicas)))
+    wanted.adding = tuple(sorted(set(replicas) - set(partition.replicas)))
+    wanted.replicas = (*replicas, *wanted.removing)
+    return wanted
+
+
+def _check_factor(partition: Partition, replicas: Sequence[int]) -> None:
+    before = len(set(partition.replicas) - set(partition.adding_replicas))
+    if before != len(replicas):
+        what = f"The replication factor is changed from {before} to {len(replicas)}"
+        raise Refused(ErrorCode.INVALID_REPLICATION_FACTOR, what)
+
+
+def _cancelled(state: State, topic: Topic, index: int, partition: Partition) -> Wanted:
+    if not partition.is_reassigning:
+        raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+    adding = partition.adding_replicas
+    wanted = Wanted.as_is(partition)
+    wanted.replicas = tuple(each for each in partition.replicas if each not in adding)
+    wanted.in_sync = tuple(each for each in partition.in_sync_replicas if each not in adding)
+    wanted.adding = wanted.removing = ()
+    may_be_unclean = state.may_elect_uncleanly(topic)
+    if not wanted.in_sync:
+        # Only new replicas are in sync: going back means to lead with one that lacks records.
+        if not may_be_unclean:
+            raise Refused(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"Unable to revert partition assignment for {topic.name}:{index} because it would "
+                "require an unclean leader election.",
+            )
+        wanted.in_sync = wanted.replicas[:1]
+    if may_be_unclean:
+        wanted.election = Election.UNCLEAN
+    return wanted
+
+
+def list_partition_reassignments(
+    image: Image, request: ListPartitionReassignmentsRequest
+) -> ListPartitionReassignmentsResponse:
+    topics = []
+    if request.topics is None:
+        for topic in image.topics.values():
+            topics += _ongoing(topic, range(len(topic.partitions)))
+    else:
+        for asked in request.topics:
+            found = image.topic(asked.name)
+            if found is not None:
+                topics += _ongoing(found, asked.partition_indexes)
+    return ListPartitionReassignmentsResponse(error_message=None, topics=topics)
+
+
+def _ongoing(topic: Topic, indexes: Iterable[int]) -> list[OngoingTopicReassignment]:
+    known = [index for index in indexes if 0 <= index < len(topic.partitions)]
+    moving = [(index, topic.partitions[index]) for index in known]
+    partitions = [
+        OngoingPartitionReassignment(
+            index, each.replicas, each.adding_replicas, each.removing_replicas
+        )
+        for index, each in moving
+        if each.is_reassigning
+    ]
+    return [OngoingTopicReassignment(topic.name, partitions)] if partitions else []

@@ -1,0 +1,65 @@
+"""All that a decision looks at: the image, the controller's own settings, and dice.
+
+Pure: dice and new ids are handed in, so that a simulation decides the same again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableSequence
+from typing import Any, NamedTuple, Protocol
+
+from ottla.config.broker_options import BrokerConfig
+from ottla.config.layers import BrokerLayers, Sourced, topic_text
+from ottla.metadata.entities import Topic
+from ottla.metadata.image import Image
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+
+
+class Dice(Protocol):
+    """What a decision needs of `random.Random`."""
+
+    def randrange(self, stop: int, /) -> int: ...
+
+    def shuffle(self, items: MutableSequence[Any], /) -> None: ...
+
+
+class State(NamedTuple):
+    image: Image
+    node_id: int  # the controller's broker: what is set on it alone counts for decisions
+    config: BrokerConfig
+    static: BrokerLayers
+    dice: Dice
+    new_uuid: Callable[[], bytes]
+
+    @property
+    def layers(self) -> BrokerLayers:
+        """Broker settings as they hold now."""
+        image = self.image
+        return self.static.with_dynamic(
+            image.broker_config(self.node_id), image.broker_config(None)
+        )
+
+    def topic_setting(self, topic: str, name: str) -> str:
+        found: Sourced | None = topic_text(name, self.image.topic_config(topic), self.layers)
+        assert found is not None, f"{name} has no default"
+        return found.text
+
+    def min_in_sync(self, topic: Topic) -> int:
+        """Never more than there are replicas: a topic with one is not lost for a setting of two."""
+        wanted = int(self.topic_setting(topic.name, "min.insync.replicas"))
+        return min(wanted, topic.replication_factor)
+
+    def may_elect_uncleanly(self, topic: Topic) -> bool:
+        setting = self.topic_setting(topic.name, "unclean.leader.election.enable")
+        return setting.strip().lower() == "true"
+
+    def check_broker_epoch(self, broker_id: int, epoch: int) -> None:
+        """BrokerError unless this is the broker as it is registered now."""
+        broker = self.image.broker(broker_id)
+        if broker is None:
+            what = f"No broker registration found for broker id {broker_id}"
+            raise BrokerError(ErrorCode.STALE_BROKER_EPOCH, what)
+        if broker.epoch != epoch:
+            what = f"Expected broker epoch {broker.epoch}, but got broker epoch {epoch}"
+            raise BrokerError(ErrorCode.STALE_BROKER_EPOCH, what)
