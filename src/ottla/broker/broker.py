@@ -19,20 +19,32 @@ from random import Random
 from ottla.base.clock import Clock, SystemClock
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem
+from ottla.base.tasks import OwnedTasks
+from ottla.base.uuids import random_uuid
+from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.first_start import name_cluster
 from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.network_settings import network_settings
 from ottla.broker.topic_settings import TopicSettings
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
+from ottla.controller.brokers import decide_register_broker
+from ottla.controller.controller import Controller, Settings
+from ottla.controller.registration import PROTOCOLS
 from ottla.handlers.dispatch import Dispatcher
 from ottla.handlers.parts import Parts
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.changes import Changes
+from ottla.metadata.features import SUPPORTED
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
 from ottla.network.network import Network
+from ottla.protocol.messages.broker_registration_request import (
+    BrokerRegistrationRequest,
+    Feature,
+)
+from ottla.protocol.messages.broker_registration_request import Listener as RegisteredListener
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.flushing import Done
@@ -61,6 +73,8 @@ class Broker:
         self._rng = rng or Random()
         self._files = files or DiskFileSystem()
         self._is_ready = asyncio.Event()
+        self._tasks = OwnedTasks()
+        self.broker_epoch = -1
 
     @property
     def ports(self) -> dict[str, int]:
@@ -75,7 +89,8 @@ class Broker:
             self._files, f"{directories[0]}/{METADATA_DIRECTORY}", asyncio.to_thread
         )
         image = await self.metadata_log.load()
-        await name_cluster(self.metadata_log, image, self._files, directories)
+        layers = self.settings.layers
+        await name_cluster(self.metadata_log, image, layers, self._files, directories)
         self.publisher = Publisher(image)
         self.logs.open(Owner(image.cluster_id, self.broker_id))
         self._build(image)
@@ -84,6 +99,16 @@ class Broker:
                 await asyncio.sleep(0)
         self.replicas.load(image)
         await self.network.open()
+        await self._register(image)
+
+    async def _register(self, image: Image) -> None:
+        """This broker is its own controller: it signs itself on, and leads what is here."""
+        self.controller.activate(image.copy(), image.controller_epoch + 1)
+        self._tasks.start(self.controller.run(), name="controller")
+        request = registration(self)
+        self.broker_epoch = await self.controller.decide(
+            lambda state: decide_register_broker(state, request, has_session=False, is_ready=True)
+        )
 
     def _build(self, image: Image) -> None:
         self.topic_settings = TopicSettings(self.broker_id, self.settings.layers, image)
@@ -91,6 +116,11 @@ class Broker:
             self.broker_id, self.logs, self.topic_settings.config, self.clock, run_elsewhere
         )
         self.housekeeping = Housekeeping(self.logs, self.config, self.clock)
+        self.controller = Controller(
+            self.metadata_log,
+            self.publisher,
+            Settings(self.broker_id, self.config, self.settings.layers, self._rng, random_uuid),
+        )
         self.parts = Parts(
             self.clock,
             self.settings,
@@ -99,6 +129,8 @@ class Broker:
             self.replicas,
             FetchSessions(self.config.max_incremental_fetch_session_cache_slots, self._rng),
             TopicAnswers(image),
+            self.controller,
+            AutomaticTopics(self.config, self.controller),
         )
         self.network = Network(
             network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
@@ -138,8 +170,9 @@ class Broker:
         await self.network.drain(DRAIN_S)
 
     async def close(self) -> None:
+        await self._tasks.close()
         await self.metadata_log.close()
-        self.logs.close()
+        self.logs.close(self.broker_epoch)
 
 
 def run_elsewhere(work: Callable[[], None], done: Done) -> None:
@@ -154,6 +187,26 @@ def as_error(finished: asyncio.Future[None]) -> Exception | None:
     if error is not None and not isinstance(error, Exception):
         raise error
     return error
+
+
+def registration(broker: Broker) -> BrokerRegistrationRequest:
+    """How the broker introduces itself to the controller."""
+    shutdowns = [directory.last_shutdown for directory in broker.logs.online]
+    epochs = {-1 if each is None else each.broker_epoch for each in shutdowns}
+    return BrokerRegistrationRequest(
+        broker.broker_id,
+        broker.publisher.image.cluster_id,
+        random_uuid(),
+        [
+            RegisteredListener(each.name, each.host, each.port, PROTOCOLS.index(each.protocol))
+            for each in broker.advertised()
+        ],
+        [Feature(name, *versions) for name, versions in SUPPORTED.items()],
+        broker.config.broker_rack,
+        log_dirs=[each.directory_id or random_uuid() for each in broker.logs.online],
+        # Only if all directories were closed in order, by the same run of the broker.
+        previous_broker_epoch=epochs.pop() if len(epochs) == 1 else -1,
+    )
 
 
 def host_name() -> str:

@@ -6,22 +6,26 @@ from collections.abc import Iterable
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.uuids import random_uuid, uuid_to_text
-from ottla.metadata.features import new_cluster_levels
+from ottla.config.layers import BrokerLayers
+from ottla.controller.new_cluster import decide_new_cluster
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import MetadataLog
-from ottla.metadata.records import ClusterNamed
 from ottla.storage.file_names import META_PROPERTIES_NAME
 from ottla.storage.meta_properties import read_meta_properties
 
 
 async def name_cluster(
-    metadata_log: MetadataLog, image: Image, files: FileSystem, directories: Iterable[str]
+    metadata_log: MetadataLog,
+    image: Image,
+    layers: BrokerLayers,
+    files: FileSystem,
+    directories: Iterable[str],
 ) -> None:
     """Give a new cluster its id: the one its directories already have, or a random one."""
     if image.offset > 0:
         return
     cluster_id = known_cluster_id(files, directories) or uuid_to_text(random_uuid())
-    batch = Batch(0, image.controller_epoch, (ClusterNamed(cluster_id), *new_cluster_levels()))
+    batch = Batch(0, image.controller_epoch, decide_new_cluster(cluster_id, layers))
     await metadata_log.append(batch)
     image.apply(batch)
 

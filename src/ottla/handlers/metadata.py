@@ -79,7 +79,7 @@ def topics_to_create(request: MetadataRequest, context: Context) -> list[str]:
 async def create_and_answer(
     request: MetadataRequest, context: Context, names: list[str]
 ) -> MetadataResponse:
-    errors = await context.parts.create_topics_automatically(names)
+    errors = await context.parts.automatic_topics.create(names)
     response = answer(request, context)
     for topic in response.topics:
         if topic.name in errors and topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

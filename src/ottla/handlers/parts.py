@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ottla.base.clock import Clock
+from ottla.controller.controller import Controller
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -14,6 +16,12 @@ from ottla.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:
     from ottla.config.load import LoadedConfig
+
+
+class TopicMaker(Protocol):
+    """Creates topics that somebody just asked for."""
+
+    async def create(self, names: Iterable[str]) -> dict[str, ErrorCode]: ...
 
 
 @dataclass(slots=True)
@@ -25,7 +33,8 @@ class Parts:
     replicas: ReplicaManager
     fetch_sessions: FetchSessions
     topic_answers: TopicAnswers
-    controller: Any = None
+    controller: Controller
+    automatic_topics: TopicMaker
     groups: Any = None
     transactions: Any = None
     quotas: Any = None
@@ -34,10 +43,6 @@ class Parts:
     def controller_id(self) -> int:
         """The broker that clients send changes to; every broker passes them on."""
         return self.broker_id
-
-    async def create_topics_automatically(self, names: list[str]) -> dict[str, ErrorCode]:
-        """Topics that somebody asked for; which of them could not be created, and why."""
-        return await self.controller.create_automatically(names)  # type: ignore[no-any-return]
 
     def close_fetch_session(self, session_id: int) -> None:
         session = self.fetch_sessions.get(session_id)

@@ -1,0 +1,86 @@
+"""Topics that nobody creates by name: those a client just asks for, and the internal ones.
+
+Owns      what such topics look like: the broker's defaults, and Kafka's settings for internal ones.
+Promises  many who ask at once cause one creation; whoever asks gets the answer when it is there.
+Leaves    placing and naming rules to the controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ottla.config.broker_options import BrokerConfig
+from ottla.controller.controller import Controller
+from ottla.controller.create_topics import decide_create_topics
+from ottla.metadata import topic_names
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+
+BROKER_DEFAULT = -1
+
+
+class AutomaticTopics:
+    def __init__(self, config: BrokerConfig, controller: Controller) -> None:
+        self._config = config
+        self._controller = controller
+
+    async def create(self, names: Iterable[str]) -> dict[str, ErrorCode]:
+        """Create what is not there yet; the topics that could not be created, and why."""
+        request = CreateTopicsRequest([self.wanted(name) for name in names], timeout_ms=30_000)
+        try:
+            answer = await self._controller.decide(
+                lambda state: decide_create_topics(state, request)
+            )
+        except BrokerError as error:
+            return {topic.name: error.code for topic in request.topics}
+        codes = {topic.name: ErrorCode(topic.error_code) for topic in answer.topics}
+        fine = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
+        return {name: told(code) for name, code in codes.items() if code not in fine}
+
+    def wanted(self, name: str) -> CreatableTopic:
+        config = self._config
+        match name:
+            case topic_names.GROUP_OFFSETS:
+                return internal_topic(
+                    name,
+                    config.offsets_topic_num_partitions,
+                    config.offsets_topic_replication_factor,
+                    {
+                        "cleanup.policy": "compact",
+                        "compression.type": "producer",
+                        "segment.bytes": str(config.offsets_topic_segment_bytes),
+                    },
+                )
+            case topic_names.TRANSACTION_STATE:
+                return internal_topic(
+                    name,
+                    config.transaction_state_log_num_partitions,
+                    config.transaction_state_log_replication_factor,
+                    {
+                        "cleanup.policy": "compact",
+                        "compression.type": "uncompressed",
+                        "min.insync.replicas": str(config.transaction_state_log_min_isr),
+                        "segment.bytes": str(config.transaction_state_log_segment_bytes),
+                        "unclean.leader.election.enable": "false",
+                    },
+                )
+        return CreatableTopic(name, BROKER_DEFAULT, BROKER_DEFAULT)
+
+
+def internal_topic(
+    name: str, partitions: int, replicas: int, settings: dict[str, str]
+) -> CreatableTopic:
+    configs = [CreatableTopicConfig(key, value) for key, value in settings.items()]
+    return CreatableTopic(name, partitions, replicas, configs=configs)
+
+
+def told(code: ErrorCode) -> ErrorCode:
+    """What somebody who only asked for a topic hears."""
+    if code in (ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT):
+        return ErrorCode.LEADER_NOT_AVAILABLE
+    return code

@@ -1,0 +1,37 @@
+"""CreatePartitions (key 37), versions 0 to 3.
+
+v2 flexible encoding · v3 quota on changes
+"""
+
+from __future__ import annotations
+
+from ottla.controller.create_partitions import decide_create_partitions
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.create_partitions_request import CreatePartitionsRequest
+from ottla.protocol.messages.create_partitions_response import (
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+
+
+def refuse_create_partitions(
+    request: CreatePartitionsRequest, code: ErrorCode, message: str
+) -> CreatePartitionsResponse:
+    return CreatePartitionsResponse(
+        results=[
+            CreatePartitionsTopicResult(topic.name, code, message or None)
+            for topic in request.topics
+        ]
+    )
+
+
+@handles(ApiKey.CREATE_PARTITIONS, versions=range(0, 4), refuse=refuse_create_partitions)
+async def create_partitions(
+    request: CreatePartitionsRequest, context: Context
+) -> CreatePartitionsResponse:
+    return await context.parts.controller.decide(
+        lambda state: decide_create_partitions(state, request)
+    )

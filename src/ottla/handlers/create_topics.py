@@ -1,0 +1,34 @@
+"""CreateTopics (key 19), versions 2 to 7.
+
+v4 -1 stands for the broker's defaults · v5 flexible encoding, tells the settings · v6 quota on
+changes · v7 topic ids
+"""
+
+from __future__ import annotations
+
+from ottla.controller.create_topics import decide_create_topics
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.create_topics_request import CreateTopicsRequest
+from ottla.protocol.messages.create_topics_response import (
+    CreatableTopicResult,
+    CreateTopicsResponse,
+)
+
+
+def refuse_create_topics(
+    request: CreateTopicsRequest, code: ErrorCode, message: str
+) -> CreateTopicsResponse:
+    return CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(topic.name, error_code=code, error_message=message or None)
+            for topic in request.topics
+        ]
+    )
+
+
+@handles(ApiKey.CREATE_TOPICS, versions=range(2, 8), refuse=refuse_create_topics)
+async def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
+    return await context.parts.controller.decide(lambda state: decide_create_topics(state, request))
