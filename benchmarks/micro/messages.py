@@ -1,14 +1,13 @@
 """What it costs to read a request and write an answer, beside two other codecs; and imports.
 
-    python benchmarks/micro/messages.py [--repeats 7] [--seconds 0.2]
+    python -m benchmarks.micro.messages
 
-Every case builds the objects it encodes. The codecs take turns, so that a busy machine slows all
-alike; the best of several repeats counts, in microseconds. Goals are for one modern core.
+Every case builds the objects it encodes. Microseconds of processor time, best of several repeats:
+compare the columns of one run. The goals are for one quiet core.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -23,10 +22,14 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from benchmarks.micro.timing import REPEATS, best_of, table
+
 RECORDS = os.urandom(16 * 1024)
 MEGABYTE = memoryview(bytearray(1024 * 1024))
 TOPIC_ID = UUID(int=7)
 NO_TIME = timedelta(0)
+
+CODECS = ("ottla", "kio", "kafka-python")
 
 Run = Callable[[], object]
 
@@ -35,55 +38,33 @@ Run = Callable[[], object]
 class Case:
     name: str
     goal_us: float | None
-    runs: dict[str, Run]  # by codec; ours first
+    runs: dict[str, Run]  # by codec
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.2, help="of each repeat of each case")
-    parser.add_argument("--imports", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.imports:
-        print(json.dumps(import_times(arguments.imports)))
+    if sys.argv[1:2] == ["--imports"]:
+        print(json.dumps(import_times(sys.argv[2])))
         return
-    show_codecs(arguments.repeats, arguments.seconds)
-    show_imports(arguments.repeats)
+    print(codec_table())
+    print(import_table())
 
 
 # Codecs
 
 
-def show_codecs(repeats: int, seconds: float) -> None:
-    print(f"{'us':40}{'goal':>8}{'ottla':>9}{'kio':>9}{'kafka-python':>14}   times ours")
-    for case in (produce_request, produce_answer, fetch_request, fetch_answer, metadata_answer):
-        show(case(), repeats, seconds)
-    show(kept_metadata_answer(), repeats, seconds)
+def codec_table() -> str:
+    cases = (produce_request, produce_answer, fetch_request, fetch_answer, metadata_answer)
+    rows = [case_row(case()) for case in (*cases, kept_metadata_answer)]
+    columns = ("", "goal", *CODECS, "kio / ottla", "kafka-python / ottla")
+    return table("Messages, us a call", columns, rows)
 
 
-def show(case: Case, repeats: int, seconds: float) -> None:
-    best = dict.fromkeys(case.runs, float("inf"))
-    for _ in range(repeats):
-        for codec, run in case.runs.items():
-            best[codec] = min(best[codec], once_us(run, seconds / len(case.runs)))
-    ours, *others = best.values()
-    goal = f"{case.goal_us:8.0f}" if case.goal_us else " " * 8
-    columns = "".join(f"{us:{width}.1f}" for us, width in zip(others, (9, 14), strict=False))
-    ratios = ", ".join(f"{us / ours:.1f}" for us in others)
-    print(f"{case.name:40}{goal}{ours:9.1f}{columns:23}   {ratios}")
-
-
-def once_us(run: Run, seconds: float) -> float:
-    """The mean of as many calls as fit into some of the time."""
-    calls, spent = 1, 0.0
-    while True:
-        begin = time.perf_counter()
-        for _ in range(calls):
-            run()
-        spent = time.perf_counter() - begin
-        if spent > seconds / 3:
-            return spent / calls * 1e6
-        calls *= 2
+def case_row(case: Case) -> tuple[object, ...]:
+    best = {codec: best_of(run) * 1e6 for codec, run in case.runs.items()}
+    others = [best.get(codec) for codec in CODECS[1:]]
+    ratios = [f"{us / best['ottla']:.1f}" if us else "" for us in others]
+    goal = case.goal_us if case.goal_us is not None else ""
+    return case.name, goal, best["ottla"], *(us or "" for us in others), *ratios
 
 
 def produce_request() -> Case:
@@ -97,7 +78,7 @@ def produce_request() -> Case:
     kio_read = kio_reader(0, 9)
     return Case(
         "decode Produce 9, 16 KiB of records",
-        4,
+        4.0,
         {
             "ottla": lambda: ours.ProduceRequest.decode(frame, 9),
             "kio": lambda: kio_read(frame, 0),
@@ -143,7 +124,7 @@ def produce_answer() -> Case:
 
     assert b"".join(encode())[8:] == kio_encode() == kafka_python_encode()
     runs: dict[str, Run] = {"ottla": encode, "kio": kio_encode, "kafka-python": kafka_python_encode}
-    return Case("build and encode a Produce answer 9", 3, runs)
+    return Case("build and encode a Produce answer 9", 3.0, runs)
 
 
 def fetch_request() -> Case:
@@ -213,7 +194,7 @@ def fetch_answer() -> Case:
 
     assert b"".join(encode())[8:] == kio_encode() == kafka_python_encode()
     runs: dict[str, Run] = {"ottla": encode, "kio": kio_encode, "kafka-python": kafka_python_encode}
-    return Case("build and encode a Fetch answer 12, 1 MiB", 12, runs)
+    return Case("build and encode a Fetch answer 12, 1 MiB", 12.0, runs)
 
 
 def our_metadata() -> Any:
@@ -238,7 +219,7 @@ def metadata_answer() -> Case:
         "kafka-python": kafka_python_metadata(),
     }
     assert runs["ottla"]() == runs["kio"]() == runs["kafka-python"]()
-    return Case("build and encode Metadata 12, 100 of 10", 4000, runs)
+    return Case("build and encode Metadata 12, 100 of 10", 4000.0, runs)
 
 
 def kio_metadata() -> Run:
@@ -329,20 +310,21 @@ def kio_reader(api_key: int, version: int) -> Any:
 # Imports
 
 
-def show_imports(repeats: int) -> None:
-    print("\nimport of the message modules one by one, ms (from bytecode, as an installed package)")
+def import_table() -> str:
+    rows = []
     for what in ("broker", "all"):
         with tempfile.TemporaryDirectory() as bytecode:
             imported(what, bytecode)
-            runs = [imported(what, bytecode) for _ in range(repeats)]
+            runs = [imported(what, bytecode) for _ in range(REPEATS)]
         best = min(runs, key=lambda run: sum(run.values()))
-        slowest = sorted(best.items(), key=lambda item: -item[1])[:3]
-        told = ", ".join(f"{name} {ms:.2f}" for name, ms in slowest)
-        print(f"{what:8}{len(best):4} modules {sum(best.values()):7.1f}   slowest: {told}")
+        slowest = max(best, key=lambda name: best[name])
+        rows.append((what, len(best), sum(best.values()), f"{slowest} {best[slowest]:.2f}"))
+    title = "Imports of the message modules one by one, ms (from bytecode, as when installed)"
+    return table(title, ("", "modules", "together", "slowest"), rows)
 
 
 def imported(what: str, bytecode: str) -> dict[str, float]:
-    command = [sys.executable, __file__, "--imports", what]
+    command = [sys.executable, "-m", "benchmarks.micro.messages", "--imports", what]
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment = {**kept, "PYTHONPYCACHEPREFIX": bytecode}
     done = subprocess.run(command, check=True, capture_output=True, env=environment)
@@ -367,9 +349,9 @@ def import_times(what: str) -> dict[str, float]:
         ]
     times = {}
     for name in names:
-        begin = time.perf_counter()
+        begin = time.thread_time()
         import_module(f"ottla.protocol.messages.{name}")
-        times[name] = (time.perf_counter() - begin) * 1e3
+        times[name] = (time.thread_time() - begin) * 1e3
     return times
 
 
