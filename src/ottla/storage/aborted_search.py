@@ -18,7 +18,7 @@ from ottla.storage.open_transactions import CompletedTransaction
 from ottla.storage.producer_replay import load_states, marker_at
 from ottla.storage.scanning import walk_headers
 from ottla.storage.segment import Segment
-from ottla.storage.segment_search import find_batch
+from ottla.storage.segment_search import bound_after, find_batch
 from ottla.storage.transaction_index import AbortedTransaction
 
 if TYPE_CHECKING:
@@ -34,8 +34,9 @@ def find_aborted(
 
     An entry stands in the segment with the marker, which may be a later one than the records.
     """
-    entry = segment.indexes.offsets.first_from_position(end_position)
-    end_offset = log.segments.end_of(segment, log.log_end_offset) if entry is None else entry.offset
+    end_offset = bound_after(segment, end_position)
+    if end_offset is None:
+        end_offset = log.segments.end_of(segment, log.log_end_offset)
     found: list[AbortedTransaction] = []
     for each in log.segments.reaching(segment.base_offset):
         if not each.has_checked_transactions:
@@ -67,7 +68,7 @@ def rebuild_transactions(log: Log, segment: Segment) -> None:
         completed = states.apply(header, marker_at(segment.file, position, header))
         if completed is not None and completed.is_aborted:
             found.append(aborted_entry(completed))
-    segment.indexes.transactions.clear()
+    segment.indexes.drop_transactions()
     for entry in found:
         segment.indexes.transactions.append(entry)
 
@@ -88,27 +89,33 @@ def _check_entry(log: Log, segment: Segment, entry: AbortedTransaction) -> None:
     if entry.first_offset >= log.log_start_offset:
         place = log.segments.floor(entry.first_offset)
         first = None if place is None else find_batch(place, entry.first_offset)
+    may_be_gone = log.config.is_compacted
     is_right = (
         entry.last_stable_offset <= entry.last_offset + 1
-        and (marker is None or _is_marker(segment, *marker, entry))
-        and (first is None or _is_first(first[1], entry))
+        and entry.last_offset < log.segments.end_of(segment, log.log_end_offset)
+        and (may_be_gone if marker is None else _is_marker(segment, *marker, entry, may_be_gone))
+        and (first is None or _is_first(first[1], entry, may_be_gone))
     )
     if not is_right:
         raise CorruptLogError(segment.indexes.transactions.path, 0, f"{entry} fits no records")
 
 
 def _is_marker(
-    segment: Segment, position: int, header: BatchHeader, entry: AbortedTransaction
+    segment: Segment,
+    position: int,
+    header: BatchHeader,
+    entry: AbortedTransaction,
+    may_be_gone: bool,
 ) -> bool:
     if header.base_offset > entry.last_offset:
-        return True  # compacted away
+        return may_be_gone
     if header.producer_id != entry.producer_id or not header.is_control:
         return False
     marker = marker_at(segment.file, position, header)
     return marker is None or not marker.is_commit
 
 
-def _is_first(header: BatchHeader, entry: AbortedTransaction) -> bool:
+def _is_first(header: BatchHeader, entry: AbortedTransaction, may_be_gone: bool) -> bool:
     if header.base_offset > entry.first_offset:
-        return True  # compacted away
+        return may_be_gone
     return header.base_offset == entry.first_offset and header.producer_id == entry.producer_id

@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
@@ -31,22 +32,35 @@ logger = logging.getLogger(__name__)
 Offsets = dict[TopicPartition, int]
 
 
+class SavedOffsets(NamedTuple):
+    """The three checkpoints, for all partitions of a directory."""
+
+    recovery_points: Offsets
+    log_starts: Offsets
+    high_watermarks: Offsets
+
+
 class DirectoryCheckpoints:
     def __init__(self, files: FileSystem, path: str) -> None:
         self._recovery_points = OffsetCheckpoint(files, f"{path}/{RECOVERY_POINTS_NAME}")
         self._log_starts = OffsetCheckpoint(files, f"{path}/{LOG_START_OFFSETS_NAME}")
         self._high_watermarks = OffsetCheckpoint(files, f"{path}/{HIGH_WATERMARKS_NAME}")
+        self._carried = SavedOffsets({}, {}, {})
         self._lock = threading.Lock()
         self._version = 0
 
-    def read_recovery_points(self) -> Offsets:
-        return _read(self._recovery_points)
+    def read(self) -> SavedOffsets:
+        """What the files say. It is written again as it is for logs that are not open (yet)."""
+        found = SavedOffsets(
+            _read(self._recovery_points), _read(self._log_starts), _read(self._high_watermarks)
+        )
+        self._carried = SavedOffsets(*map(dict, found))
+        return found
 
-    def read_log_starts(self) -> Offsets:
-        return _read(self._log_starts)
-
-    def read_high_watermarks(self) -> Offsets:
-        return _read(self._high_watermarks)
+    def forget(self, partition: TopicPartition) -> None:
+        """The log is open now and speaks for itself, or is gone."""
+        for offsets in self._carried:
+            offsets.pop(partition, None)
 
     def write_now(self, logs: Iterable[Log]) -> None:
         """Write all three here and now. Jobs that were made before write nothing any more."""
@@ -54,49 +68,38 @@ class DirectoryCheckpoints:
             self._version += 1
         logs = list(logs)
         job = self.job(logs)
-        self.write(job)
+        job.run()
         for log in logs:
-            log.checkpointed_point = job.recovery_points[log.partition]
+            log.checkpointed_point = job.offsets.recovery_points[log.partition]
 
     def job(self, logs: Iterable[Log]) -> CheckpointJob:
         """What to write now, to be written in a thread."""
-        logs = list(logs)
-        recovery_points = {log.partition: log.recovery_checkpoint for log in logs}
+        points, starts, marks = map(dict, self._carried)
         for log in logs:
-            log.checkpointed_point = max(log.checkpointed_point, recovery_points[log.partition])
-        return CheckpointJob(
-            self,
-            self._version,
-            recovery_points,
-            {
-                log.partition: log.log_start_offset
-                for log in logs
-                if log.log_start_offset > log.segments[0].base_offset
-            },
-            {log.partition: log.high_watermark for log in logs},
-        )
+            points[log.partition] = log.recovery_checkpoint
+            log.checkpointed_point = max(log.checkpointed_point, log.recovery_checkpoint)
+            marks[log.partition] = log.high_watermark
+            starts.pop(log.partition, None)
+            if log.log_start_offset > log.segments[0].base_offset:
+                starts[log.partition] = log.log_start_offset
+        return CheckpointJob(self, self._version, SavedOffsets(points, starts, marks))
 
     def write(self, job: CheckpointJob) -> None:
         with self._lock:
-            if job.version == self._version:
-                self._recovery_points.write(job.recovery_points)
-                self._log_starts.write(job.log_starts)
-                self._high_watermarks.write(job.high_watermarks)
+            if job.version != self._version:
+                return
+            self._recovery_points.write(job.offsets.recovery_points)
+            # A log never starts above its high watermark; in this order neither do the files say.
+            self._high_watermarks.write(job.offsets.high_watermarks)
+            self._log_starts.write(job.offsets.log_starts)
 
 
 class CheckpointJob:
     def __init__(
-        self,
-        checkpoints: DirectoryCheckpoints,
-        version: int,
-        recovery_points: Offsets,
-        log_starts: Offsets,
-        high_watermarks: Offsets,
+        self, checkpoints: DirectoryCheckpoints, version: int, offsets: SavedOffsets
     ) -> None:
         self.version = version
-        self.recovery_points = recovery_points
-        self.log_starts = log_starts
-        self.high_watermarks = high_watermarks
+        self.offsets = offsets
         self._checkpoints = checkpoints
 
     def run(self) -> None:

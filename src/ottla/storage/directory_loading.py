@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.clean_shutdown import read_clean_shutdown, remove_clean_shutdown
+from ottla.storage.directory_checkpoints import SavedOffsets
 from ottla.storage.directory_health import StorageUnavailable
 from ottla.storage.errors import StorageError
 from ottla.storage.file_names import (
@@ -42,19 +43,6 @@ class LoadStep(NamedTuple):
     bytes_read: int  # to check records, because the last stop was not orderly
 
 
-class _Offsets(NamedTuple):
-    recovery_points: dict[TopicPartition, int]
-    log_starts: dict[TopicPartition, int]
-    high_watermarks: dict[TopicPartition, int]
-
-    def checkpoint(self, partition: TopicPartition, is_clean: bool) -> Checkpoint:
-        return Checkpoint(
-            self.recovery_points.get(partition),
-            max(0, self.log_starts.get(partition, 0)),
-            is_clean,
-        )
-
-
 def load_logs(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
     """Open every log, one a step. A disk that refuses takes the directory offline."""
     try:
@@ -70,12 +58,7 @@ def _load(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
     directory.last_shutdown = read_clean_shutdown(directory.files, marker)
     if directory.last_shutdown is not None:
         remove_clean_shutdown(directory.files, marker)
-    checkpoints = directory.checkpoints
-    offsets = _Offsets(
-        checkpoints.read_recovery_points(),
-        checkpoints.read_log_starts(),
-        checkpoints.read_high_watermarks(),
-    )
+    offsets = directory.checkpoints.read()
     found = _partition_directories(directory)
     for number, (path, name) in enumerate(found, 1):
         bytes_read: list[int] = []
@@ -98,7 +81,7 @@ def _load_one(
     directory: LogDirectory,
     path: str,
     name: PartitionDirectoryName,
-    offsets: _Offsets,
+    offsets: SavedOffsets,
     config_of: ConfigOf,
     progress: Callable[[int], None],
 ) -> Log | None:
@@ -109,7 +92,7 @@ def _load_one(
         directory.strays.append(path)
         return None
     partition = name.partition
-    checkpoint = offsets.checkpoint(partition, directory.last_shutdown is not None)
+    checkpoint = _checkpoint(offsets, partition, directory.last_shutdown is not None)
     config = config_of(partition.topic)
     try:
         log = open_log(directory.context, partition, path, config, checkpoint, progress)
@@ -122,4 +105,15 @@ def _load_one(
     log.update_high_watermark(offsets.high_watermarks.get(partition, 0))
     known = directory.future_logs if name.mark is DirectoryMark.FUTURE else directory.logs
     known[partition] = log
+    directory.checkpoints.forget(partition)
     return log
+
+
+def _checkpoint(offsets: SavedOffsets, partition: TopicPartition, is_clean: bool) -> Checkpoint:
+    log_start = offsets.log_starts.get(partition, 0)
+    if log_start > offsets.high_watermarks.get(partition, log_start):
+        # It never is, so one of them is damaged. A log start that is too high would delete
+        # records; one that is too low only shows some again.
+        logger.error("%s: log start %d is above the high watermark", partition, log_start)
+        log_start = 0
+    return Checkpoint(offsets.recovery_points.get(partition), max(0, log_start), is_clean)

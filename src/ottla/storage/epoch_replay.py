@@ -18,7 +18,7 @@ from ottla.storage.file_names import OFFSET_MAX
 from ottla.storage.leader_epochs import EpochEntry, LeaderEpochs
 from ottla.storage.scanning import walk_headers
 from ottla.storage.segment import Segment
-from ottla.storage.segment_search import IndexDamage, find_batch, walk_from
+from ottla.storage.segment_search import IndexDamage, find_batch, last_before, walk_from
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +43,9 @@ def open_epochs(
         epochs = LeaderEpochs.open(files, path)
         epochs.truncate_from_end(end_offset)
         _check_first(path, segments, start_offset, epochs.entries)
+        _check_last(path, segments, end_offset, epochs.latest_epoch)
         for entry in epochs.entries:
-            _check_entry(path, segments, entry)
+            _check_entry(path, segments, start_offset, entry)
         return epochs
     except CorruptLogError as error:
         log.warning("building leader epochs from the records: %s", error)
@@ -65,24 +66,33 @@ def _check_first(
         raise CorruptLogError(path, 0, f"nothing about {first}")
 
 
-def _check_entry(path: str, segments: Sequence[Segment], entry: EpochEntry) -> None:
+def _check_last(
+    path: str, segments: Sequence[Segment], end_offset: int, latest_epoch: int | None
+) -> None:
+    last = _batch_at(segments, end_offset - 1)
+    if last is not None and last.partition_leader_epoch not in (-1, latest_epoch):
+        raise CorruptLogError(path, 0, f"ends with epoch {latest_epoch}, but there is {last}")
+
+
+def _check_entry(
+    path: str, segments: Sequence[Segment], start_offset: int, entry: EpochEntry
+) -> None:
     """The file has no checksum, and wrong epochs would cut the wrong records: compare with them.
 
     Where compaction or deletion took the first records of an epoch, the next one may be later.
     """
-    at, before = _batch_at(segments, entry.start_offset), None
-    if segments and entry.start_offset > segments[0].base_offset:
-        before = _batch_at(segments, entry.start_offset - 1)
+    at, before = (
+        _batch_at(segments, entry.start_offset),
+        _batch_before(segments, entry.start_offset),
+    )
     if at is not None and (
         at.partition_leader_epoch < entry.epoch
         or (at.base_offset == entry.start_offset and at.partition_leader_epoch != entry.epoch)
+        or at.base_offset < entry.start_offset != start_offset
     ):
         raise CorruptLogError(path, 0, f"{entry}, where the records are of {at}")
-    if (
-        before is not None
-        and before.last_offset < entry.start_offset
-        and before.partition_leader_epoch >= entry.epoch
-    ):
+    is_first = entry.start_offset == start_offset
+    if before is not None and before.partition_leader_epoch >= entry.epoch and not is_first:
         raise CorruptLogError(path, 0, f"{entry}, though before it are records of {before}")
 
 
@@ -91,6 +101,15 @@ def _batch_at(segments: Sequence[Segment], offset: int) -> BatchHeader | None:
     place = bisect_right(segments, offset, key=lambda segment: segment.base_offset)
     found = find_batch(segments[place - 1], offset) if place else None
     return None if found is None else found[1]
+
+
+def _batch_before(segments: Sequence[Segment], offset: int) -> BatchHeader | None:
+    """The last batch that ends before `offset`."""
+    place = bisect_right(segments, offset - 1, key=lambda segment: segment.base_offset)
+    for segment in reversed(segments[:place]):
+        if (found := last_before(segment, offset)) is not None:
+            return found
+    return None
 
 
 def epochs_in(segments: Iterable[Segment]) -> Iterator[EpochEntry]:

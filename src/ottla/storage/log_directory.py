@@ -139,6 +139,7 @@ class LogDirectory:
         doomed = list(logs)
         try:
             for log in doomed:
+                self.checkpoints.forget(log.partition)
                 self._set_aside(log, DirectoryMark.DELETE)
                 self.queue_deletion(log.path, log)
             # A later log of the same name must not inherit a recovery point.

@@ -10,10 +10,12 @@ Leaves    sending to the network, running the check in a thread to the broker.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.aborted_search import find_aborted
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_range import FileRange
@@ -32,14 +34,23 @@ class RangeCheck:
     `run` touches only the file, so it may run in a thread; `confirm` belongs to the log's thread.
     """
 
-    __slots__ = ("_end", "_end_offset", "_generation", "_segment", "_start", "verified_end")
+    __slots__ = (
+        "_end",
+        "_end_offset",
+        "_epochs",
+        "_generation",
+        "_segment",
+        "_start",
+        "verified_end",
+    )
 
-    def __init__(self, segment: Segment, start: int, end: int, end_offset: int) -> None:
+    def __init__(self, log: Log, segment: Segment, start: int, end: int) -> None:
         self._segment = segment
         self._generation = segment.generation
         self._start = start
         self._end = end
-        self._end_offset = end_offset
+        self._end_offset = log.segments.end_of(segment, log.log_end_offset)
+        self._epochs = log.leader_epochs.entries
         self.verified_end = start
         segment.file.size()  # opens the file here, before another thread wants it
 
@@ -58,16 +69,22 @@ class RangeCheck:
         for position, header in walk_checked(
             segment.file, self._start, segment.size, read_bytes=read_bytes
         ):
-            if header.last_offset >= self._end_offset:
-                raise CorruptLogError(
-                    self._segment.path,
-                    position,
-                    f"offset {header.last_offset} where the next segment or the end of the log is "
-                    f"{self._end_offset}",
-                )
+            self._check_place(position, header)
             if position >= self._end:  # one batch more: its offset tells whether the last is right
                 return
             self.verified_end = position + header.size_bytes
+
+    def _check_place(self, position: int, header: BatchHeader) -> None:
+        """Offset and leader epoch, which the checksum leaves out."""
+        at = bisect_right(self._epochs, header.base_offset, key=lambda entry: entry.start_offset)
+        expected = self._epochs[at - 1].epoch if at else header.partition_leader_epoch
+        if header.last_offset >= self._end_offset or header.partition_leader_epoch != expected:
+            raise CorruptLogError(
+                self._segment.path,
+                position,
+                f"offset {header.last_offset} of epoch {header.partition_leader_epoch} where "
+                f"epoch {expected} is, and {self._end_offset} the end",
+            )
 
     def confirm(self) -> bool:
         """Note that the range is good; False if the log was cut meanwhile: then read again."""
@@ -137,8 +154,7 @@ def _range(
     end = position + size
     check = None
     if size and not segment.verified.covers(position, end):
-        end_offset = log.segments.end_of(segment, log.log_end_offset)
         start = segment.verified.unverified_from(position)
-        check = RangeCheck(segment, start, end, end_offset)
+        check = RangeCheck(log, segment, start, end)
     aborted = find_aborted(log, segment, offset, end) if with_aborted else None
     return ReadRange(FileRange(segment.file, position, size), check, aborted)

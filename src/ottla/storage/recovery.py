@@ -19,6 +19,7 @@ from ottla.config.topic_options import TopicConfig
 from ottla.storage.epoch_replay import open_epochs, stored_epochs
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import LEADER_EPOCHS_NAME
+from ottla.storage.flushing import flush
 from ottla.storage.leader_epochs import LeaderEpochs
 from ottla.storage.log import Log
 from ottla.storage.log_context import LogContext
@@ -134,6 +135,10 @@ def _recover(
     log.checkpointed_point = recovery_point
     log.unsynced_segments = recovered.kept[:-1]
     log.has_unsynced_names = log.has_unsynced_cut = True
+    if recovered.has_gaps:
+        # Believed only because no recovery point is known: let there be one behind them.
+        flush(log)
+        files.context.write_checkpoints(log)
     return log
 
 

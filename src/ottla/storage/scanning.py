@@ -34,14 +34,21 @@ _make = BatchHeader._make
 
 
 def walk_headers(file: File, position: int, end: int) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of every batch in between; reads the headers and little more."""
-    chunk, chunk_start = b"", position
+    """(position, header) of every batch in between; reads the headers and little more.
+
+    Offsets must go up: the checksum leaves them out, but this finds most damage to them.
+    """
+    chunk, chunk_start, next_offset = b"", position, 0
     while position < end:
         at = position - chunk_start
         if len(chunk) - at < HEADER_BYTES:
             chunk = file.read_at(position, min(HEADER_READ_BYTES, end - position))
             chunk_start, at = position, 0
         header = header_at(file, chunk, at, position, end)
+        base_offset, delta = header.base_offset, header.last_offset_delta
+        if base_offset < next_offset or delta < 0:
+            raise _wrong_offsets(file, position, header, next_offset)
+        next_offset = base_offset + delta + 1
         yield position, header
         position += LENGTH_PREFIX_BYTES + header.batch_length
 
@@ -93,15 +100,20 @@ def header_at(
 
 
 def check_batch(file: File, position: int, header: BatchHeader, crc: int, next_offset: int) -> None:
-    """The checksum leaves out the offset; that it must go up finds most damage there."""
     if crc != header.crc:
         raise CorruptLogError(file.path, position, f"checksum {crc:08x}, not {header.crc:08x}")
     if header.base_offset < next_offset or header.last_offset_delta < 0:
-        raise CorruptLogError(
-            file.path,
-            position,
-            f"offsets {header.base_offset} to {header.last_offset} below {next_offset}",
-        )
+        raise _wrong_offsets(file, position, header, next_offset)
+
+
+def _wrong_offsets(
+    file: File, position: int, header: BatchHeader, next_offset: int
+) -> CorruptLogError:
+    return CorruptLogError(
+        file.path,
+        position,
+        f"offsets {header.base_offset} to {header.last_offset} below {next_offset}",
+    )
 
 
 def checksum_of_file(file: File, start: int, end: int) -> int:

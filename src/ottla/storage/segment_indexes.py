@@ -86,6 +86,14 @@ class SegmentIndexes:
             self.add(*entries[at : at + 4])
         self.finish(*largest)
 
+    def drop_transactions(self) -> None:
+        """Begin the index of aborted transactions anew, however damaged it is."""
+        path = self.transactions.path
+        self.transactions.close()
+        if self._files.exists(path):
+            self._files.remove(path)
+        self.transactions = TransactionIndex.open(self._files, path, self.base_offset)
+
     def truncate_to(self, offset: int) -> None:
         self.offsets.truncate_to(offset)
         self.times.truncate_to(offset)

@@ -38,6 +38,7 @@ class Recovered:
     kept: list[Segment] = field(default_factory=list)
     dropped: list[Segment] = field(default_factory=list)  # behind the end of the log
     damage: list[CorruptLogError] = field(default_factory=list)
+    has_gaps: bool = False  # between segments, behind the recovery point
 
 
 def recover_segments(
@@ -57,8 +58,10 @@ def recover_segments(
     """
     result = Recovered(states, epochs, segments[0].base_offset)
     for at, segment in enumerate(segments):
-        is_known = may_have_gaps or segment.base_offset <= recovery_point
-        if at and not is_known and not _follows(segment, segments[at - 1], result.end_offset):
+        is_gap = at > 0 and not _follows(segment, segments[at - 1], result.end_offset)
+        if is_gap and segment.base_offset > recovery_point:
+            result.has_gaps = may_have_gaps
+        if is_gap and segment.base_offset > recovery_point and not may_have_gaps:
             logger.warning(
                 "%s: %d bytes behind the lost end of the segment before, at offset %d",
                 segment.path, segment.size, result.end_offset,
@@ -107,7 +110,7 @@ class _Scan:
 
     def run(self) -> None:
         segment = self._segment
-        segment.indexes.transactions.clear()
+        segment.indexes.drop_transactions()
         segment.verified.clear()
         segment.generation += 1
         segment.is_mended = True

@@ -60,17 +60,29 @@ def read_next_offset(segment: Segment) -> int:
     return with_sound_index(segment, search)
 
 
-def end_before(segment: Segment, position: int, header: BatchHeader) -> int:
-    """One past the last offset of the batches before this one, in the same segment."""
+def last_before(segment: Segment, offset: int) -> BatchHeader | None:
+    """The last batch that ends before `offset`."""
 
-    def search() -> int:
-        next_offset = segment.base_offset
-        entry = segment.indexes.offsets.lookup(header.base_offset - 1)
-        for each_position, each in walk_from(segment, entry):
-            if each_position >= position:
+    def search() -> BatchHeader | None:
+        last = None
+        for _, header in walk_from(segment, segment.indexes.offsets.lookup(offset - 1)):
+            if header.base_offset + header.last_offset_delta >= offset:
                 break
-            next_offset = each.next_offset
-        return next_offset
+            last = header
+        return last
+
+    return with_sound_index(segment, search)
+
+
+def bound_after(segment: Segment, position: int) -> int | None:
+    """Some offset behind all batches that begin before `position`; None: ask the next segment."""
+
+    def search() -> int | None:
+        entry = segment.indexes.offsets.first_from_position(position)
+        if entry is None:
+            return None
+        next(walk_from(segment, entry), None)  # which compares it with the records
+        return entry.offset
 
     return with_sound_index(segment, search)
 
@@ -112,22 +124,31 @@ def largest_timestamp(segment: Segment) -> int:
 
 
 def walk_from(segment: Segment, entry: OffsetPosition) -> Iterator[tuple[int, BatchHeader]]:
-    """The batches from an entry of the offset index on; IndexDamage if it fits none."""
+    """The batches from an entry of the offset index on; IndexDamage if it fits none.
+
+    An entry names the last offset of its batch, or of several that were written together.
+    """
     start = entry.position
-    if start == 0:
-        yield from walk_headers(segment.file, 0, segment.size)
-        return
-    if start >= segment.size:
+    if start and start >= segment.size:
         raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points behind the records")
+    is_met = start == 0
     batches = walk_headers(segment.file, start, segment.size)
-    try:
-        first = next(batches)
-    except CorruptLogError as error:
-        raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points to no batch") from error
-    if not segment.base_offset <= first[1].base_offset <= entry.offset:
-        raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points to {first[1]}")
-    yield first
-    yield from batches
+    while True:
+        try:
+            position, header = next(batches)
+        except StopIteration:
+            break
+        except CorruptLogError as error:
+            if is_met or error.position != start:
+                raise
+            raise IndexDamage(f"{segment.indexes.offsets.path}: {entry}, but {error}") from error
+        last_offset = header.base_offset + header.last_offset_delta
+        if header.base_offset < segment.base_offset or (not is_met and last_offset > entry.offset):
+            raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points to {header}")
+        is_met = is_met or last_offset == entry.offset
+        yield position, header
+    if not is_met:
+        raise IndexDamage(f"{segment.indexes.offsets.path}: no batch ends as {entry} says")
 
 
 def with_sound_index(segment: Segment, search: Callable[[], T]) -> T:

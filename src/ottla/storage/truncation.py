@@ -1,8 +1,9 @@
 """Taking records away from the end of a log, or all of them.
 
 Owns      the order of a truncation, which is safe against a power cut at every step: recovery
-          point and log start go down first, then later segments go, durably, the newest first; only then is
-          the remaining one cut. So what is left is always the beginning of what was there.
+          point and log start go down first, then later segments go, durably, the newest first;
+          only then is the remaining one cut. So what is left is always the beginning of what was
+          there.
 Promises  the log ends at a batch boundary at or before the offset asked for. Offsets above it
           (high watermark, log start) go down with it; producers and epochs are those of what is
           left.
@@ -19,7 +20,7 @@ from ottla.storage.file_names import DELETED_SUFFIX
 from ottla.storage.leader_epochs import UNDEFINED_OFFSET, EpochEndOffset
 from ottla.storage.rolling import new_segment
 from ottla.storage.segment import Segment
-from ottla.storage.segment_search import end_before, find_batch, read_next_offset
+from ottla.storage.segment_search import find_batch, last_before
 
 if TYPE_CHECKING:
     from ottla.storage.log import Log
@@ -103,7 +104,8 @@ def _cut(log: Log, offset: int) -> None:
     found = find_batch(segment, offset) if segment.size else None
     # Within a batch only the whole of it can go, and offsets may have gaps: the log will end where
     # its last batch does, be that before the offset.
-    end_offset = read_next_offset(segment) if found is None else end_before(segment, *found)
+    last = last_before(segment, offset) if segment.size else None
+    end_offset = segment.base_offset if last is None else last.next_offset
     # Until the next sync a power cut may undo the cut, so recovery must look at this segment.
     synced_end = end_offset if found is None else segment.base_offset
     lower_offsets(log, synced_end, end_offset)

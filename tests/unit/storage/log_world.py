@@ -26,6 +26,7 @@ from ottla.storage.append import Appended, ProducedBy
 from ottla.storage.append_decisions import AppendOrigin
 from ottla.storage.directory_health import StorageUnavailable
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.file_names import HIGH_WATERMARKS_NAME, RECOVERY_POINTS_NAME
 from ottla.storage.log import Log
 from ottla.storage.log_directory import Owner
 from ottla.storage.log_manager import LogManager
@@ -152,10 +153,13 @@ class World:
         for each in batches:
             self._remember(each)
 
-    def _appended(self, stored: bytes, appended: Appended) -> None:
+    def _appended(self, sent: bytes, appended: Appended) -> None:
+        stored = self.stored_last()
         header = read_header(stored)
         assert header.base_offset == appended.first_offset == self.end_offset
         assert header.last_offset == appended.last_offset
+        if self.config.compression_type == "producer":
+            assert stored == sent
         self._remember(stored)
 
     def _remember(self, stored: bytes) -> None:
@@ -256,7 +260,20 @@ class World:
                 if entry.last_sequence < 0:
                     producer.epoch, producer.sequence = entry.epoch + 1, 0
 
+    def helping_files(self) -> list[str]:
+        """All files without records, except those that say whose directory it is."""
+        names = self.disk.list_directory(PATH)
+        helping = [f"{PATH}/{name}" for name in names if ".log" not in name]
+        offsets = [f"{DIRECTORY}/{name}" for name in (RECOVERY_POINTS_NAME, HIGH_WATERMARKS_NAME)]
+        return [path for path in helping + offsets if self.disk.exists(path)]
+
     # Reading
+
+    def stored_last(self) -> bytes:
+        """The last batch of the active segment."""
+        active = self.log.segments.active
+        data = active.file.read_at(0, active.size)
+        return [data[at : at + header.size_bytes] for at, header in iterate_headers(data)][-1]
 
     def stored(self) -> list[bytes]:
         """Every batch that the log has, read from its first segment on."""
