@@ -15,6 +15,7 @@ from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:
+    from ottla.config.layers import BrokerLayers
     from ottla.config.load import LoadedConfig
 
 
@@ -38,6 +39,14 @@ class Parts:
     groups: Any = None
     transactions: Any = None
     quotas: Any = None
+
+    @property
+    def layers(self) -> BrokerLayers:
+        """The broker's settings as they hold now, by source."""
+        image = self.metadata
+        return self.settings.layers.with_dynamic(
+            image.broker_config(self.broker_id), image.broker_config(None)
+        )
 
     @property
     def controller_id(self) -> int:

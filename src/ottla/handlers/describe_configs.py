@@ -1,0 +1,117 @@
+"""DescribeConfigs (key 32), versions 1 to 4.
+
+v1 sources and synonyms · v3 types and documentation · v4 flexible encoding
+"""
+
+from __future__ import annotations
+
+from ottla.config.describe import (
+    ConfigEntry,
+    describe_all_brokers,
+    describe_broker,
+    describe_client_metrics,
+    describe_group,
+    describe_topic,
+)
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.metadata.records import ConfigResource, ResourceType
+from ottla.metadata.topic_names import check_name
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from ottla.protocol.messages.describe_configs_response import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+
+
+def refuse_describe_configs(
+    request: DescribeConfigsRequest, code: ErrorCode, message: str
+) -> DescribeConfigsResponse:
+    return DescribeConfigsResponse(
+        results=[
+            DescribeConfigsResult(code, message or None, each.resource_type, each.resource_name)
+            for each in request.resources
+        ]
+    )
+
+
+@handles(ApiKey.DESCRIBE_CONFIGS, versions=range(1, 5), refuse=refuse_describe_configs)
+def describe_configs(request: DescribeConfigsRequest, context: Context) -> DescribeConfigsResponse:
+    return DescribeConfigsResponse(
+        results=[describe(each, request, context) for each in request.resources]
+    )
+
+
+def describe(
+    resource: DescribeConfigsResource, request: DescribeConfigsRequest, context: Context
+) -> DescribeConfigsResult:
+    kind, name = resource.resource_type, resource.resource_name
+    try:
+        entries = entries_of(kind, name, context)
+    except BrokerError as error:
+        return DescribeConfigsResult(error.code, error.message or None, kind, name)
+    wanted = resource.configuration_keys
+    if wanted is not None:
+        entries = [entry for entry in entries if entry.name in set(wanted)]
+    configs = [as_result(entry, request) for entry in entries]
+    return DescribeConfigsResult(ErrorCode.NONE, None, kind, name, configs)
+
+
+def entries_of(kind: int, name: str, context: Context) -> list[ConfigEntry]:
+    image, layers = context.parts.metadata, context.parts.layers
+    match kind:
+        case ResourceType.TOPIC:
+            check_name(name)
+            if image.topic(name) is None:
+                raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            return describe_topic(image.topic_config(name), layers)
+        case ResourceType.BROKER:
+            return describe_all_brokers(layers) if not name else broker_entries(name, context)
+        case ResourceType.GROUP:
+            if not name:
+                raise BrokerError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+            overrides = image.config(ConfigResource(ResourceType.GROUP, name))
+            return describe_group(overrides, layers)
+        case ResourceType.CLIENT_METRICS:
+            if not name:
+                what = "Client metrics subscription name must not be empty"
+                raise BrokerError(ErrorCode.INVALID_REQUEST, what)
+            return describe_client_metrics(
+                image.config(ConfigResource(ResourceType.CLIENT_METRICS, name))
+            )
+    raise BrokerError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {kind}")
+
+
+def broker_entries(name: str, context: Context) -> list[ConfigEntry]:
+    if name != str(context.parts.broker_id):
+        own = context.parts.broker_id
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST,
+            f"Unexpected broker id, expected {own} or empty string, but received {name}",
+        )
+    return describe_broker(context.parts.layers)
+
+
+def as_result(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
+    synonyms = [
+        DescribeConfigsSynonym(each.name, None if entry.is_sensitive else each.text, each.source)
+        for each in entry.synonyms
+    ]
+    return DescribeConfigsResourceResult(
+        entry.name,
+        entry.value,
+        entry.is_read_only,
+        entry.source,
+        entry.is_sensitive,
+        synonyms if request.include_synonyms else (),
+        entry.wire_type,
+        entry.doc if request.include_documentation else None,
+    )

@@ -1,0 +1,62 @@
+"""OffsetForLeaderEpoch (key 23), versions 2 to 4: where the records of a leader epoch end.
+
+v3 replica id · v4 flexible encoding
+Consumers ask it after a change of leader, to find out whether what they read still stands.
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.offset_for_leader_epoch_request import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+)
+from ottla.protocol.messages.offset_for_leader_epoch_response import (
+    EpochEndOffset,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderTopicResult,
+)
+
+
+def refuse_offset_for_leader_epoch(
+    request: OffsetForLeaderEpochRequest, code: ErrorCode, _message: str
+) -> OffsetForLeaderEpochResponse:
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic.topic, [EpochEndOffset(code, part.partition) for part in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+@handles(
+    ApiKey.OFFSET_FOR_LEADER_EPOCH, versions=range(2, 5), refuse=refuse_offset_for_leader_epoch
+)
+def offset_for_leader_epoch(
+    request: OffsetForLeaderEpochRequest, context: Context
+) -> OffsetForLeaderEpochResponse:
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic.topic, [find(topic.topic, each, context) for each in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def find(topic: str, wanted: OffsetForLeaderPartition, context: Context) -> EpochEndOffset:
+    try:
+        partition = context.parts.replicas.partition(topic, wanted.partition)
+        partition.check_leader(wanted.current_leader_epoch)
+        log = partition.log
+        end = log.leader_epochs.end_offset_for(wanted.leader_epoch, log.log_end_offset)
+    except BrokerError as error:
+        return EpochEndOffset(error.code, wanted.partition)
+    return EpochEndOffset(ErrorCode.NONE, wanted.partition, end.epoch, end.end_offset)
