@@ -22,6 +22,7 @@ from ottla.protocol.records.batch import (
     read_header,
 )
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, decompress
+from ottla.protocol.records.faults import InvalidRecord
 from ottla.protocol.records.record import Record
 
 RECORDS_PER_STEP = 1024  # so many objects exist at a time, however many records a batch has
@@ -37,10 +38,14 @@ def iterate_records(
     at, first, count = 0, 0, header.records_count
     while True:
         step = min(RECORDS_PER_STEP, count - first)
-        records, at = native.decode(
-            body, at, first, step, first + step == count,
-            header.base_offset, header.base_timestamp, append_time,
-        )  # fmt: skip
+        try:
+            records, at = native.decode(
+                body, at, first, step, first + step == count,
+                header.base_offset, header.base_timestamp, append_time,
+            )  # fmt: skip
+        except InvalidRecord as error:
+            what = f"{_place_of(header, position)}: {error.message}"
+            raise InvalidRecord(error.code, what, error.record) from None
         yield from records
         first += step
         if first == count:
@@ -68,4 +73,12 @@ def open_body(
     body = memoryview(batch)[position + HEADER_BYTES : position + size]
     if header.records_count == 0 and not body:
         return body  # an emptied batch keeps its codec, but has nothing to decompress
-    return decompress(header.codec, body, decompressed_bytes_max)
+    try:
+        return decompress(header.codec, body, decompressed_bytes_max)
+    except InvalidBatch as error:
+        what = f"{_place_of(header, position)}: {error.message}"
+        raise InvalidBatch(error.code, what) from None
+
+
+def _place_of(header: BatchHeader, position: int) -> str:
+    return f"batch at {position}, base offset {header.base_offset}"

@@ -131,6 +131,14 @@ def test_a_batch_cut_off_is_corrupt() -> None:
     assert caught.value.code == ErrorCode.CORRUPT_MESSAGE
 
 
+def test_an_error_says_which_batch_and_which_record() -> None:
+    good, bad = build_batch(plain_records(2)), build_batch(plain_records(2, 50), base_offset=50)
+    bad[HEADER_BYTES + 1 :] = bytes(len(bad) - HEADER_BYTES - 1)
+    place = f"batch at {len(good)}, base offset 50: record 0"
+    with pytest.raises(InvalidBatch, match=place):
+        list(iterate_records(good + bad, len(good)))
+
+
 def test_records_over_the_limit_are_not_opened() -> None:
     batch = build_batch(plain_records(100), codec=Codec.GZIP)
     with pytest.raises(InvalidBatch, match="more than 1000 bytes"):
