@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import errno
+import importlib
 import json
 import os
 import selectors
@@ -98,6 +99,7 @@ def report_cpu() -> None:
 
 
 def new_network(kind: str, path: str):  # type: ignore[no-untyped-def]
+    from ottla.base.allocator import keep_freed_memory
     from ottla.base.disk import DiskFileSystem
     from ottla.network import sender
     from ottla.network.network import Network
@@ -105,6 +107,8 @@ def new_network(kind: str, path: str):  # type: ignore[no-untyped-def]
     from ottla.network.settings import ListenerSettings, NetworkSettings
     from ottla.storage.file_range import FileRange
 
+    if kind == "kept memory":
+        assert keep_freed_memory()
     if kind == "pread":  # as under TLS
         sender.Sender._file_send_of = refuse_sendfile
     file = DiskFileSystem().open(path) if path else None
@@ -166,7 +170,12 @@ class ServerProcess:
 
 
 def measure(
-    server: ServerProcess, connections: int, depth: int, seconds: float, answer_bytes: int
+    server: ServerProcess,
+    connections: int,
+    depth: int,
+    seconds: float,
+    answer_bytes: int,
+    request: bytes = REQUEST,
 ) -> Figures:
     """Keep `depth` requests outstanding on each connection for so long."""
     selector = selectors.EpollSelector()
@@ -176,7 +185,7 @@ def measure(
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         selector.register(sock, selectors.EVENT_READ)
         received[sock] = 0
-        sock.sendall(REQUEST * depth)
+        sock.sendall(request * depth)
     scratch, answers = bytearray(1 << 20), 0
     begin_s, begin_cpu_s = time.perf_counter(), server.cpu_s()
     while time.perf_counter() - begin_s < seconds:
@@ -186,7 +195,7 @@ def measure(
             whole, received[sock] = divmod(received[sock] + sock.recv_into(scratch), answer_bytes)
             if whole:
                 answers += whole
-                sock.sendall(REQUEST * whole)
+                sock.sendall(request * whole)
     taken_s, cpu_s = time.perf_counter() - begin_s, server.cpu_s() - begin_cpu_s
     for sock in received:
         sock.close()
@@ -195,15 +204,20 @@ def measure(
 
 
 def compare(
-    kinds: list[str], shape: tuple[int, int], arguments: argparse.Namespace, loop: str, path: str
+    kinds: list[str],
+    shape: tuple[int, int],
+    arguments: argparse.Namespace,
+    loop: str,
+    path: str = "",
+    request: bytes = REQUEST,
 ) -> dict[str, Figures]:
     best: dict[str, Figures] = {}
     answer_bytes = 4 + FILE_BYTES if path else len(ANSWER)
     for _ in range(arguments.repeats):
         for kind in kinds:
             with server_process(kind, loop, path) as (_, server):
-                measure(server, *shape, arguments.seconds / 10, answer_bytes)  # warm up
-                found = measure(server, *shape, arguments.seconds, answer_bytes)
+                measure(server, *shape, arguments.seconds / 10, answer_bytes, request)  # warm up
+                found = measure(server, *shape, arguments.seconds, answer_bytes, request)
             best[kind] = found.better(best.get(kind))
     return best
 
@@ -212,13 +226,23 @@ def show_small(loop: str, arguments: argparse.Namespace) -> None:
     print(f"\nsmall requests, {loop}: requests/s (CPU us per request)")
     print(f"{'connections, depth':20}{'bare':>20}{'network':>20}{'cost over bare':>16}")
     for shape in SHAPES:
-        best = compare(["bare", "network"], shape, arguments, loop, "")
+        best = compare(["bare", "network"], shape, arguments, loop)
         cells = [f"{each.per_s:,.0f} ({each.cpu_us:.1f})" for each in best.values()]
         extra_us = best["network"].cpu_us - best["bare"].cpu_us
         print(f"{shape!s:20}{cells[0]:>20}{cells[1]:>20}{extra_us:>13.1f} us", flush=True)
 
 
-def show_large(loop: str, arguments: argparse.Namespace) -> None:
+def show_large_requests(loop: str, arguments: argparse.Namespace) -> None:
+    print(f"\n1 MB requests, {loop}: MB/s (CPU us per MB)")
+    print(f"{'connections, depth':20}{'network':>20}{'kept memory':>20}")
+    request = FILE_BYTES.to_bytes(4, "big") + bytes(FILE_BYTES)
+    for shape in ((1, 1), (4, 1)):
+        best = compare(["network", "kept memory"], shape, arguments, loop, request=request)
+        cells = [f"{each.per_s:,.0f} ({each.cpu_us:.0f})" for each in best.values()]
+        print(f"{shape!s:20}{cells[0]:>20}{cells[1]:>20}", flush=True)
+
+
+def show_large_answers(loop: str, arguments: argparse.Namespace) -> None:
     print(f"\n1 MB answers of a file, {loop}: MB/s (CPU us per MB)")
     print(f"{'connections, depth':20}{'sendfile':>20}{'pread':>20}")
     with tempfile.TemporaryDirectory() as directory:
@@ -233,9 +257,7 @@ def show_large(loop: str, arguments: argparse.Namespace) -> None:
 
 def run_server(kind: str, loop: str, path: str) -> None:
     if loop == "uvloop":
-        import uvloop
-
-        uvloop.run(serve(kind, path))
+        importlib.import_module("uvloop").run(serve(kind, path))
     else:
         asyncio.run(serve(kind, path))
 
@@ -252,7 +274,8 @@ def main() -> None:
         return
     for loop in arguments.loops:
         show_small(loop, arguments)
-        show_large(loop, arguments)
+        show_large_requests(loop, arguments)
+        show_large_answers(loop, arguments)
 
 
 if __name__ == "__main__":

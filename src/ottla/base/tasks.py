@@ -35,6 +35,11 @@ class OwnedTasks:
         self._running.add(future)
         future.add_done_callback(self._running.discard)
 
+    async def finish(self) -> None:
+        """Return when all of them have ended by themselves."""
+        while self._running:
+            await asyncio.wait(list(self._running))
+
     async def close(self) -> None:
         """Cancel what still runs, and return when all of it has ended."""
         while self._running:

@@ -1,6 +1,6 @@
 """One connection of a client: requests in, answers out, both within bounds.
 
-Owns      its parts (frame reader, pipeline, sender, watch), and whether the client is read.
+Owns      its parts: frame reader, reading, pipeline, sender, watch.
 Promises  a client that sends more than is served, or does not read its answers, is not read
           either. However the connection ends, what it held is given up, once.
 Leaves    frames to `protocol/framing.py`, order to `pipeline.py`, sending to `sender.py`,
@@ -18,6 +18,7 @@ from typing import cast
 
 from ottla.network.home import Home
 from ottla.network.pipeline import Pipeline
+from ottla.network.reading import Reading
 from ottla.network.sender import Sender
 from ottla.network.served import Answer
 from ottla.network.watch import Watch
@@ -29,23 +30,21 @@ log = logging.getLogger(__name__)
 
 class Connection(asyncio.BufferedProtocol):
     __slots__ = (
-        "_complete_bytes",
-        "_has_asked_memory",
-        "_held_bytes",
         "_home",
         "_is_calm",
         "_is_ending",
         "_is_lost",
-        "_is_reading",
         "_loop",
         "_pipeline",
         "_reader",
+        "_reading",
         "_sender",
         "_throttle",
         "_transport",
         "_turn_is_due",
         "_watch",
         "connection_id",
+        "has_socket",
         "is_made",
         "peer_host",
         "peer_port",
@@ -61,18 +60,16 @@ class Connection(asyncio.BufferedProtocol):
         self.peer_port = peer_port
         self.connection_id = connection_id
         self.session: object = None  # the request server's notes, such as who authenticated
-        self.is_made = False  # the transport is there; counted until it is lost
+        self.has_socket = False  # a transport was made, or is being made, and closes it
+        self.is_made = False  # the transport is there, until `connection_lost`
         self._home = home
         self._loop = home.shared.loop
         self._reader = FrameReader(home.settings.frame_bytes_max, home.shared.scratch)
+        self._reading = Reading(home.shared.memory, self)
         self._pipeline = Pipeline(home, self)
-        self._held_bytes = 0  # as the request memory knows it
-        self._complete_bytes = 0
-        self._has_asked_memory = False  # then it may have us in its books
         self._throttle: asyncio.TimerHandle | None = None
         self._turn_is_due = False
         self._is_calm = True  # when last settled, there was nothing to wait for but requests
-        self._is_reading = True
         self._is_ending = False  # no further request begins
         self._is_lost = False
 
@@ -115,10 +112,21 @@ class Connection(asyncio.BufferedProtocol):
             self._pipeline.drop_queued()
             self.take_turn()
 
+    def abandon(self) -> None:
+        """It could not be made. Should the transport come all the same, it is closed."""
+        self._is_ending = self._is_lost = True
+
     # From the transport
+
+    def take_socket(self) -> Connection:
+        self.has_socket = True
+        return self
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         home, self._transport = self._home, cast(asyncio.Transport, transport)
+        if self._is_lost:
+            self._transport.abort()
+            return
         self._watch = Watch(home, self, self._loop.time())
         self._sender = Sender(
             self._loop,
@@ -129,13 +137,14 @@ class Connection(asyncio.BufferedProtocol):
             failed=self._sending_failed,
         )
         self.is_made = True
-        home.connections.add(self)
-        home.counters.connections_accepted += 1
+        home.joined(self)
         try:
             home.server.opened(self)
         except Exception:
             log.exception("bug while opening %r", self)
             self.close("a bug")
+        if home.is_ending:
+            self.finish()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
         return self._reader.next_buffer()
@@ -173,17 +182,15 @@ class Connection(asyncio.BufferedProtocol):
         self.schedule_turn()  # not now: closing a transport from here would close it twice
 
     def connection_lost(self, exc: Exception | None) -> None:
+        if not self.is_made:
+            return
         home = self._home
         self._stop_serving()
         self._is_lost = True
         self._sender.close()
         self._watch.close()
-        self._hold(0, 0)
-        home.shared.memory.leave(self)
-        home.connections.discard(self)
-        for gate in home.gates:
-            gate.release(self.peer_host)
-        home.counters.connections_closed += 1
+        self._reading.close()
+        home.left(self)
         log.debug("%r is closed (%s)", self, exc or "in order")
         home.server.closed(self)
 
@@ -251,7 +258,7 @@ class Connection(asyncio.BufferedProtocol):
             self._watch.is_unsent(self._sender.sent_bytes)
         else:
             self._watch.unsent_since_s = None
-        self._hold(held_bytes, complete_bytes)
+        self._reading.hold(held_bytes, complete_bytes)
         self._read_or_not(has_room=unsent_bytes < self._home.settings.unsent_bytes_max)
         self._go_on_or_end()
 
@@ -262,41 +269,15 @@ class Connection(asyncio.BufferedProtocol):
         if self._is_ending and not pipeline.in_flight and self._sender.is_handed_over:
             self._transport.close()
 
-    def _hold(self, held_bytes: int, complete_bytes: int) -> None:
-        """Tell the request memory what this connection holds: usually nothing, as before."""
-        held, complete = held_bytes - self._held_bytes, complete_bytes - self._complete_bytes
-        if held or complete:
-            self._held_bytes, self._complete_bytes = held_bytes, complete_bytes
-            self._home.shared.memory.change(held, complete)
-
     def _read_or_not(self, *, has_room: bool) -> None:
-        wants = (
-            not self._pipeline.queued
-            and has_room
-            and self._throttle is None
-            and not self._is_ending
-            and self._memory_allows_reading()
-        )
-        if wants == self._is_reading or self._transport.is_closing():
-            return
-        self._is_reading = wants
-        if not wants:
-            self._transport.pause_reading()
-            self._watch.frame_since_s = None  # now the client waits for us
-            return
-        self._transport.resume_reading()
-        if self._reader.held_bytes:
-            self._watch.frame_is_awaited(self._loop.time())
-
-    def _memory_allows_reading(self) -> bool:
-        memory = self._home.shared.memory
-        if self._reader.held_bytes:
-            self._has_asked_memory = True
-            return memory.may_read(self)
-        if self._has_asked_memory:
-            self._has_asked_memory = False
-            memory.leave(self)
-        return True
+        may_begin = not self._pipeline.queued and self._throttle is None and not self._is_ending
+        has_partial = self._reader.has_partial_frame
+        if self._reading.switch(
+            self._transport, wants=may_begin and has_room, has_partial=has_partial
+        ):
+            self._watch.frame_since_s = None  # while it is not read, the client waits for us
+            if self._reading.is_on and has_partial:
+                self._watch.frame_is_awaited(self._loop.time())
 
     def _begin_throttle(self, throttle_ms: int) -> None:
         end_s = self._loop.time() + throttle_ms / 1000

@@ -43,3 +43,21 @@ class Home:
     gates: tuple[ConnectionGate, ...] = ()  # that counted each of its connections
     counters: NetworkCounters = field(default_factory=NetworkCounters)
     connections: set[Connection] = field(default_factory=set)
+    is_ending: bool = False  # whoever still comes is sent away
+    emptied: asyncio.Event = field(default_factory=asyncio.Event)  # the last one has gone
+
+    def joined(self, connection: Connection) -> None:
+        self.connections.add(connection)
+        self.counters.connections_accepted += 1
+        self.emptied.clear()
+
+    def left(self, connection: Connection) -> None:
+        self.connections.discard(connection)
+        self.counters.connections_closed += 1
+        self.release(connection)
+        if not self.connections:
+            self.emptied.set()
+
+    def release(self, connection: Connection) -> None:
+        for gate in self.gates:
+            gate.release(connection.peer_host)

@@ -13,6 +13,7 @@ import errno
 import logging
 import socket
 
+from ottla.base.tasks import OwnedTasks
 from ottla.network.connection import Connection
 from ottla.network.counters import NetworkCounters
 from ottla.network.home import Home, Shared
@@ -46,6 +47,8 @@ class Listener:
         self._sockets: list[socket.socket] = []
         self._paused: dict[socket.socket, asyncio.TimerHandle] = {}
         self._connections_begun = 0
+        # Never cancelled, as event loops differ in what then happens to the socket; they are short.
+        self._adopting = OwnedTasks()
         self._refusals_logged_s = 0.0
 
     @property
@@ -77,6 +80,7 @@ class Listener:
 
     def stop(self) -> None:
         """Accept no more, and give the port back."""
+        self._home.is_ending = True
         for timer in self._paused.values():
             timer.cancel()
         self._paused.clear()
@@ -84,6 +88,16 @@ class Listener:
             self._shared.loop.remove_reader(listening)
             listening.close()
         self._sockets = []
+
+    async def settled(self) -> None:
+        """Return when every connection that was accepted is open, or gone."""
+        await self._adopting.finish()
+
+    async def emptied(self) -> None:
+        """Return when no connection is open."""
+        await self.settled()
+        while self._home.connections:
+            await self._home.emptied.wait()
 
     def _accept_some(self, listening: socket.socket) -> None:
         for _ in range(ACCEPTS_PER_TURN):
@@ -109,22 +123,24 @@ class Listener:
         here = f"{normal_address(local_host)}:{local_port}"
         connection_id = f"{here}-{host}:{port}-{self._connections_begun}"
         connection = Connection(self._home, host, port, connection_id)
-        self._shared.tasks.start(self._adopt(sock, connection), name=f"accept {connection_id}")
+        task = self._adopting.start(self._adopt(sock, connection), name=f"accept {connection_id}")
+        task.add_done_callback(lambda _: self._adopted(sock, connection))
 
     async def _adopt(self, sock: socket.socket, connection: Connection) -> None:
         try:
             prepare_accepted(sock, self.settings)
             # TLS belongs here: `ssl` and `ssl_handshake_timeout` of the same call. The sender
             # notices it, and sends files through the process.
-            await self._shared.loop.connect_accepted_socket(lambda: connection, sock)
-        except BaseException as error:
-            if not connection.is_made:
-                sock.close()
-                for gate in self._home.gates:
-                    gate.release(connection.peer_host)
-            if not isinstance(error, OSError):
-                raise
+            await self._shared.loop.connect_accepted_socket(connection.take_socket, sock)
+        except OSError as error:
             log.debug("%r was lost while it was opened: %s", connection, error)
+
+    def _adopted(self, sock: socket.socket, connection: Connection) -> None:
+        if not connection.has_socket:
+            sock.close()
+        if not connection.is_made:
+            connection.abandon()
+            self._home.release(connection)
 
     def _pause_accepting(self, listening: socket.socket, error: OSError) -> None:
         log.error("listener %s cannot accept for a moment: %s", self.name, error)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from ottla.network.connection import Connection
 from ottla.network.deadlines import DeadlineWheel
@@ -74,10 +75,9 @@ class Network:
         self.stop_accepting()
         for connection in self.connections:
             connection.finish()
-        loop = asyncio.get_running_loop()
-        end_s = loop.time() + seconds
-        while self.connections and loop.time() < end_s:
-            await asyncio.sleep(min(0.01, seconds))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._all_closed()
 
     def stop_accepting(self) -> None:
         for listener in self.listeners.values():
@@ -94,9 +94,14 @@ class Network:
 
     async def _close(self, shared: Shared) -> None:
         self.stop_accepting()
+        for listener in self.listeners.values():
+            await listener.settled()
         await shared.tasks.close()
         for connection in self.connections:
             connection.close("the broker stops")
-        while self.connections:  # each is told by the loop in one of its next rounds
-            await asyncio.sleep(0)
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        await self._all_closed()
+        await asyncio.to_thread(self._executor.shutdown, cancel_futures=True)
+
+    async def _all_closed(self) -> None:
+        for listener in self.listeners.values():
+            await listener.emptied()

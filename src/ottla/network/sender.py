@@ -22,7 +22,10 @@ from ottla.network.file_send import FileSend, FileShrunk
 from ottla.network.served import Bytes, Segment
 from ottla.storage.file_range import FileRange
 
-SENDFILE_BYTES_MIN = 64 * 1024  # below this, reading and joining costs less than another call
+# Below this, reading a range and joining it with its neighbours costs less than the calls around
+# `sendfile` (measured: 27 to 35 us for 64 KiB, equal at 128 KiB, 450 to 54 us for 256 KiB).
+SENDFILE_BYTES_MIN = 128 * 1024
+READ_BYTES_MAX = 64 * 1024  # read at a time: larger buffers come from the kernel page by page
 GATHER_BYTES = 128 * 1024  # handed over at a time
 
 
@@ -167,7 +170,7 @@ class Sender:
         """
         if piece.size >= SENDFILE_BYTES_MIN and self._sends_files:
             return None
-        size = min(piece.size, SENDFILE_BYTES_MIN)
+        size = min(piece.size, READ_BYTES_MAX)
         data = piece.file.read_cached(piece.position, size)
         if data is not None:
             self._shorten(piece, size, data)
@@ -225,7 +228,7 @@ class Sender:
 
     def _fetch(self, piece: FileRange) -> None:
         """Read in a thread what would make the event loop wait; go on when it is there."""
-        size = min(piece.size, SENDFILE_BYTES_MIN)
+        size = min(piece.size, READ_BYTES_MAX)
         self._is_blocked = True
         self._counters.cold_reads += 1
         reading = self._loop.run_in_executor(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import importlib.util
 import resource
 import socket
@@ -32,9 +33,8 @@ def new_loop(kind: str) -> asyncio.AbstractEventLoop:
         return asyncio.new_event_loop()
     if importlib.util.find_spec("uvloop") is None:
         pytest.skip("uvloop is not installed")
-    import uvloop
-
-    return uvloop.new_event_loop()
+    loop: asyncio.AbstractEventLoop = importlib.import_module("uvloop").new_event_loop()
+    return loop
 
 
 def need_descriptors(count: int) -> None:

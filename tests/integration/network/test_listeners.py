@@ -148,3 +148,13 @@ def test_a_large_last_answer_is_sent_in_full_before_the_connection_closes(loop_k
         client.send(b"L")
         assert client.receive() == body
         assert client.receive_to_the_end() == b""
+
+
+@pytest.mark.parametrize("loop_kind", LOOPS)
+def test_stopping_in_the_middle_of_a_rush_loses_count_of_nobody(loop_kind: str) -> None:
+    with running(loop_kind=loop_kind) as network:
+        for _ in range(200):
+            network.connect()
+    assert network.network.gate.open_connections == 0
+    server = network.server
+    assert set(server.opened_connections) == set(server.closed_connections)

@@ -80,3 +80,18 @@ def test_a_future_that_is_owned_is_cancelled_but_not_logged(
 
     asyncio.run(main())
     assert caplog.text == ""
+
+
+def test_finishing_waits_without_ending_anything() -> None:
+    async def main() -> None:
+        tasks, ended = OwnedTasks(), []
+
+        async def work() -> None:
+            await asyncio.sleep(0)
+            ended.append(True)
+
+        tasks.start(work(), name="work")
+        await tasks.finish()
+        assert ended == [True]
+
+    asyncio.run(main())
