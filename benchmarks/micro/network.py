@@ -110,7 +110,7 @@ def new_network(kind: str, path: str):  # type: ignore[no-untyped-def]
     if kind == "kept memory":
         assert keep_freed_memory()
     if kind == "pread":  # as under TLS
-        sender.Sender._file_send_of = refuse_sendfile
+        setattr(sender.Sender, "_file_send_of", refuse_sendfile)  # noqa: B010
     file = DiskFileSystem().open(path) if path else None
     header = bytearray(FILE_BYTES.to_bytes(4, "big"))
 
@@ -169,6 +169,12 @@ class ServerProcess:
         return self._process.stdout.readline()
 
 
+def connect(port: int) -> socket.socket:
+    sock = socket.create_connection(("127.0.0.1", port))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
 def measure(
     server: ServerProcess,
     connections: int,
@@ -179,10 +185,9 @@ def measure(
 ) -> Figures:
     """Keep `depth` requests outstanding on each connection for so long."""
     selector = selectors.EpollSelector()
-    received = {}
-    for _ in range(connections):
-        sock = socket.create_connection(("127.0.0.1", server.port))
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    received: dict[object, int] = {}
+    sockets = [connect(server.port) for _ in range(connections)]
+    for sock in sockets:
         selector.register(sock, selectors.EVENT_READ)
         received[sock] = 0
         sock.sendall(request * depth)
@@ -190,14 +195,13 @@ def measure(
     begin_s, begin_cpu_s = time.perf_counter(), server.cpu_s()
     while time.perf_counter() - begin_s < seconds:
         for key, _ in selector.select():
-            sock = key.fileobj
-            assert isinstance(sock, socket.socket)
+            sock = cast(socket.socket, key.fileobj)
             whole, received[sock] = divmod(received[sock] + sock.recv_into(scratch), answer_bytes)
             if whole:
                 answers += whole
                 sock.sendall(request * whole)
     taken_s, cpu_s = time.perf_counter() - begin_s, server.cpu_s() - begin_cpu_s
-    for sock in received:
+    for sock in sockets:
         sock.close()
     selector.close()
     return Figures(answers / taken_s, cpu_s / max(1, answers) * 1e6)

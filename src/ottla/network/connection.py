@@ -226,7 +226,8 @@ class Connection(asyncio.BufferedProtocol):
             self._stop_serving()
 
     def refuse(self, error: MalformedMessage) -> None:
-        log.info("closing %r: %s", self, error)
+        self._home.counters.connections_malformed += 1
+        self._home.malformed.write(self._loop.time(), "closing %r: %s", self, error)
         self.close("malformed")
 
     def resume_after_memory(self) -> None:

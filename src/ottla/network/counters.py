@@ -15,6 +15,7 @@ class NetworkCounters:
     connections_closed: int = 0
     connections_refused: Counter[Refusal] = field(default_factory=Counter)
     connections_reaped: Counter[Reason] = field(default_factory=Counter)
+    connections_malformed: int = 0  # closed because of what they sent
     requests: int = 0
     answers: int = 0
     bytes_in: int = 0

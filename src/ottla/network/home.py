@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,10 +15,14 @@ from ottla.network.limits import ConnectionGate
 from ottla.network.request_memory import RequestMemory
 from ottla.network.served import RequestServer
 from ottla.network.settings import ConnectionSettings
+from ottla.network.sparse_log import SparseLog
 from ottla.protocol.framing import Scratch
 
 if TYPE_CHECKING:
     from ottla.network.connection import Connection
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -42,6 +47,7 @@ class Home:
     shared: Shared
     gates: tuple[ConnectionGate, ...] = ()  # that counted each of its connections
     counters: NetworkCounters = field(default_factory=NetworkCounters)
+    malformed: SparseLog = field(default_factory=lambda: SparseLog(log, logging.INFO))
     connections: set[Connection] = field(default_factory=set)
     is_ending: bool = False  # whoever still comes is sent away
     emptied: asyncio.Event = field(default_factory=asyncio.Event)  # the last one has gone

@@ -21,12 +21,12 @@ from ottla.network.limits import ConnectionGate, Refusal, admit, normal_address
 from ottla.network.listening import bind_sockets, prepare_accepted
 from ottla.network.served import RequestServer
 from ottla.network.settings import ListenerSettings
+from ottla.network.sparse_log import SparseLog
 
 log = logging.getLogger(__name__)
 
 ACCEPTS_PER_TURN = 64  # before connections that are open have their turn
 ACCEPT_AGAIN_S = 1.0  # after running out of descriptors or memory
-REFUSALS_LOGGED_S = 10.0  # a flood of connections must not become a flood of lines
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -40,6 +40,7 @@ class Listener:
         broker_gate: ConnectionGate,
     ) -> None:
         self.settings = settings
+        self.port = settings.port  # once it is open, the one that the machine chose
         self.gate = ConnectionGate(settings.limits)
         gates = (self.gate,) if settings.is_exempt else (self.gate, broker_gate)
         self._home = Home(settings.name, settings.connection, server, shared, gates)
@@ -49,17 +50,11 @@ class Listener:
         self._connections_begun = 0
         # Never cancelled, as event loops differ in what then happens to the socket; they are short.
         self._adopting = OwnedTasks()
-        self._refusals_logged_s = 0.0
+        self._refusals = SparseLog(log, logging.WARNING)
 
     @property
     def name(self) -> str:
         return self.settings.name
-
-    @property
-    def port(self) -> int:
-        """The one that was asked for, or the one that the machine chose."""
-        port: int = self._sockets[0].getsockname()[1]
-        return port
 
     @property
     def counters(self) -> NetworkCounters:
@@ -72,6 +67,7 @@ class Listener:
     async def open(self) -> None:
         """Take the port; clients are refused by the machine until `start`."""
         self._sockets = await bind_sockets(self.settings)
+        self.port = self._sockets[0].getsockname()[1]
 
     def start(self) -> None:
         for listening in self._sockets:
@@ -155,12 +151,8 @@ class Listener:
         self._shared.loop.add_reader(listening, self._accept_some, listening)
 
     def _refused(self, refusal: Refusal, host: str) -> None:
-        refused = self.counters.connections_refused
-        refused[refusal] += 1
+        self.counters.connections_refused[refusal] += 1
         now_s = self._shared.loop.time()
-        if now_s >= self._refusals_logged_s:
-            self._refusals_logged_s = now_s + REFUSALS_LOGGED_S
-            log.warning(
-                "listener %s refused a connection of %s: %s (%d so far)",
-                self.name, host, refusal.value, refused.total(),
-            )  # fmt: skip
+        self._refusals.write(
+            now_s, "listener %s refused a connection of %s: %s", self.name, host, refusal.value
+        )

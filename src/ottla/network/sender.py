@@ -26,7 +26,8 @@ from ottla.storage.file_range import FileRange
 # `sendfile` (measured: 27 to 35 us for 64 KiB, equal at 128 KiB, 450 to 54 us for 256 KiB).
 SENDFILE_BYTES_MIN = 128 * 1024
 READ_BYTES_MAX = 64 * 1024  # read at a time: larger buffers come from the kernel page by page
-GATHER_BYTES = 128 * 1024  # handed over at a time
+GATHER_BYTES = 128 * 1024  # of small pieces, handed over at a time
+WRITE_BYTES_MAX = 1024 * 1024  # of a large one
 
 
 class Sender:
@@ -155,13 +156,24 @@ class Sender:
                     break
                 parts.append(data)
                 size += len(data)
-            elif parts and len(piece) > GATHER_BYTES:
-                break  # joining would copy it; alone it goes as it is
+            elif len(piece) > GATHER_BYTES:
+                if not parts:  # joining would copy it
+                    parts.append(self._cut_off(piece))
+                break
             else:
                 queue.popleft()
                 parts.append(piece)
                 size += len(piece)
         return parts
+
+    def _cut_off(self, piece: Bytes) -> Bytes:
+        """Take the beginning of a large piece: the transport may copy what it cannot send."""
+        view = memoryview(piece)
+        if len(view) <= WRITE_BYTES_MAX:
+            self._queue.popleft()
+        else:
+            self._queue[0] = view[WRITE_BYTES_MAX:]
+        return view[:WRITE_BYTES_MAX]
 
     def _read_piece(self, piece: FileRange) -> bytes | None:
         """The bytes of a small range, or of the beginning of one that cannot go by `sendfile`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import resource
 import socket
 
 import pytest
@@ -13,10 +14,12 @@ from tests.integration.network.harness import (
     Client,
     ScriptedServer,
     answer_of,
+    framed,
     network_settings,
     running,
 )
 
+from ottla.network import listener as listener_module
 from ottla.network.network import Network
 from ottla.network.settings import ListenerSettings, NetworkSettings
 
@@ -137,6 +140,24 @@ def test_stopping_ends_everything_that_was_begun(loop_kind: str) -> None:
     assert len(server.closed_connections) == 2
     assert network.network.memory.held_bytes == 0
     assert network.network.gate.open_connections == 0
+
+
+def test_running_out_of_descriptors_delays_a_connection_and_loses_none(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(listener_module, "ACCEPT_AGAIN_S", 0.01)
+    with running() as network, socket.socket() as sock:
+        assert network.connect().ask(b"before") == b"before"
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (sock.fileno() + 1, hard))
+        try:
+            sock.settimeout(PATIENCE_S)
+            sock.connect(("127.0.0.1", network.network.listeners["PLAINTEXT"].port))
+            network.wait_until(lambda: "cannot accept" in caplog.text)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        sock.sendall(framed(b"after"))
+        assert sock.recv(100) == framed(b"after")
 
 
 @pytest.mark.parametrize("loop_kind", LOOPS)
