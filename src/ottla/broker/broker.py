@@ -25,11 +25,13 @@ from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.first_start import name_cluster
 from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.network_settings import network_settings
+from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.broker.topic_settings import TopicSettings
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.controller.brokers import decide_register_broker
 from ottla.controller.controller import Controller, Settings
+from ottla.controller.producer_ids import decide_allocate_producer_ids
 from ottla.controller.registration import PROTOCOLS
 from ottla.handlers.dispatch import Dispatcher
 from ottla.handlers.parts import Parts
@@ -40,6 +42,7 @@ from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
 from ottla.network.network import Network
+from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from ottla.protocol.messages.broker_registration_request import (
     BrokerRegistrationRequest,
     Feature,
@@ -131,6 +134,7 @@ class Broker:
             TopicAnswers(image),
             self.controller,
             AutomaticTopics(self.config, self.controller),
+            ProducerIds(self._allocate_producer_ids, self._tasks),
         )
         self.network = Network(
             network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
@@ -138,6 +142,14 @@ class Broker:
         self.publisher.subscribe(self.topic_settings.changed)
         self.publisher.subscribe(self.parts.topic_answers.forget)
         self.publisher.subscribe(self._metadata_changed)
+
+    async def _allocate_producer_ids(self) -> Block:
+        request = AllocateProducerIdsRequest(self.broker_id, self.broker_epoch)
+        answer = await self.controller.decide(
+            lambda state: decide_allocate_producer_ids(state, request)
+        )
+        start = answer.producer_id_start
+        return Block(start, start + answer.producer_id_len)
 
     def _metadata_changed(self, _image: Image, changes: Changes) -> None:
         self.replicas.apply(changes)

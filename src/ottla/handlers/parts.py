@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ottla.base.clock import Clock
 from ottla.controller.controller import Controller
+from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -36,6 +37,7 @@ class Parts:
     topic_answers: TopicAnswers
     controller: Controller
     automatic_topics: TopicMaker
+    producer_ids: ProducerIdSource
     groups: Any = None
     transactions: Any = None
     quotas: Any = None

@@ -44,4 +44,5 @@ SERVED: dict[ApiKey, ServedApi] = _all_versions(
     ApiKey.DESCRIBE_CONFIGS,
     ApiKey.OFFSET_FOR_LEADER_EPOCH,
     ApiKey.DELETE_RECORDS,
+    ApiKey.INIT_PRODUCER_ID,
 )

@@ -1,0 +1,38 @@
+"""InitProducerId (key 22), versions 0 to 5.
+
+v2 flexible encoding · v3 a producer goes on with its id and epoch (KIP-360) · v4 PRODUCER_FENCED ·
+v5 TRANSACTION_ABORTABLE
+Without a transactional id every request gets a new producer id, whatever else it says.
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from ottla.protocol.messages.init_producer_id_response import InitProducerIdResponse
+from ottla.protocol.records.batch import NO_PRODUCER_ID
+from ottla.protocol.records.building import NO_PRODUCER_EPOCH
+
+
+def refuse_init_producer_id(
+    _request: InitProducerIdRequest, code: ErrorCode, _message: str
+) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=code, producer_epoch=NO_PRODUCER_EPOCH)
+
+
+@handles(ApiKey.INIT_PRODUCER_ID, versions=range(0, 6), refuse=refuse_init_producer_id)
+async def init_producer_id(
+    request: InitProducerIdRequest, context: Context
+) -> InitProducerIdResponse:
+    has_id = request.producer_id != NO_PRODUCER_ID
+    if has_id != (request.producer_epoch != NO_PRODUCER_EPOCH):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "a producer id without epoch, or without id")
+    if request.transactional_id is None:
+        ids = context.parts.producer_ids
+        await ids.ready()
+        return InitProducerIdResponse(producer_id=ids.take(), producer_epoch=0)
+    raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
