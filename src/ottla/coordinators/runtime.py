@@ -162,7 +162,11 @@ class Runtime(Generic[S]):
         """The loaded shard of a group or transactional id; BrokerError while there is none."""
         if not self._count_partitions():
             raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        shard = self._shards.get(self.shard_number(key))
+        return self.shard_at(self.shard_number(key))
+
+    def shard_at(self, number: int) -> Shard[S]:
+        """The loaded shard of a partition of the topic; BrokerError while there is none."""
+        shard = self._shards.get(number)
         if shard is None:
             raise BrokerError(ErrorCode.NOT_COORDINATOR)
         if shard.status is Status.LOADING:

@@ -1,0 +1,1 @@
+"""Group coordination: members, assignments and committed offsets, over `__consumer_offsets`."""

@@ -1,0 +1,172 @@
+"""JoinGroup: how a member gets into the next generation.
+
+v4 and later  a client without a member id is given one first (MEMBER_ID_REQUIRED), so that a join
+              whose answer gets lost leaves no member behind that nobody is.
+v5 and later  static members: one that comes back under its instance id takes over its old place,
+              without a rebalance while the group is stable (KIP-345).
+v9            then a leader is told to skip the assignment, which it could not know to be in place
+              already (KIP-814).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ottla.coordinators.groups.classic.answers import joined
+from ottla.coordinators.groups.classic.group import ClassicGroup, Returning, State
+from ottla.coordinators.groups.classic.member import (
+    ClassicMember,
+    new_member,
+    protocols_of,
+    rebalance_timeout_of,
+    select_protocol,
+)
+from ottla.coordinators.groups.classic.rebalance import (
+    Records,
+    complete_if_joined,
+    prepare_rebalance,
+    rebalance_or_complete,
+)
+from ottla.coordinators.groups.classic.stored import generation_of, generation_record
+from ottla.coordinators.groups.group import UNKNOWN_MEMBER
+from ottla.coordinators.groups.shared import NEW_MEMBER_TIMEOUT_MS, Caller, Reply, Waits
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.join_group_request import JoinGroupRequest
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+
+MEMBER_ID_REQUIRED_FROM = 4
+
+
+def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:
+    """Let a member join. The reply is given now or when all others have joined."""
+    if not accepts(group, request.member_id):
+        if request.member_id in group.pending:
+            group.remove(request.member_id)
+        raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED)
+    names = {each.name for each in request.protocols}
+    if not group.supports(request.protocol_type, names):
+        raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    if request.member_id == UNKNOWN_MEMBER:
+        return join_unknown(group, request, caller, reply)
+    if request.member_id in group.pending and request.group_instance_id is None:
+        return add(group, request, request.member_id, caller, reply)
+    group.check_member(request.member_id, request.group_instance_id)
+    return rejoin(group, request, group.members[request.member_id], reply)
+
+
+def accepts(group: ClassicGroup, member_id: str) -> bool:
+    """Whether there is room. While members join, those who have joined are counted, so that a
+    group over its size loses those who come last."""
+    size_max = group.shared.config.group_max_size
+    member = group.members.get(member_id)
+    if group.state is State.PREPARING_REBALANCE:
+        return (member is not None and member.is_joining) or group.joining < size_max
+    return group.is_empty or member is not None or len(group.members) < size_max
+
+
+def join_unknown(
+    group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: Reply
+) -> Records:
+    """A client without a member id."""
+    instance_id = request.group_instance_id
+    member_id = f"{instance_id or caller.client_id}-{group.shared.new_id()}"
+    if instance_id is not None:
+        holder = group.members.get(group.instances.get(instance_id, ""))
+        if holder is not None:
+            return join_again(group, request, holder, member_id, caller, reply)
+    elif caller.version >= MEMBER_ID_REQUIRED_FROM:
+        group.pending.add(member_id)
+        timers = group.shared.timers
+        timers.start(group.deadline(Waits.SESSION, member_id), request.session_timeout_ms)
+        refusal = JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)
+        group.shared.answer(reply, refusal)
+        return []
+    return add(group, request, member_id, caller, reply)
+
+
+def add(
+    group: ClassicGroup, request: JoinGroupRequest, member_id: str, caller: Caller, reply: Reply
+) -> Records:
+    member = new_member(request, member_id, caller)
+    member.is_new = True
+    member.join_reply = reply
+    group.has_new_member = True
+    group.add(member, request.protocol_type)
+    # It sends no heartbeats before it is in a generation. If its client gives up and comes again
+    # as another member, this one must not be waited for in all rebalances to come.
+    group.renew_session(member, NEW_MEMBER_TIMEOUT_MS)
+    return rebalance_or_complete(group, f"member {member_id} joins ({reason_of(request)})")
+
+
+def rejoin(
+    group: ClassicGroup, request: JoinGroupRequest, member: ClassicMember, reply: Reply
+) -> Records:
+    """A member of the group joins again."""
+    has_changed = protocols_of(request) != member.protocols
+    is_leader = member.member_id == group.leader
+    must_wait = (
+        group.state is State.PREPARING_REBALANCE
+        or has_changed
+        # The leader may know reasons that its own metadata does not show, such as new partitions.
+        or (is_leader and group.state is State.STABLE)
+    )
+    if not must_wait:
+        # It has missed an answer: it is in this generation already.
+        group.shared.answer(reply, joined(group, member.member_id))
+        return []
+    update(group, member, request)
+    group.wait_to_join(member, reply)
+    return rebalance_or_complete(
+        group, f"member {member.member_id} joins again ({reason_of(request)})"
+    )
+
+
+def update(group: ClassicGroup, member: ClassicMember, request: JoinGroupRequest) -> None:
+    group.update(member, protocols_of(request))
+    member.rebalance_timeout_ms = rebalance_timeout_of(request)
+    member.session_timeout_ms = request.session_timeout_ms
+
+
+def reason_of(request: JoinGroupRequest) -> str:
+    return request.reason or "no reason given"
+
+
+# Static members that come back
+
+
+def join_again(
+    group: ClassicGroup,
+    request: JoinGroupRequest,
+    old: ClassicMember,
+    member_id: str,
+    caller: Caller,
+    reply: Reply,
+) -> Records:
+    """A static member's client was started again: from now on only the new one counts."""
+    new = replace(
+        new_member(request, member_id, caller), assignment=old.assignment, join_reply=reply
+    )
+    members = [new if each is old else each for each in group.members.values()]
+    if group.state is State.STABLE and select_protocol(members) == group.protocol:
+        return take_place(group, Returning(old, new, caller.version), members)
+    group.fence(old)
+    group.replace(old, new)
+    group.renew_session(new)
+    if group.state is State.PREPARING_REBALANCE:
+        return complete_if_joined(group)
+    # The leader may be assigning to the old id right now.
+    return prepare_rebalance(group, f"static member {new.instance_id} came back")
+
+
+def take_place(group: ClassicGroup, returning: Returning, members: list[ClassicMember]) -> Records:
+    """Without a rebalance: the new id is stored, and the member goes on where it was."""
+    was_leader = group.leader == returning.old.member_id
+    leader = returning.new.member_id if was_leader else group.leader
+    generation = generation_of(group)._replace(leader=leader)
+    assignments = {each.member_id: each.assignment for each in members}
+    record = generation_record(
+        group.group_id, generation, members, assignments, group.shared.now_ms()
+    )
+    group.returning = returning
+    return [record]

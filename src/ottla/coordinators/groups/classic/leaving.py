@@ -1,0 +1,42 @@
+"""LeaveGroup: members that go, several at once from v3 on; tools remove static ones by instance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.coordinators.groups.classic.group import ClassicGroup
+from ottla.coordinators.groups.classic.rebalance import Records, after_removal, drop_member
+from ottla.coordinators.groups.group import UNKNOWN_MEMBER
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from ottla.protocol.messages.leave_group_response import MemberResponse
+
+
+class Left(NamedTuple):
+    records: Records
+    members: list[MemberResponse]
+
+
+def leave(group: ClassicGroup, request: LeaveGroupRequest) -> Left:
+    answers = [
+        MemberResponse(each.member_id, each.group_instance_id, leave_one(group, each))
+        for each in request.members
+    ]
+    gone = sum(each.error_code == ErrorCode.NONE for each in answers)
+    return Left(after_removal(group, f"{gone} members leave") if gone else [], answers)
+
+
+def leave_one(group: ClassicGroup, identity: MemberIdentity) -> ErrorCode:
+    member_id, instance_id = identity.member_id, identity.group_instance_id
+    if member_id in group.pending:
+        group.remove(member_id)
+        return ErrorCode.NONE
+    if member_id == UNKNOWN_MEMBER:
+        member_id = group.instances.get(instance_id or "", UNKNOWN_MEMBER)
+    try:
+        group.check_member(member_id, instance_id)
+    except BrokerError as error:
+        return error.code
+    drop_member(group, group.members[member_id])
+    return ErrorCode.NONE

@@ -1,0 +1,214 @@
+"""The way from one generation to the next.
+
+    Empty -> PreparingRebalance -> CompletingRebalance -> Stable -> PreparingRebalance ...
+
+Owns      who must have joined before the next generation begins, how long that may take, and what
+          becomes of those who did not.
+Promises  every function changes soft state only and returns the records to write; what a record
+          says happens when it is written (`stored.py`).
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ottla.coordinators.groups.classic.answers import joined
+from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.member import ClassicMember, select_protocol
+from ottla.coordinators.groups.classic.stored import empty_record
+from ottla.coordinators.groups.shared import Waits
+from ottla.coordinators.records import CoordinatorRecord
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
+
+log = logging.getLogger(__name__)
+
+Records = list[CoordinatorRecord]
+
+RETRY_MS = 500  # after a record could not be written
+
+
+def rebalance_or_complete(group: ClassicGroup, reason: str) -> Records:
+    """Something changed: begin a rebalance, or look whether the one under way can go on."""
+    if group.state is State.PREPARING_REBALANCE:
+        return complete_if_joined(group)
+    return prepare_rebalance(group, reason)
+
+
+def prepare_rebalance(group: ClassicGroup, reason: str) -> Records:
+    if group.state is State.COMPLETING_REBALANCE:
+        reset_assignments(group, ErrorCode.REBALANCE_IN_PROGRESS)
+    stop_waiting_for_sync(group)
+    group.is_first_rebalance = group.is_empty
+    group.state = State.PREPARING_REBALANCE
+    log.info(
+        "group %s: rebalance after generation %s: %s", group.group_id, group.generation, reason
+    )
+    if group.is_first_rebalance:
+        wait_for_more(group)
+        return []
+    if group.has_all_joined:
+        return complete_join(group)
+    wait_for_joins(group)
+    return []
+
+
+def wait_for_joins(group: ClassicGroup) -> None:
+    group.shared.timers.start(group.deadline(Waits.JOIN), group.rebalance_timeout_ms)
+
+
+# The first rebalance of a group
+
+
+def wait_for_more(group: ClassicGroup) -> None:
+    """A new group's members come one after the other: one rebalance for all of them is enough."""
+    delay_ms = group.shared.config.group_initial_rebalance_delay_ms
+    group.has_new_member = False
+    group.first_wait_ms = max(0, group.rebalance_timeout_ms - delay_ms)
+    group.shared.timers.start(group.deadline(Waits.INITIAL_JOIN), delay_ms)
+
+
+def wait_on_or_complete(group: ClassicGroup) -> Records:
+    """The delay is over. If it brought new members it is begun again, but not for ever."""
+    if not group.has_new_member or group.first_wait_ms == 0:
+        return complete_join(group)
+    group.has_new_member = False
+    delay_ms = min(group.shared.config.group_initial_rebalance_delay_ms, group.first_wait_ms)
+    group.first_wait_ms -= delay_ms
+    group.shared.timers.start(group.deadline(Waits.INITIAL_JOIN), delay_ms)
+    return []
+
+
+# The end of joining
+
+
+def complete_if_joined(group: ClassicGroup) -> Records:
+    is_waiting = group.state is State.PREPARING_REBALANCE and not group.is_first_rebalance
+    return complete_join(group) if is_waiting and group.has_all_joined else []
+
+
+def complete_join(group: ClassicGroup) -> Records:
+    """Whoever has joined is in the next generation; static members are waited for longer."""
+    for waits in (Waits.JOIN, Waits.INITIAL_JOIN):
+        group.shared.timers.cancel(group.deadline(waits))
+    for member in list(group.members.values()):
+        if not member.is_joining and not member.is_static:
+            group.remove(member.member_id)
+    if not group.members:
+        return [empty_record(group)]
+    if not elect_leader(group):
+        # Only static members, and none of them came: their sessions will end, or they will come.
+        log.warning("group %s: nobody has joined the rebalance", group.group_id)
+        wait_for_joins(group)
+        return []
+    begin_generation(group)
+    return []
+
+
+def elect_leader(group: ClassicGroup) -> bool:
+    """The leader stays if it has joined; False if nobody has."""
+    leader = group.members.get(group.leader or "")
+    if leader is None or not leader.is_joining:
+        joined = (each.member_id for each in group.members.values() if each.is_joining)
+        chosen = next(joined, None)
+        if chosen is None:
+            return False
+        group.leader = chosen
+    return True
+
+
+def begin_generation(group: ClassicGroup) -> None:
+    group.generation += 1
+    group.protocol = select_protocol(group.members.values())
+    group.state = State.COMPLETING_REBALANCE
+    group.is_first_rebalance = False
+    group.note_subscriptions()
+    group.pending_sync = set(group.members)
+    for member in group.members.values():
+        group.answer_join(member, joined(group, member.member_id))
+        group.renew_session(member)
+        member.is_new = False
+    group.shared.timers.start(group.deadline(Waits.SYNC), group.rebalance_timeout_ms)
+
+
+# Syncing
+
+
+def reset_assignments(group: ClassicGroup, code: ErrorCode) -> None:
+    for member in group.members.values():
+        member.assignment = b""
+        if group.answer_sync(member, SyncGroupResponse(error_code=code)):
+            group.renew_session(member)
+
+
+def stop_waiting_for_sync(group: ClassicGroup) -> None:
+    group.pending_sync.clear()
+    group.shared.timers.cancel(group.deadline(Waits.SYNC))
+
+
+# What time brings
+
+
+def expire_join(group: ClassicGroup) -> Records:
+    """Members had time enough to join."""
+    if group.state is not State.PREPARING_REBALANCE:
+        return []
+    return wait_on_or_complete(group) if group.is_first_rebalance else complete_join(group)
+
+
+def expire_sync(group: ClassicGroup) -> Records:
+    """Members that joined the generation and never asked for their part are gone."""
+    late = list(group.pending_sync)
+    if not late or group.state not in (State.COMPLETING_REBALANCE, State.STABLE):
+        return []
+    for member_id in late:
+        group.remove(member_id)
+    return prepare_rebalance(group, f"{len(late)} members have not synced in time")
+
+
+def expire_session(group: ClassicGroup, member_id: str) -> Records:
+    member = group.members.get(member_id)
+    if member is None:
+        group.pending.discard(member_id)
+        return complete_if_joined(group)
+    if member.keeps_session:
+        return []
+    log.info("group %s: no sign of life from member %s", group.group_id, member_id)
+    return remove_member(group, member)
+
+
+def remove_member(group: ClassicGroup, member: ClassicMember) -> Records:
+    drop_member(group, member)
+    return after_removal(group, f"member {member.member_id} has gone")
+
+
+def drop_member(group: ClassicGroup, member: ClassicMember) -> None:
+    """A client that still waits is told to begin anew."""
+    refusal = JoinGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
+    group.answer_join(member, refusal)
+    group.answer_sync(member, SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
+    group.remove(member.member_id)
+
+
+def after_removal(group: ClassicGroup, reason: str) -> Records:
+    if group.state in (State.STABLE, State.COMPLETING_REBALANCE):
+        return prepare_rebalance(group, reason)
+    return complete_if_joined(group)
+
+
+# When a record could not be written
+
+
+def write_failed(group: ClassicGroup, code: ErrorCode) -> None:
+    """What was about to happen has not: members are told, and whatever is due is tried again."""
+    if group.returning is not None:
+        returning, group.returning = group.returning, None
+        group.answer_join(returning.new, JoinGroupResponse(error_code=code))
+    elif group.state is State.COMPLETING_REBALANCE:
+        reset_assignments(group, code)
+        stop_waiting_for_sync(group)
+        group.state = State.PREPARING_REBALANCE
+        wait_for_joins(group)
+    elif group.state is State.PREPARING_REBALANCE and not group.members:
+        group.shared.timers.start(group.deadline(Waits.JOIN), RETRY_MS)

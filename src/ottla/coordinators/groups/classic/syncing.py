@@ -1,0 +1,75 @@
+"""SyncGroup and Heartbeat: the leader's assignment, and signs of life.
+
+SyncGroup v5 also names the protocol that the client believes in (KIP-559).
+"""
+
+from __future__ import annotations
+
+from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.rebalance import Records
+from ottla.coordinators.groups.classic.stored import generation_of, generation_record
+from ottla.coordinators.groups.shared import Reply, Waits
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
+from ottla.protocol.messages.sync_group_request import SyncGroupRequest
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
+
+
+def sync(group: ClassicGroup, request: SyncGroupRequest, reply: Reply) -> Records:
+    """A member asks for its part; the leader brings the whole."""
+    check(group, request)
+    member = group.members[request.member_id]
+    if group.state is State.PREPARING_REBALANCE:
+        raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
+    note_synced(group, request.member_id)
+    if group.state is State.STABLE:
+        answer = SyncGroupResponse(
+            protocol_type=group.protocol_type,
+            protocol_name=group.protocol,
+            assignment=member.assignment,
+        )
+        group.shared.answer(reply, answer)
+        return []
+    group.wait_to_sync(member, reply)
+    return assignment_record(group, request) if member.member_id == group.leader else []
+
+
+def check(group: ClassicGroup, request: SyncGroupRequest) -> None:
+    if group.is_empty:
+        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+    group.check_member(request.member_id, request.group_instance_id)
+    if request.generation_id != group.generation:
+        raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+    if differs(request.protocol_type, group.protocol_type) or differs(
+        request.protocol_name, group.protocol
+    ):
+        raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+
+
+def differs(told: str | None, known: str | None) -> bool:
+    return told is not None and known is not None and told != known
+
+
+def note_synced(group: ClassicGroup, member_id: str) -> None:
+    group.pending_sync.discard(member_id)
+    if not group.pending_sync:
+        group.shared.timers.cancel(group.deadline(Waits.SYNC))
+
+
+def assignment_record(group: ClassicGroup, request: SyncGroupRequest) -> Records:
+    """Members that the leader has left out get nothing; those it has invented are nobody."""
+    assignments = {each.member_id: each.assignment for each in request.assignments}
+    now_ms = group.shared.now_ms()
+    members = group.members.values()
+    return [generation_record(group.group_id, generation_of(group), members, assignments, now_ms)]
+
+
+def heartbeat(group: ClassicGroup, request: HeartbeatRequest) -> ErrorCode:
+    group.check_member(request.member_id, request.group_instance_id)
+    if request.generation_id != group.generation:
+        raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+    group.renew_session(group.members[request.member_id])
+    if group.state is State.PREPARING_REBALANCE:
+        return ErrorCode.REBALANCE_IN_PROGRESS
+    return ErrorCode.NONE

@@ -1,0 +1,52 @@
+"""What consumers write into the opaque bytes of the classic protocol: subscription and assignment.
+
+Two bytes of version, then the message. Later versions begin like earlier ones, so what is newer
+than known here is read as far as it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.messages.consumer_protocol_assignment import (
+    ConsumerProtocolAssignment,
+    TopicPartition,
+)
+from ottla.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+
+CONSUMER_PROTOCOL = "consumer"
+_SUBSCRIPTION_LATEST = ConsumerProtocolSubscription.VERSIONS[-1]
+_ASSIGNMENT_LATEST = ConsumerProtocolAssignment.VERSIONS[-1]
+
+
+def embedded_version(data: bytes) -> int:
+    if len(data) < 2:
+        raise MalformedMessage(f"{len(data)} bytes of consumer protocol, no room for a version")
+    version = int.from_bytes(data[:2], "big", signed=True)
+    if version < 0:
+        raise MalformedMessage(f"consumer protocol version {version}")
+    return version
+
+
+def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
+    version = min(embedded_version(data), _SUBSCRIPTION_LATEST)
+    return ConsumerProtocolSubscription.decode_prefix(data, version, 2)[0]
+
+
+def decode_subscribed_topics(data: bytes) -> Iterable[str]:
+    """The topics alone, which stand first in every version."""
+    embedded_version(data)
+    return ConsumerProtocolSubscription.decode_prefix(data, 0, 2)[0].topics
+
+
+def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:
+    version = min(embedded_version(data), _ASSIGNMENT_LATEST)
+    return ConsumerProtocolAssignment.decode_prefix(data, version, 2)[0]
+
+
+def encode_assignment(partitions: Mapping[str, Iterable[int]], version: int) -> bytes:
+    """In the version in which the member's subscription came."""
+    topics = [TopicPartition(topic, sorted(each)) for topic, each in sorted(partitions.items())]
+    message = ConsumerProtocolAssignment(topics)
+    return message.encode_prefixed(min(version, _ASSIGNMENT_LATEST))

@@ -1,0 +1,106 @@
+"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup and what tools ask: which group it is, and then it.
+
+Promises  a request is refused with BrokerError before anything has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ottla.coordinators.groups.classic import answers, joining, leaving, syncing
+from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.leaving import Left
+from ottla.coordinators.groups.classic.stored import new_group_record
+from ottla.coordinators.groups.group import UNKNOWN_MEMBER, Group
+from ottla.coordinators.groups.offset_commits import decide_delete_all
+from ottla.coordinators.groups.shard import GroupShard, Records
+from ottla.coordinators.groups.shared import Caller, Reply
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.describe_groups_response import DescribedGroup
+from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
+from ottla.protocol.messages.join_group_request import JoinGroupRequest
+from ottla.protocol.messages.leave_group_request import LeaveGroupRequest
+from ottla.protocol.messages.list_groups_response import ListedGroup
+from ottla.protocol.messages.sync_group_request import SyncGroupRequest
+
+GROUP_ERRORS_FROM = 6  # the version of DescribeGroups that tells an unknown group from a dead one
+
+
+def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
+    """The records of a group that the join begins; to be written before it."""
+    if request.group_id in shard.groups:
+        return []
+    if request.member_id != UNKNOWN_MEMBER:
+        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+    if not request.protocol_type or not request.protocols:
+        raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    return [new_group_record(request.group_id, shard.shared.now_ms())]
+
+
+def join(shard: GroupShard, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:
+    return joining.join(shard.groups[request.group_id], request, caller, reply)
+
+
+def sync(shard: GroupShard, request: SyncGroupRequest, reply: Reply) -> Records:
+    return syncing.sync(with_members(shard, request.group_id), request, reply)
+
+
+def heartbeat(shard: GroupShard, request: HeartbeatRequest) -> ErrorCode:
+    return syncing.heartbeat(with_members(shard, request.group_id), request)
+
+
+def leave(shard: GroupShard, request: LeaveGroupRequest) -> Left:
+    return leaving.leave(with_members(shard, request.group_id), request)
+
+
+def with_members(shard: GroupShard, group_id: str) -> ClassicGroup:
+    group = shard.groups.get(group_id)
+    if group is None:
+        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+    return group
+
+
+# Tools
+
+
+def describe(shard: GroupShard, group_id: str, version: int) -> DescribedGroup:
+    group = shard.find(group_id)
+    if isinstance(group, ClassicGroup):
+        return answers.describe(group)
+    dead = DescribedGroup(group_id=group_id, group_state=State.DEAD.value)
+    if version >= GROUP_ERRORS_FROM:
+        dead.error_code = ErrorCode.GROUP_ID_NOT_FOUND
+        dead.error_message = (
+            f"Group {group_id} not found."
+            if group is None
+            else f"Group {group_id} is not a classic group."
+        )
+    return dead
+
+
+def list_groups(
+    shard: GroupShard, states: Collection[str], types: Collection[str]
+) -> Iterator[ListedGroup]:
+    """All groups, or those in one of the states and of one of the types, in any case of letters."""
+    wanted_states = {each.strip().lower() for each in states}
+    wanted_types = {each.strip().lower() for each in types}
+    for group in shard.all_groups():
+        if wanted_states and group.state_name.lower() not in wanted_states:
+            continue
+        if wanted_types and group.group_type not in wanted_types:
+            continue
+        yield ListedGroup(group.group_id, group.protocol_type, group.state_name, group.group_type)
+
+
+def decide_delete_group(shard: GroupShard, group_id: str) -> Records:
+    group = existing(shard, group_id)
+    group.check_delete()
+    return [*decide_delete_all(group_id, shard.offsets), *group.tombstones()]
+
+
+def existing(shard: GroupShard, group_id: str) -> Group:
+    group = shard.find(group_id)
+    if group is None:
+        raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND)
+    return group

@@ -1,0 +1,46 @@
+"""Answers that come later than their requests: how the event loop waits for a state machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Generic, TypeVar
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.message import Message
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
+
+R = TypeVar("R", bound=Message)
+
+
+class WaitingReply(Generic[R]):
+    """A `Reply` that a handler can return: the answer if it is there, or else a future."""
+
+    __slots__ = ("_future", "_response")
+
+    def __init__(self) -> None:
+        self._response: R | None = None
+        self._future: asyncio.Future[R] | None = None
+
+    def give(self, response: R) -> None:
+        if self._response is not None:
+            return
+        self._response = response
+        # Its client may have gone.
+        if self._future is not None and not self._future.done():
+            self._future.set_result(response)
+
+    def outcome(self) -> R | Awaitable[R]:
+        if self._response is not None:
+            return self._response
+        self._future = asyncio.get_running_loop().create_future()
+        return self._future
+
+
+def failed(response: Message, code: ErrorCode) -> Message:
+    """What is answered instead if the records behind a response cannot be replicated."""
+    if isinstance(response, JoinGroupResponse):
+        return JoinGroupResponse(error_code=code, member_id=response.member_id)
+    assert isinstance(response, SyncGroupResponse)
+    return SyncGroupResponse(error_code=code)

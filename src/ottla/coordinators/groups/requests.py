@@ -1,0 +1,172 @@
+"""The requests of clients, as the group coordinator serves them.
+
+Promises  each method returns the answer, or what will become it; when it returns, the request has
+          taken effect. BrokerError refuses the whole request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TypeAlias, TypeVar
+
+from ottla.config.broker_options import BrokerConfig
+from ottla.coordinators.groups import group_requests, offset_requests
+from ottla.coordinators.groups.replies import WaitingReply
+from ottla.coordinators.groups.shard import GroupShard
+from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.groups.stepping import LoadedShard, Stepper
+from ottla.coordinators.runtime import BY_COORDINATOR, Runtime, Writer
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.delete_groups_response import DeletableGroupResult
+from ottla.protocol.messages.describe_groups_response import DescribedGroup
+from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
+from ottla.protocol.messages.heartbeat_response import HeartbeatResponse
+from ottla.protocol.messages.join_group_request import JoinGroupRequest
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+from ottla.protocol.messages.leave_group_request import LeaveGroupRequest
+from ottla.protocol.messages.leave_group_response import LeaveGroupResponse
+from ottla.protocol.messages.list_groups_request import ListGroupsRequest
+from ottla.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from ottla.protocol.messages.offset_commit_request import OffsetCommitRequest
+from ottla.protocol.messages.offset_commit_response import OffsetCommitResponse
+from ottla.protocol.messages.offset_delete_request import OffsetDeleteRequest
+from ottla.protocol.messages.offset_delete_response import OffsetDeleteResponse
+from ottla.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
+from ottla.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
+from ottla.protocol.messages.sync_group_request import SyncGroupRequest
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
+from ottla.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
+from ottla.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
+from ottla.protocol.records.control import EndMarker
+from ottla.storage.append import ProducedBy
+
+T = TypeVar("T")
+Outcome: TypeAlias = T | Awaitable[T]
+
+
+class GroupRequests:
+    def __init__(
+        self, runtime: Runtime[GroupShard], stepper: Stepper, config: BrokerConfig
+    ) -> None:
+        self._runtime = runtime
+        self._stepper = stepper
+        self._config = config
+
+    def _shard(self, group_id: str) -> LoadedShard:
+        return self._runtime.shard(group_id)
+
+    def _shard_of_named(self, group_id: str) -> LoadedShard:
+        if not group_id:
+            raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+        return self._runtime.shard(group_id)
+
+    # Members of classic groups
+
+    def join(self, request: JoinGroupRequest, caller: Caller) -> Outcome[JoinGroupResponse]:
+        shard = self._shard_of_named(request.group_id)
+        config = self._config
+        timeout_ms = request.session_timeout_ms
+        if not (
+            config.group_min_session_timeout_ms <= timeout_ms <= config.group_max_session_timeout_ms
+        ):
+            raise BrokerError(ErrorCode.INVALID_SESSION_TIMEOUT)
+        reply = WaitingReply[JoinGroupResponse]()
+        step, group_id = self._stepper.step, request.group_id
+        step(shard, group_id, lambda state: group_requests.prepare_join(state, request))
+        step(shard, group_id, lambda state: group_requests.join(state, request, caller, reply))
+        return reply.outcome()
+
+    def sync(self, request: SyncGroupRequest) -> Outcome[SyncGroupResponse]:
+        shard = self._shard_of_named(request.group_id)
+        reply = WaitingReply[SyncGroupResponse]()
+        self._stepper.step(
+            shard, request.group_id, lambda state: group_requests.sync(state, request, reply)
+        )
+        return reply.outcome()
+
+    def heartbeat(self, request: HeartbeatRequest) -> Outcome[HeartbeatResponse]:
+        try:
+            shard = self._shard_of_named(request.group_id)
+        except BrokerError as error:
+            if error.code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+                return HeartbeatResponse()  # nothing is known against it
+            raise
+        code = group_requests.heartbeat(shard.state, request)
+        return self._stepper.show(shard, HeartbeatResponse(error_code=code))
+
+    def leave(self, request: LeaveGroupRequest) -> Outcome[LeaveGroupResponse]:
+        shard = self._shard_of_named(request.group_id)
+        left = group_requests.leave(shard.state, request)
+        end_offset = self._stepper.step(shard, request.group_id, lambda _state: left.records)
+        return self._stepper.answer(shard, end_offset, LeaveGroupResponse(members=left.members))
+
+    # Offsets
+
+    def commit(self, request: OffsetCommitRequest, caller: Caller) -> Outcome[OffsetCommitResponse]:
+        shard = self._shard(request.group_id)
+        return self._stepper.write(
+            shard, offset_requests.commit(shard.state, request, caller.version)
+        )
+
+    def commit_transactional(
+        self,
+        request: TxnOffsetCommitRequest,
+        version: int,
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> Outcome[TxnOffsetCommitResponse]:
+        """Offsets that count once the producer's transaction commits.
+
+        The transaction must have been verified; `by` carries the guard that was given for that.
+        """
+        shard = self._shard_of_named(request.group_id)
+        decision = offset_requests.commit_transactional(shard.state, request, version)
+        writer = Writer(request.producer_id, request.producer_epoch)
+        return self._stepper.write(shard, decision, writer, by)
+
+    def end_transaction(
+        self,
+        partition: int,
+        writer: Writer,
+        marker: EndMarker,
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> Outcome[None]:
+        """Write the marker that makes a transaction's offsets count, or forgets them."""
+        shard = self._runtime.shard_at(partition)
+        end_offset = shard.write_marker(writer, marker, shard.state.shared.now_ms(), by)
+        return self._stepper.answer(shard, end_offset, None)
+
+    def fetch_offsets(
+        self, wanted: OffsetFetchRequestGroup, require_stable: bool
+    ) -> Outcome[OffsetFetchResponseGroup]:
+        shard = self._shard(wanted.group_id)
+        found = offset_requests.fetch(shard.state, wanted, require_stable)
+        return self._stepper.show(shard, found)
+
+    def delete_offsets(self, request: OffsetDeleteRequest) -> Outcome[OffsetDeleteResponse]:
+        shard = self._shard_of_named(request.group_id)
+        return self._stepper.write(shard, offset_requests.delete(shard.state, request))
+
+    # Tools
+
+    def describe(self, group_id: str, version: int) -> Outcome[DescribedGroup]:
+        shard = self._shard(group_id)
+        return self._stepper.show(shard, group_requests.describe(shard.state, group_id, version))
+
+    def list_groups(self, request: ListGroupsRequest) -> ListGroupsResponse:
+        """What this broker coordinates; tools ask every broker."""
+        if self._runtime.is_loading:
+            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        groups: list[ListedGroup] = []
+        for shard in self._runtime.active_shards():
+            groups += group_requests.list_groups(
+                shard.state, request.states_filter, request.types_filter
+            )
+        return ListGroupsResponse(groups=groups)
+
+    def delete_group(self, group_id: str) -> Outcome[DeletableGroupResult]:
+        shard = self._shard(group_id)
+        end_offset = self._stepper.step(
+            shard, group_id, lambda state: group_requests.decide_delete_group(state, group_id)
+        )
+        return self._stepper.answer(shard, end_offset, DeletableGroupResult(group_id))

@@ -1,0 +1,147 @@
+"""The group coordinator of a broker: groups and offsets of the partitions that it leads.
+
+    groups = GroupCoordinator(...)
+    replicas.listeners.append(groups)               # tells which partitions those are
+    publisher.subscribe(groups.metadata_changed)    # topics come and go
+    await groups.run()                              # time passes, until cancelled
+
+Owns      the shards and the tasks that work for them.
+Promises  a request has taken effect when its method returns; what is still awaited is that its
+          records are replicated, or that other members do their part.
+Leaves    everything about groups to the state machines, which know neither tasks nor time, and
+          the requests to `requests.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from ottla.base.clock import Clock
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.tasks import OwnedTasks
+from ottla.config.broker_options import BrokerConfig
+from ottla.config.resource_options import GroupConfig
+from ottla.coordinators.groups.offset_commits import decide_forget_topics
+from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
+from ottla.coordinators.groups.requests import GroupRequests
+from ottla.coordinators.groups.shard import GroupShard
+from ottla.coordinators.groups.shared import Deadline, Shared
+from ottla.coordinators.groups.stepping import LoadedShard, Stepper
+from ottla.coordinators.groups.sweeping import Sweeper
+from ottla.coordinators.groups.timers import Timers
+from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
+from ottla.coordinators.runtime import Runtime
+from ottla.metadata.changes import Changes
+from ottla.metadata.image import Image
+from ottla.protocol.errors import BrokerError
+from ottla.replication.partition import Partition
+
+log = logging.getLogger(__name__)
+
+MINUTE_MS = 60 * 1000
+
+
+class GroupCoordinator(GroupRequests):
+    def __init__(
+        self,
+        image: Image,
+        config: BrokerConfig,
+        group_config: Callable[[str], GroupConfig],
+        clock: Clock,
+        create_topics: CreateTopics,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+    ) -> None:
+        self._image = image
+        self._config = config
+        self._group_config = group_config
+        self._clock = clock
+        self._new_id = new_id
+        self._topics_version = image.offset
+        self.topic = InternalTopic(
+            image, OFFSETS_TOPIC, config.offsets_topic_num_partitions, create_topics
+        )
+        runtime = Runtime(
+            OFFSETS_TOPIC,
+            GROUP_RECORDS,
+            self._new_shard,
+            lambda: self.topic.partition_count,
+            clock.now_ms,
+        )
+        self._tasks = OwnedTasks()
+        stepper = Stepper(clock.now_ms, config.offsets_commit_timeout_ms, self._tasks)
+        super().__init__(runtime, stepper, config)
+        self.sweeper = Sweeper(runtime.active_shards, stepper, self._tick_ms)
+
+    def _tick_ms(self) -> int:
+        return int(self._clock.monotonic_s() * 1000)
+
+    def _new_shard(self, _number: int) -> GroupShard:
+        timers: Timers[Deadline] = Timers(self._tick_ms, lambda at_ms: self.sweeper.started(at_ms))
+        return GroupShard(
+            Shared(
+                self._config,
+                self._group_config,
+                self._image,
+                timers,
+                self._clock.now_ms,
+                self._new_id,
+                self._topics_version,
+            )
+        )
+
+    # Which partitions are led here
+
+    def leads(self, partition: Partition) -> None:
+        if partition.name.topic == OFFSETS_TOPIC:
+            loading = self._runtime.lead(partition)
+            self._tasks.start(self._load(partition.name, loading), name=f"load {partition.name}")
+
+    def resigned(self, name: TopicPartition) -> None:
+        if name.topic == OFFSETS_TOPIC:
+            self._runtime.resign(name.partition)
+
+    async def _load(self, name: TopicPartition, loading: Coroutine[Any, Any, None]) -> None:
+        started_s = self._clock.monotonic_s()
+        await loading
+        took_ms = (self._clock.monotonic_s() - started_s) * 1000
+        log.info("groups of %s loaded in %.0f ms", name, took_ms)
+
+    # What changes around groups
+
+    def metadata_changed(self, image: Image, changes: Changes) -> None:
+        """Offsets of deleted topics are forgotten; groups look at their topics again."""
+        is_resized = any(None in (c.before, c.after) for c in changes.partitions.values())
+        if not (changes.created_topics or changes.deleted_topics or is_resized):
+            return
+        self._topics_version = image.offset
+        deleted = {topic.name: topic.id for topic in changes.deleted_topics.values()}
+        for shard in list(self._runtime.active_shards()):
+            shard.state.shared.topics_version = image.offset
+            if deleted:
+                self._forget_topics(shard, deleted)
+
+    def _forget_topics(self, shard: LoadedShard, deleted: dict[str, TopicId]) -> None:
+        try:
+            records = decide_forget_topics(shard.state.offsets, deleted)
+            shard.write(records, self._clock.now_ms())
+        except BrokerError as error:
+            log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
+
+    async def run(self) -> None:
+        """Let time pass, until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self.sweeper.run(), name="group timers")
+                tasks.create_task(self._expire_offsets(), name="offset expiry")
+        finally:
+            await self._tasks.close()
+
+    async def _expire_offsets(self) -> None:
+        while True:
+            await asyncio.sleep(self._config.offsets_retention_check_interval_ms / 1000)
+            retention_ms = self._config.offsets_retention_minutes * MINUTE_MS
+            await self.sweeper.expire_offsets(retention_ms)

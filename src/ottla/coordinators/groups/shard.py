@@ -1,0 +1,124 @@
+"""The groups and offsets of one partition of `__consumer_offsets`.
+
+Owns      the fold of the partition's records, and the soft state of the groups in it.
+Promises  replaying the records gives the same state again, but for what is soft: rebalances under
+          way, waiting requests, timers. Those begin anew when a shard is loaded.
+Leaves    reading and writing the log to the runtime, requests to `requests.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ottla.coordinators.groups.classic import rebalance
+from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.stored import restored
+from ottla.coordinators.groups.classic.taking_over import take_over
+from ottla.coordinators.groups.committed_offsets import CommittedOffsets
+from ottla.coordinators.groups.group import Group
+from ottla.coordinators.groups.shared import Deadline, Shared, Waits
+from ottla.coordinators.records import CoordinatorRecord
+from ottla.coordinators.runtime import Writer
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.group_metadata_key import GroupMetadataKey
+from ottla.protocol.messages.group_metadata_value import GroupMetadataValue
+from ottla.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
+from ottla.protocol.messages.offset_commit_key import OffsetCommitKey
+
+Records = list[CoordinatorRecord]
+
+
+class GroupShard:
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.offsets = CommittedOffsets()
+        self.groups: dict[str, ClassicGroup] = {}
+        self.is_loaded = False
+
+    # What it knows.
+
+    def find(self, group_id: str) -> Group | None:
+        """The group; one without a record exists as long as it has offsets."""
+        group = self.groups.get(group_id)
+        if group is None and self.offsets.has_group(group_id):
+            return ClassicGroup(group_id, self.shared)
+        return group
+
+    def group_ids(self) -> set[str]:
+        return self.groups.keys() | self.offsets.group_ids()
+
+    def all_groups(self) -> Iterator[Group]:
+        found = (self.find(group_id) for group_id in self.group_ids())
+        return (group for group in found if group is not None)
+
+    # How it changes.
+
+    def apply(self, record: CoordinatorRecord, writer: Writer, offset: int) -> None:
+        key = record.key
+        if isinstance(key, OffsetCommitKey | LegacyOffsetCommitKey):
+            self.offsets.apply(key, record.value, writer.producer_id, offset)  # type: ignore[arg-type]
+        elif isinstance(key, GroupMetadataKey):
+            self._apply_classic(key.group, record.value)  # type: ignore[arg-type]
+
+    def apply_marker(self, writer: Writer, is_commit: bool) -> None:
+        self.offsets.apply_marker(writer.producer_id, is_commit)
+
+    def _apply_classic(self, group_id: str, value: GroupMetadataValue | None) -> None:
+        group = self.groups.get(group_id)
+        if value is None:
+            if group is not None:
+                self._dissolve(group)
+        elif self.is_loaded and group is not None:
+            take_over(group, value)
+        else:
+            self.groups[group_id] = restored(group_id, value, self.shared)
+
+    def _dissolve(self, group: ClassicGroup) -> None:
+        del self.groups[group.group_id]
+        group.stop_timers()
+        group.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
+        group.state = State.DEAD
+
+    # Soft state begins and ends.
+
+    def loaded(self, now_ms: int) -> None:  # noqa: ARG002  # timers have a clock of their own
+        """From now on members have to show that they are alive."""
+        self.is_loaded = True
+        size_max = self.shared.config.group_max_size
+        for group in self.groups.values():
+            for member in group.members.values():
+                group.renew_session(member)
+            if len(group.members) > size_max:
+                # The limit was lowered: in a rebalance members can commit before some must go.
+                rebalance.prepare_rebalance(group, f"more than {size_max} members")
+
+    def unloaded(self) -> None:
+        """Another broker answers from now on, and tells who is in which group."""
+        for group in self.groups.values():
+            group.answer_all(ErrorCode.NOT_COORDINATOR)
+            group.state = State.DEAD
+        for posted in self.shared.take_posted():
+            posted.reply.give(posted.response)
+        self.shared.timers.clear()
+
+    # What time brings.
+
+    def expire(self, deadline: Deadline) -> Records:
+        group = self.groups.get(deadline.group_id)
+        if group is None:
+            return []
+        match deadline.waits:
+            case Waits.SESSION:
+                return rebalance.expire_session(group, deadline.member_id)
+            case Waits.SYNC:
+                return rebalance.expire_sync(group)
+            case Waits.JOIN | Waits.INITIAL_JOIN:
+                return rebalance.expire_join(group)
+            case _:
+                return []
+
+    def write_failed(self, group_id: str, code: ErrorCode) -> None:
+        """The records of the last step are not in the log."""
+        group = self.groups.get(group_id)
+        if group is not None:
+            rebalance.write_failed(group, code)

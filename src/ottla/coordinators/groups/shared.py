@@ -1,0 +1,79 @@
+"""What the groups of a shard have in common: time, settings, topics, and the way back to clients.
+
+A `Reply` is an answer that somebody waits for. State machines never give it themselves: they put it
+into the outbox, and it goes out when the records of the same step are replicated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
+
+from ottla.config.broker_options import BrokerConfig
+from ottla.config.resource_options import GroupConfig
+from ottla.coordinators.groups.timers import Timers
+from ottla.metadata.image import Image
+from ottla.protocol.message import Message
+
+NEW_MEMBER_TIMEOUT_MS = 5 * 60 * 1000  # a new member's join that its client has given up
+
+
+class Caller(NamedTuple):
+    """Who sends a request, and in which version."""
+
+    client_id: str
+    client_host: str
+    version: int
+
+
+class Reply(Protocol):
+    """An answer that somebody waits for. Giving it a second time changes nothing."""
+
+    def give(self, response: Any) -> None: ...
+
+
+class Posted(NamedTuple):
+    reply: Reply
+    response: Message
+
+
+class Waits(Enum):
+    """What a group can wait for."""
+
+    INITIAL_JOIN = "more members of a new group"
+    JOIN = "all members to join"
+    SYNC = "all members to sync"
+    SESSION = "a sign of life"
+    REVOCATION = "a member to give up partitions"
+    MEMBER_JOIN = "a classic member to join again"
+    MEMBER_SYNC = "a classic member to sync"
+
+
+class Deadline(NamedTuple):
+    """The name of a timer: of a group, or of one of its members."""
+
+    group_id: str
+    waits: Waits
+    member_id: str = ""
+
+
+@dataclass(slots=True)
+class Shared:
+    config: BrokerConfig
+    group_config: Callable[[str], GroupConfig]
+    image: Image
+    timers: Timers[Deadline]
+    now_ms: Callable[[], int]
+    new_id: Callable[[], str]  # random, for member ids
+    topics_version: int = 0  # grows when topics or partitions come or go
+    outbox: list[Posted] = field(default_factory=list)
+
+    def answer(self, reply: Reply, response: Message) -> None:
+        """Give the response once the records of this step are replicated."""
+        self.outbox.append(Posted(reply, response))
+
+    def take_posted(self) -> list[Posted]:
+        posted, self.outbox = self.outbox, []
+        return posted

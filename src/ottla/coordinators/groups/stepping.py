@@ -1,0 +1,99 @@
+"""One step in a shard: decide, write, wait until it is replicated, answer.
+
+Promises  whoever is answered can rely on it: every record that the answer shows is replicated. A
+          record that cannot be written has no effect, and the groups know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from ottla.base.tasks import OwnedTasks
+from ottla.coordinators.groups.offset_commits import Decision
+from ottla.coordinators.groups.replies import failed
+from ottla.coordinators.groups.shard import GroupShard, Records
+from ottla.coordinators.groups.shared import Posted
+from ottla.coordinators.runtime import BY_COORDINATOR, NOBODY, Shard, Writer
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.storage.append import ProducedBy
+
+A = TypeVar("A")
+LoadedShard = Shard[GroupShard]
+
+
+class Stepper:
+    def __init__(
+        self, now_ms: Callable[[], int], commit_timeout_ms: int, tasks: OwnedTasks
+    ) -> None:
+        self._now_ms = now_ms
+        self._timeout_s = commit_timeout_ms / 1000
+        self._tasks = tasks
+
+    def step(self, shard: LoadedShard, group_id: str, act: Callable[[GroupShard], Records]) -> int:
+        """Let a group act; the offset up to which its outcome depends on the log."""
+        records = act(shard.state)
+        try:
+            end_offset = shard.write(records, self._now_ms())
+        except BrokerError as error:
+            shard.state.write_failed(group_id, error.code)
+            self._send(shard, 0)
+            raise
+        self._send(shard, end_offset)
+        return end_offset
+
+    def write(
+        self,
+        shard: LoadedShard,
+        decision: Decision[A],
+        writer: Writer = NOBODY,
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> A | Awaitable[A]:
+        """Write what was decided, and answer when it is replicated."""
+        end_offset = shard.write(decision.records, self._now_ms(), writer, by)
+        return self.answer(shard, end_offset, decision.answer)
+
+    def show(self, shard: LoadedShard, answer: A) -> A | Awaitable[A]:
+        """Answer with what the shard knows, which may be newer than what is replicated."""
+        return self.answer(shard, shard.partition.log.log_end_offset, answer)
+
+    def answer(self, shard: LoadedShard, end_offset: int, answer: A) -> A | Awaitable[A]:
+        if shard.partition.is_replicated(end_offset):
+            return answer
+        return self._answer_later(shard, end_offset, answer)
+
+    async def _answer_later(self, shard: LoadedShard, end_offset: int, answer: A) -> A:
+        await self._replicated(shard, end_offset)
+        return answer
+
+    async def _replicated(self, shard: LoadedShard, end_offset: int) -> None:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await shard.replicated(end_offset)
+        except TimeoutError as error:
+            raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
+
+    def _send(self, shard: LoadedShard, end_offset: int) -> None:
+        posted = shard.state.shared.take_posted()
+        if not posted:
+            return
+        if shard.partition.is_replicated(end_offset):
+            give(posted)
+        else:
+            self._tasks.start(self._send_later(shard, end_offset, posted), name="group answers")
+
+    async def _send_later(
+        self, shard: LoadedShard, end_offset: int, posted: Sequence[Posted]
+    ) -> None:
+        try:
+            await self._replicated(shard, end_offset)
+        except BrokerError as error:
+            posted = [Posted(each.reply, failed(each.response, error.code)) for each in posted]
+        give(posted)
+
+
+def give(posted: Sequence[Posted]) -> None:
+    for each in posted:
+        each.reply.give(each.response)

@@ -1,0 +1,99 @@
+"""What time does to groups: timers that expire, and offsets that grow old.
+
+Promises  nothing runs while nothing is due. Many timers at once leave room for other work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+
+from ottla.coordinators.groups.offset_expiry import decide_expiry
+from ottla.coordinators.groups.shard import GroupShard, Records
+from ottla.coordinators.groups.shared import Deadline
+from ottla.coordinators.groups.stepping import LoadedShard, Stepper
+from ottla.protocol.errors import BrokerError
+
+log = logging.getLogger(__name__)
+
+RETRY_MS = 500  # after a record could not be written
+ROUND = 100  # timers, or groups, before others get their turn
+
+
+class Sweeper:
+    def __init__(
+        self,
+        shards: Callable[[], Iterable[LoadedShard]],
+        stepper: Stepper,
+        tick_ms: Callable[[], int],
+    ) -> None:
+        self._shards = shards
+        self._stepper = stepper
+        self._tick_ms = tick_ms
+        self._sleeps_until: float = float("-inf")
+        self._sooner = asyncio.Event()
+
+    # Timers
+
+    def started(self, at_ms: int) -> None:
+        """Something is due at this time: sooner perhaps than what is being waited for."""
+        if at_ms < self._sleeps_until:
+            self._sooner.set()
+
+    async def run(self) -> None:
+        while True:
+            while self.expire_timers(ROUND) == ROUND:
+                await asyncio.sleep(0)
+            self._sooner.clear()
+            self._sleeps_until = self._next_ms()
+            delay_ms = self._sleeps_until - self._tick_ms()
+            try:
+                async with asyncio.timeout(None if delay_ms == float("inf") else delay_ms / 1000):
+                    await self._sooner.wait()
+            except TimeoutError:
+                pass
+            self._sleeps_until = float("-inf")
+
+    def expire_timers(self, at_most: int = 1_000_000) -> int:
+        """Let happen what is due; how much that was."""
+        count = 0
+        for shard in list(self._shards()):
+            timers = shard.state.shared.timers
+            while count < at_most and (deadline := timers.take_expired()) is not None:
+                count += 1
+                self._expire(shard, deadline)
+        return count
+
+    def _expire(self, shard: LoadedShard, deadline: Deadline) -> None:
+        try:
+            self._stepper.step(shard, deadline.group_id, lambda state: state.expire(deadline))
+        except BrokerError as error:
+            log.warning("group %s: %s: %s", deadline.group_id, deadline.waits.value, error)
+            shard.state.shared.timers.start_if_absent(deadline, RETRY_MS)
+
+    def _next_ms(self) -> float:
+        times = (shard.state.shared.timers.next_ms for shard in self._shards())
+        return min((each for each in times if each is not None), default=float("inf"))
+
+    # Offsets
+
+    async def expire_offsets(self, retention_ms: int) -> None:
+        """Forget offsets and groups that nobody uses any more."""
+        for shard in list(self._shards()):
+            for at, group_id in enumerate(shard.state.group_ids()):
+                if at % ROUND == ROUND - 1:
+                    await asyncio.sleep(0)
+                self._expire_offsets_of(shard, group_id, retention_ms)
+
+    def _expire_offsets_of(self, shard: LoadedShard, group_id: str, retention_ms: int) -> None:
+        def decide(state: GroupShard) -> Records:
+            group = state.find(group_id)
+            if group is None:
+                return []
+            return decide_expiry(group, state.offsets, state.shared.now_ms(), retention_ms)
+
+        try:
+            self._stepper.step(shard, group_id, decide)
+        except BrokerError as error:
+            log.warning("group %s: old offsets stay for now: %s", group_id, error)

@@ -1,0 +1,64 @@
+"""The topic in which a coordinator keeps its state: who leads which part, and its creation.
+
+The topic comes into being when somebody first looks for a coordinator. Whoever asks meanwhile waits
+for the same creation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+
+from ottla.base.ids import TopicPartition
+from ottla.coordinators.sharding import shard_of
+from ottla.metadata.image import Image
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+
+log = logging.getLogger(__name__)
+
+# Creates topics by name; says which could not be created, and why.
+CreateTopics = Callable[[Iterable[str]], Awaitable[dict[str, ErrorCode]]]
+
+
+class InternalTopic:
+    def __init__(
+        self, image: Image, name: str, partitions_wanted: int, create: CreateTopics
+    ) -> None:
+        self.name = name
+        self._image = image
+        self._partitions_wanted = partitions_wanted
+        self._create = create
+        self._creating: asyncio.Future[dict[str, ErrorCode]] | None = None
+
+    @property
+    def exists(self) -> bool:
+        return self._image.topic(self.name) is not None
+
+    @property
+    def partition_count(self) -> int:
+        topic = self._image.topic(self.name)
+        return 0 if topic is None else len(topic.partitions)
+
+    def partition_of(self, key: str) -> TopicPartition:
+        """Where the state of a group or a transactional id lives, or will live."""
+        count = self.partition_count or self._partitions_wanted
+        return TopicPartition(self.name, shard_of(key, count))
+
+    def leader_of(self, key: str) -> int:
+        """The broker that coordinates; BrokerError while there is none."""
+        partition = self._image.partition(*self.partition_of(key))
+        if partition is None or not partition.has_leader:
+            raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return partition.leader
+
+    async def ensure(self) -> None:
+        """Create the topic unless it exists; if that fails, the next call tries again."""
+        if self.exists:
+            return
+        if self._creating is None or self._creating.done():
+            self._creating = asyncio.ensure_future(self._create([self.name]))
+        failed = await asyncio.shield(self._creating)
+        if self.name in failed:
+            log.warning("cannot create %s: %s", self.name, failed[self.name].name)
