@@ -135,6 +135,10 @@ def test_one_byte_over_the_limit_is_refused(codec: Codec, data: bytes) -> None:
     assert caught.value.code == ErrorCode.CORRUPT_MESSAGE
 
 
+def test_without_codec_the_data_itself_is_given_back_whatever_the_limit() -> None:
+    assert decompress(Codec.NONE, TEXT, 1) is TEXT
+
+
 @pytest.mark.parametrize(("codec", "data"), READABLE.values(), ids=READABLE.keys())
 def test_a_cut_is_refused_wherever_it_is(codec: Codec, data: bytes) -> None:
     ends = [*range(1, 40), *range(40, len(data) - 20, 97), *range(len(data) - 20, len(data))]
