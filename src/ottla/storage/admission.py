@@ -30,6 +30,7 @@ from ottla.protocol.records.checking import ProduceRules, check_produced, check_
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.reading import open_body
 from ottla.storage.errors import StorageError
+from ottla.storage.quick_admission import recognise
 
 _CODECS = {
     "uncompressed": Codec.NONE,
@@ -90,9 +91,9 @@ def admit_produced(
     data: Buffer, rules: AppendRules, produce_version: int, now_ms: int
 ) -> tuple[bytearray | memoryview, BatchHeader]:
     """A client's batch, ready to get its offset; InvalidBatch with the code for the producer."""
-    header, max_timestamp = check_produced(
-        data, rules.produce, produce_version=produce_version, now_ms=now_ms
-    )
+    header, max_timestamp = recognise(
+        data, rules.produce, produce_version, now_ms
+    ) or check_produced(data, rules.produce, produce_version=produce_version, now_ms=now_ms)
     writable = _in_final_codec(data, header, rules)
     if rules.is_log_append_time:
         stamp_log_append_time(writable, 0, read_header(writable), now_ms)

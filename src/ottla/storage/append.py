@@ -72,7 +72,8 @@ def append_as_leader(log: Log, data: Buffer, leader_epoch: int, by: ProducedBy) 
     BrokerError with the code for the producer if it is refused; a repeated batch is answered with
     the offsets it got the first time.
     """
-    log.health.check()
+    if log.health.error is not None:
+        log.health.check()
     now_ms = log.clock.now_ms()
     marker = None
     if by.origin is _CLIENT:
@@ -96,7 +97,7 @@ def append_as_leader(log: Log, data: Buffer, leader_epoch: int, by: ProducedBy) 
     if leader_epoch != log.last_noted_epoch:
         note_epochs(log, [EpochEntry(leader_epoch, first_offset)])
     stamp_offset_and_epoch(data, 0, first_offset, leader_epoch)
-    header = read_header(data)
+    header = read_header(data)  # with what was stamped
     segment = _segment_for(log, header, now_ms)
     position = _write(log, segment, data)
     _take_over(log, segment, position, header, marker, states)

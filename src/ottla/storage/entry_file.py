@@ -14,7 +14,7 @@ Leaves    the meaning and order of entries to `offset_index.py` and `time_index.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 
@@ -124,6 +124,21 @@ class EntryFile:
         self.count += 1
         self._file_bytes = max(self._file_bytes, position + len(data))
 
+    def append_all(self, entries: Sequence[Entry]) -> None:
+        """Several entries with one write."""
+        file = self._file or self.open()
+        pack, size = self._entry.pack, self._entry.size
+        data = b"".join([pack(*entry) for entry in entries])
+        position = self.count * size
+        try:
+            file.write_at(position, data)
+        except OSError:
+            self._file_bytes += len(data)  # perhaps a part of them: to be cut off
+            raise
+        self._remember(data)
+        self.count += len(entries)
+        self._file_bytes = max(self._file_bytes, position + len(data))
+
     def find(self, column: int, value: int) -> Found:
         """The last entry with at most `value` in a column by which entries ascend."""
         self.open()
@@ -175,9 +190,9 @@ class EntryFile:
     def _remember(self, data: bytes) -> None:
         if not self._tail:
             self._tail_first = self.count
-        elif len(self._tail) >= TAIL_BYTES_MAX:
-            dropped = TAIL_BYTES_MAX // 2 // len(data)
-            del self._tail[: dropped * len(data)]
+        elif len(self._tail) + len(data) > TAIL_BYTES_MAX:
+            dropped = min(TAIL_BYTES_MAX // 2, len(self._tail)) // self._entry.size
+            del self._tail[: dropped * self._entry.size]
             self._tail_first += dropped
         self._tail += data
 

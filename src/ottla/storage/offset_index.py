@@ -9,6 +9,7 @@ Threads   one at a time, except `sync`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
@@ -63,6 +64,11 @@ class OffsetIndex:
         return self._entries.count >= self._entries_max
 
     @property
+    def room(self) -> int:
+        """How many entries still fit."""
+        return self._entries_max - len(self)
+
+    @property
     def last_entry(self) -> OffsetPosition:
         """The last entry, or the start of the segment where there is none."""
         if self._last is None:
@@ -103,6 +109,23 @@ class OffsetIndex:
             raise IndexAppendError(self.path, f"position {position} does not fit")
         self._entries.append(relative, position)
         self._last = OffsetPosition(offset, position)
+
+    def append_all(self, entries: Sequence[tuple[int, int]]) -> None:
+        """Several (offset, position) entries with one write, under the rules of `append`."""
+        last, base_offset = self.last_entry, self._base_offset
+        if len(self) + len(entries) > self._entries_max:
+            raise IndexAppendError(self.path, f"no room for {len(entries)} after {len(self)}")
+        last_offset, last_position = last if len(self) else (base_offset - 1, -1)
+        for offset, position in entries:
+            if offset <= last_offset or position <= last_position:
+                raise IndexAppendError(self.path, f"({offset}, {position}) does not come after")
+            last_offset, last_position = offset, position
+        if not 0 <= entries[0][0] - base_offset <= entries[-1][0] - base_offset <= INT32_MAX:
+            raise OffsetOverflowError(self.path, base_offset, entries[-1][0])
+        if not 0 <= entries[0][1] <= entries[-1][1] <= INT32_MAX:
+            raise IndexAppendError(self.path, f"position {entries[-1][1]} does not fit")
+        self._entries.append_all([(offset - base_offset, at) for offset, at in entries])
+        self._last = OffsetPosition(last_offset, last_position)
 
     def truncate_to(self, offset: int) -> None:
         """Forget every entry at or after `offset`."""

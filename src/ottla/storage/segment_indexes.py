@@ -1,8 +1,9 @@
 """The three indexes of a segment, opened when first needed.
 
 Owns      the files `<base offset>.index .timeindex .txnindex` of one segment.
-Promises  a segment that nobody reads costs no open file. An entry that cannot be written is left
-          out of the offset and time index, which are sparse anyway.
+Promises  a segment that nobody reads costs no open file. New entries are written in groups, and
+          seen at once. An entry that cannot be written is left out of the offset and time index,
+          which are sparse anyway; a crash loses those not yet written, and recovery rebuilds them.
 Leaves    when to add entries to `segment.py`; the formats to the index modules.
 """
 
@@ -26,15 +27,18 @@ from ottla.storage.transaction_index import TransactionIndex
 
 log = logging.getLogger(__name__)
 
+PENDING_MAX = 64
+UNKNOWN_ROOM = 0
+
 
 class SegmentIndexes:
     __slots__ = (
-        "_bytes_max",
         "_files",
+        "_offsets",
+        "_pending",
+        "_room",
+        "_times",
         "base_offset",
-        "is_full",
-        "offsets",
-        "times",
         "transactions",
     )
 
@@ -50,24 +54,49 @@ class SegmentIndexes:
     ) -> None:
         self._files = files
         self.base_offset = base_offset
-        self._bytes_max = bytes_max
-        self.is_full = False  # as of the last entry; an empty index that is full gains nothing
+        self._pending: list[tuple[int, int, int, int]] = []  # not yet in offset and time index
+        self._room = UNKNOWN_ROOM
         paths = index_paths(directory, base_offset, state)
-        self.offsets = OffsetIndex.open(files, paths[0], base_offset, bytes_max, create=create)
-        self.times = TimeIndex.open(files, paths[1], base_offset, bytes_max, create=create)
+        self._offsets = OffsetIndex.open(files, paths[0], base_offset, bytes_max, create=create)
+        self._times = TimeIndex.open(files, paths[1], base_offset, bytes_max, create=create)
         self.transactions = TransactionIndex.open(files, paths[2], base_offset)
+
+    @property
+    def offsets(self) -> OffsetIndex:
+        if self._pending:
+            self.write_pending()
+        return self._offsets
+
+    @property
+    def times(self) -> TimeIndex:
+        if self._pending:
+            self.write_pending()
+        return self._times
+
+    @property
+    def is_full(self) -> bool:
+        """Whether another entry would find no room. Rarely asked of the files."""
+        if self._room <= 0:
+            self._room = min(self.offsets.room, self.times.room)
+        return self._room <= 0
 
     def add(self, offset: int, position: int, timestamp: int, timestamp_offset: int) -> None:
         """Note the batch with this last offset, and the largest timestamp up to it."""
-        offsets, times = self.offsets, self.times
+        if self._room <= 0 and self.is_full:
+            return
+        # Two writes an entry would cost more than that of the batch itself.
+        self._pending.append((offset, position, timestamp, timestamp_offset))
+        self._room -= 1
+        if len(self._pending) >= PENDING_MAX:
+            self.write_pending()
+
+    def write_pending(self) -> None:
+        pending, self._pending = self._pending, []
         try:
-            if not offsets.is_full:
-                offsets.append(offset, position)
-            if not times.is_full:
-                times.maybe_append(timestamp, timestamp_offset)
+            self._offsets.append_all([(offset, at) for offset, at, _, _ in pending])
+            self._times.maybe_append_all([(time, offset) for _, _, time, offset in pending])
         except OSError as error:
-            log.warning("%s: no index entry for offset %d: %s", offsets.path, offset, error)
-        self.is_full = offsets.is_full or times.is_full
+            log.warning("%s: without %d entries: %s", self._offsets.path, len(pending), error)
 
     def finish(self, timestamp: int, timestamp_offset: int) -> None:
         """The segment is closed: its largest timestamp must be the last entry."""
@@ -75,13 +104,15 @@ class SegmentIndexes:
             self.times.maybe_append(timestamp, timestamp_offset, even_if_full=True)
         self.offsets.trim()
         self.times.trim()
+        self._room = UNKNOWN_ROOM
 
     def rebuild(self, batches: Iterable[tuple[int, BatchHeader]], interval_bytes: int) -> None:
         """Offset and time index from the records; unchanged if reading these raises."""
         entries, largest = collect_entries(batches, interval_bytes)
-        self.offsets.clear()
-        self.times.clear()
-        self.is_full = False
+        self._pending.clear()
+        self._offsets.clear()
+        self._times.clear()
+        self._room = UNKNOWN_ROOM
         for at in range(0, len(entries), 4):
             self.add(*entries[at : at + 4])
         self.finish(*largest)
@@ -98,7 +129,7 @@ class SegmentIndexes:
         self.offsets.truncate_to(offset)
         self.times.truncate_to(offset)
         self.transactions.truncate_to(offset)
-        self.is_full = False
+        self._room = UNKNOWN_ROOM
 
     def open(self) -> None:
         """Open the files now, in this thread, so that `sync` may run in another."""
@@ -111,12 +142,12 @@ class SegmentIndexes:
         self.transactions.sync()
 
     def paths(self) -> list[str]:
-        return [self.offsets.path, self.times.path, self.transactions.path]
+        return [self._offsets.path, self._times.path, self.transactions.path]
 
     def renamed(self, paths: list[str]) -> None:
         """The files now have these names, in the order of `paths`."""
-        self.offsets.renamed(paths[0])
-        self.times.renamed(paths[1])
+        self._offsets.renamed(paths[0])
+        self._times.renamed(paths[1])
         self.transactions.renamed(paths[2])
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ Threads   one at a time, except `sync`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
@@ -66,6 +67,11 @@ class TimeIndex:
         return self._entries.count >= self._entries_max - 1
 
     @property
+    def room(self) -> int:
+        """How many entries still fit."""
+        return self._entries_max - 1 - len(self)
+
+    @property
     def last_entry(self) -> TimestampOffset:
         """The largest timestamp and its offset; NO_TIMESTAMP where there is no entry."""
         if self._last is None:
@@ -102,6 +108,24 @@ class TimeIndex:
             raise OffsetOverflowError(self.path, self._base_offset, offset)
         self._entries.append(timestamp, relative)
         self._last = TimestampOffset(timestamp, offset)
+
+    def maybe_append_all(self, entries: Sequence[tuple[int, int]]) -> None:
+        """Those of several (timestamp, offset) entries that are new maxima, with one write."""
+        last_timestamp, last_offset = self.last_entry
+        added: list[tuple[int, int]] = []
+        for timestamp, offset in entries:
+            if timestamp > last_timestamp:
+                if offset < last_offset and len(self) + len(added):
+                    raise IndexAppendError(self.path, f"({timestamp}, {offset}) comes too late")
+                last_timestamp, last_offset = timestamp, offset
+                added.append((timestamp, offset - self._base_offset))
+        if len(self) + len(added) > self._entries_max - 1:
+            raise IndexAppendError(self.path, f"no room for {len(added)} after {len(self)}")
+        if added and not 0 <= added[0][1] <= added[-1][1] <= INT32_MAX:
+            raise OffsetOverflowError(self.path, self._base_offset, last_offset)
+        if added:
+            self._entries.append_all(added)
+            self._last = TimestampOffset(last_timestamp, last_offset)
 
     def truncate_to(self, offset: int) -> None:
         """Forget every entry at or after `offset`."""
