@@ -81,16 +81,21 @@ class RunningBroker:
         process = self._running()
         process.send_signal(signal.SIGTERM)
         try:
-            return process.wait(STOP_S)
+            return wait_for_end(process, STOP_S)
         except subprocess.TimeoutExpired:
             process.kill()
+            wait_for_end(process)
             raise BrokerFailed(f"did not stop within {STOP_S:.0f} s:\n{self.log}") from None
 
     def kill(self) -> None:
         """End it as a crash would (SIGKILL)."""
         process = self._running()
         process.kill()
-        process.wait()
+        wait_for_end(process)
+
+    def wait_for_end(self, patience_s: float = STOP_S) -> int:
+        """Until the process has ended by itself; its exit code."""
+        return wait_for_end(self._running(), patience_s)
 
     def restart(self) -> None:
         self.stop()
@@ -104,8 +109,8 @@ class RunningBroker:
 
     def close(self) -> None:
         """End it and remove its data, unless the directory was given."""
-        if self._process is not None and self._process.poll() is None:
-            self.kill()
+        if self._process is not None:
+            self.kill()  # harmless if it has ended already
         if self._is_own_data:
             shutil.rmtree(self.data, ignore_errors=True)
 
@@ -143,6 +148,15 @@ class RunningBroker:
             if line.startswith("ottla is ready on "):
                 return line.split()[-1]
             if process.poll() is not None:
+                wait_for_end(process)
                 raise BrokerFailed(f"ended with code {process.returncode}:\n{self.log}")
         process.kill()
+        wait_for_end(process)
         raise BrokerFailed(f"not ready within {START_S:.0f} s:\n{self.log}")
+
+
+def wait_for_end(process: subprocess.Popen[str], patience_s: float | None = None) -> int:
+    code = process.wait(patience_s)
+    if process.stdout is not None:
+        process.stdout.close()
+    return code
