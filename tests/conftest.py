@@ -32,6 +32,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     pytest.skip(f"{verdict.reason} (fails instead of skipping where {VARIABLE} demands it)")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from tests.support.scheduling import GroupScheduling
+
+    return GroupScheduling(config, log)
+
+
 @pytest.fixture(scope="session")
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
     """A JVM with Apache Kafka's classes that answers questions. For tests marked `java`."""

@@ -19,7 +19,7 @@ from tests.support.java_process import JavaProcess
 
 from ottla.base.uuids import random_uuid, uuid_to_text
 
-START_S = 60.0
+START_S = 120.0
 STARTS_MAX = 3
 # Below the range from which the system takes ports for outgoing connections, so that no test
 # running beside this one is given the port between our looking and Kafka's binding.
