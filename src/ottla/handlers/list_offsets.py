@@ -34,6 +34,7 @@ FIRST_VERSION = {
 }  # fmt: skip
 READ_COMMITTED = 1
 CONSUMER = -1
+LEADER_EPOCHS_FROM = 4
 OFFSET_NOT_AVAILABLE_FROM = 5
 
 
@@ -91,8 +92,9 @@ def answer(
         found = find(partition, wanted.timestamp, visible_end(partition, request))
     except BrokerError as error:
         return failed(wanted.partition_index, known_code(error.code, context.version))
+    epoch = found.leader_epoch if context.version >= LEADER_EPOCHS_FROM else -1
     return ListOffsetsPartitionResponse(
-        wanted.partition_index, 0, found.timestamp, found.offset, found.leader_epoch
+        wanted.partition_index, 0, found.timestamp, found.offset, epoch
     )
 
 

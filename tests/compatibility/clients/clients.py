@@ -1,0 +1,22 @@
+"""Which clients the tests run with; Java's only where there is a Java."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, JAVA = "confluent-kafka", "kafka-python", "aiokafka", "java"
+NAMES = (LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, JAVA)
+
+
+def cases(*names: str, values: Sequence[object] | None = None) -> object:
+    """One case of a test, which needs Java if one of these clients does."""
+    marks = [pytest.mark.java] if JAVA in names else []
+    return pytest.param(*(values or names), marks=marks, id="-to-".join(names))
+
+
+EVERY_CLIENT = [cases(name) for name in NAMES]
+EVERY_PAIR = [cases(writer, reader) for writer in NAMES for reader in NAMES]
+# Each sends to the next: everybody writes once, and everybody reads once.
+RING = [cases(writer, reader) for writer, reader in zip(NAMES, NAMES[1:] + NAMES[:1], strict=True)]
