@@ -23,6 +23,7 @@ from ottla.base.tasks import OwnedTasks
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.first_start import name_cluster
+from ottla.broker.group_settings import GroupSettings
 from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.network_settings import network_settings
 from ottla.broker.producer_ids import Block, ProducerIds
@@ -33,6 +34,7 @@ from ottla.controller.brokers import decide_register_broker
 from ottla.controller.controller import Controller, Settings
 from ottla.controller.producer_ids import decide_allocate_producer_ids
 from ottla.controller.registration import PROTOCOLS
+from ottla.coordinators.groups.service import GroupCoordinator
 from ottla.handlers.dispatch import Dispatcher
 from ottla.handlers.parts import Parts
 from ottla.handlers.topic_answers import TopicAnswers
@@ -124,6 +126,11 @@ class Broker:
             self.publisher,
             Settings(self.broker_id, self.config, self.settings.layers, self._rng, random_uuid),
         )
+        automatic_topics = AutomaticTopics(self.config, self.controller)
+        group_settings = GroupSettings(self.broker_id, self.settings.layers, image)
+        self.groups = GroupCoordinator(
+            image, self.config, group_settings.config, self.clock, automatic_topics.create
+        )
         self.parts = Parts(
             self.clock,
             self.settings,
@@ -133,15 +140,19 @@ class Broker:
             FetchSessions(self.config.max_incremental_fetch_session_cache_slots, self._rng),
             TopicAnswers(image),
             self.controller,
-            AutomaticTopics(self.config, self.controller),
+            automatic_topics,
             ProducerIds(self._allocate_producer_ids, self._tasks),
+            self.groups,
         )
+        self.replicas.listeners.append(self.groups)
         self.network = Network(
             network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
         )
         self.publisher.subscribe(self.topic_settings.changed)
         self.publisher.subscribe(self.parts.topic_answers.forget)
+        self.publisher.subscribe(group_settings.changed)
         self.publisher.subscribe(self._metadata_changed)
+        self.publisher.subscribe(self.groups.metadata_changed)
 
     async def _allocate_producer_ids(self) -> Block:
         request = AllocateProducerIdsRequest(self.broker_id, self.broker_epoch)
@@ -159,6 +170,7 @@ class Broker:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.network.run(), name="network")
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
+                tasks.create_task(self.groups.run(), name="groups")
                 await asyncio.sleep(0)  # the network begins to accept
                 self._is_ready.set()
         finally:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ottla.base.clock import Clock
 from ottla.controller.controller import Controller
+from ottla.coordinators.groups.service import GroupCoordinator
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
@@ -38,7 +39,7 @@ class Parts:
     controller: Controller
     automatic_topics: TopicMaker
     producer_ids: ProducerIdSource
-    groups: Any = None
+    groups: GroupCoordinator
     transactions: Any = None
     quotas: Any = None
 

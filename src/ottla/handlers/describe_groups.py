@@ -1,0 +1,54 @@
+"""DescribeGroups (key 15), versions 0 to 6: classic groups, their state and members.
+
+v1 throttle time · v3 permitted operations · v4 instance ids · v5 flexible encoding ·
+v6 GROUP_ID_NOT_FOUND; before, what does not exist is a group in state Dead
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from ottla.handlers.context import Context
+from ottla.handlers.permissions import GROUP_OPERATIONS
+from ottla.handlers.registry import handles
+from ottla.handlers.waiting import attempt, combine
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from ottla.protocol.messages.describe_groups_response import (
+    DescribedGroup,
+    DescribeGroupsResponse,
+)
+
+OPERATIONS_FROM = 3
+
+
+def refuse_describe(
+    request: DescribeGroupsRequest, code: ErrorCode, _message: str
+) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(
+        groups=[DescribedGroup(error_code=code, group_id=each) for each in request.groups]
+    )
+
+
+@handles(ApiKey.DESCRIBE_GROUPS, versions=range(7), refuse=refuse_describe)
+def describe_groups(
+    request: DescribeGroupsRequest, context: Context
+) -> DescribeGroupsResponse | Awaitable[DescribeGroupsResponse]:
+    answers = [describe_one(group_id, context) for group_id in request.groups]
+    with_operations = request.include_authorized_operations and context.version >= OPERATIONS_FROM
+
+    def finish(groups: list[DescribedGroup]) -> DescribeGroupsResponse:
+        for group in groups:
+            if with_operations and not group.error_code:
+                group.authorized_operations = GROUP_OPERATIONS
+        return DescribeGroupsResponse(groups=groups)
+
+    return combine(answers, finish)
+
+
+def describe_one(group_id: str, context: Context) -> DescribedGroup | Awaitable[DescribedGroup]:
+    return attempt(
+        lambda: context.parts.groups.describe(group_id, context.version),
+        lambda error: DescribedGroup(error_code=error.code, group_id=group_id),
+    )

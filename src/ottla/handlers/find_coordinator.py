@@ -1,0 +1,104 @@
+"""FindCoordinator (key 10), versions 0 to 6: which broker coordinates a group or a transaction.
+
+v1 key types, throttle time · v3 flexible encoding · v4 several keys · v5 TRANSACTION_ABORTABLE ·
+v6 share groups, which are not served
+The first who looks for a coordinator causes the topic in which its state lives, and is answered
+when that is there.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ottla.coordinators.internal_topic import InternalTopic
+from ottla.handlers.context import Context
+from ottla.handlers.leaders import BrokerAddress, leader_endpoints
+from ottla.handlers.registry import Working, handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from ottla.protocol.messages.find_coordinator_response import (
+    Coordinator,
+    FindCoordinatorResponse,
+)
+
+SEVERAL_FROM = 4
+GROUP = 0
+TRANSACTION = 1
+
+
+class Coordinating(Protocol):
+    """What groups and transactions have in common."""
+
+    topic: InternalTopic
+
+
+def refuse_find(
+    request: FindCoordinatorRequest, code: ErrorCode, message: str
+) -> FindCoordinatorResponse:
+    if request.coordinator_keys:
+        error = BrokerError(code, message)
+        return FindCoordinatorResponse(
+            coordinators=[refused(key, error) for key in request.coordinator_keys]
+        )
+    return FindCoordinatorResponse(
+        error_code=code, error_message=message or None, node_id=-1, port=-1
+    )
+
+
+@handles(ApiKey.FIND_COORDINATOR, versions=range(7), refuse=refuse_find)
+def find_coordinator(
+    request: FindCoordinatorRequest, context: Context
+) -> FindCoordinatorResponse | Working:
+    topic = topic_of(request.key_type, context)
+    if topic.exists:
+        return answer(request, topic, context)
+    return Working(answer_later(request, topic, context))
+
+
+def topic_of(key_type: int, context: Context) -> InternalTopic:
+    parts = context.parts
+    part: Coordinating | None = {GROUP: parts.groups, TRANSACTION: parts.transactions}.get(key_type)
+    if part is None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"no coordinators of type {key_type}")
+    return part.topic
+
+
+async def answer_later(
+    request: FindCoordinatorRequest, topic: InternalTopic, context: Context
+) -> FindCoordinatorResponse:
+    await topic.ensure()
+    return answer(request, topic, context)
+
+
+def answer(
+    request: FindCoordinatorRequest, topic: InternalTopic, context: Context
+) -> FindCoordinatorResponse:
+    if context.version >= SEVERAL_FROM:
+        found = [find(key, topic, context) for key in request.coordinator_keys]
+        return FindCoordinatorResponse(coordinators=found)
+    leader = address_of(request.key, topic, context)
+    return FindCoordinatorResponse(
+        error_message=None, node_id=leader.id, host=leader.host, port=leader.port
+    )
+
+
+def find(key: str, topic: InternalTopic, context: Context) -> Coordinator:
+    try:
+        leader = address_of(key, topic, context)
+    except BrokerError as error:
+        return refused(key, error)
+    return Coordinator(key, leader.id, leader.host, leader.port, error_message=None)
+
+
+def refused(key: str, error: BrokerError) -> Coordinator:
+    return Coordinator(key, -1, "", -1, error.code, error.message or None)
+
+
+def address_of(key: str, topic: InternalTopic, context: Context) -> BrokerAddress:
+    """Where the client's listener reaches the coordinator."""
+    found = leader_endpoints(context, [topic.leader_of(key)])
+    if not found:
+        raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    return found[0]

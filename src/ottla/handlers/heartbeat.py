@@ -1,0 +1,21 @@
+"""Heartbeat (key 12), versions 0 to 4: a member of a classic group is alive.
+
+v1 throttle time · v3 static members · v4 flexible encoding
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
+from ottla.protocol.messages.heartbeat_response import HeartbeatResponse
+
+
+@handles(ApiKey.HEARTBEAT, versions=range(5))
+def heartbeat(
+    request: HeartbeatRequest, context: Context
+) -> HeartbeatResponse | Awaitable[HeartbeatResponse]:
+    return context.parts.groups.heartbeat(request)

@@ -1,0 +1,46 @@
+"""JoinGroup (key 11), versions 0 to 9: become a member of a classic group.
+
+v1 rebalance timeout · v4 MEMBER_ID_REQUIRED · v5 static members · v6 flexible encoding ·
+v7 protocol type in the answer, a null protocol · v8 reason · v9 a leader may skip the assignment
+The answer comes when all members have joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from ottla.handlers.callers import caller_of
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.join_group_request import JoinGroupRequest
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+
+NULL_PROTOCOL_FROM = 7
+
+
+def refuse_join(request: JoinGroupRequest, code: ErrorCode, _message: str) -> JoinGroupResponse:
+    is_full = code == ErrorCode.GROUP_MAX_SIZE_REACHED
+    return JoinGroupResponse(error_code=code, member_id="" if is_full else request.member_id)
+
+
+@handles(ApiKey.JOIN_GROUP, versions=range(10), refuse=refuse_join)
+def join_group(
+    request: JoinGroupRequest, context: Context
+) -> JoinGroupResponse | Awaitable[JoinGroupResponse]:
+    outcome = context.parts.groups.join(request, caller_of(context))
+    if isinstance(outcome, JoinGroupResponse):
+        return fitted(outcome, context.version)
+    return fitted_later(outcome, context.version)
+
+
+async def fitted_later(outcome: Awaitable[JoinGroupResponse], version: int) -> JoinGroupResponse:
+    return fitted(await outcome, version)
+
+
+def fitted(response: JoinGroupResponse, version: int) -> JoinGroupResponse:
+    """Older versions have no null for "no protocol"."""
+    if version < NULL_PROTOCOL_FROM and response.protocol_name is None:
+        response.protocol_name = ""
+    return response

@@ -1,0 +1,17 @@
+"""ListGroups (key 16), versions 0 to 5: the groups that this broker coordinates.
+
+v1 throttle time · v3 flexible encoding · v4 by state, states in the answer · v5 by type
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages.list_groups_request import ListGroupsRequest
+from ottla.protocol.messages.list_groups_response import ListGroupsResponse
+
+
+@handles(ApiKey.LIST_GROUPS, versions=range(6))
+def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsResponse:
+    return context.parts.groups.list_groups(request)

@@ -1,0 +1,28 @@
+"""SyncGroup (key 14), versions 0 to 5: get one's part of the assignment; the leader brings it.
+
+v1 throttle time · v3 static members · v4 flexible encoding · v5 protocol type and name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.sync_group_request import SyncGroupRequest
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
+
+PROTOCOL_FROM = 5
+
+
+@handles(ApiKey.SYNC_GROUP, versions=range(6))
+def sync_group(
+    request: SyncGroupRequest, context: Context
+) -> SyncGroupResponse | Awaitable[SyncGroupResponse]:
+    is_named = request.protocol_type is not None and request.protocol_name is not None
+    if context.version >= PROTOCOL_FROM and not is_named:
+        raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    return context.parts.groups.sync(request)
