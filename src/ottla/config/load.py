@@ -114,7 +114,7 @@ def _problem_with_key(given: Given) -> str | None:
 
 
 def _with_one_id(static: dict[str, str]) -> dict[str, str]:
-    """Each of the two names stands for both. A negative `broker.id` asks for any: it says nothing."""
+    """Each of the two names stands for both. A negative `broker.id` asks for any, says nothing."""
     if static.get("broker.id", "").strip().startswith("-"):
         static = {name: text for name, text in static.items() if name != "broker.id"}
     given = [static[name] for name in ("node.id", "broker.id") if name in static]

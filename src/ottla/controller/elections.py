@@ -128,12 +128,14 @@ def decide_change(
 
 
 def _complete_reassignment(wanted: Wanted) -> None:
-    """Once all new replicas are in sync, those that should go are gone."""
+    """Once all new replicas are in sync, those that should go are gone. Where fewer are left than
+    there were, all of those have to be in sync: nothing else makes up for what goes."""
     if not (wanted.adding or wanted.removing):
         return
     in_sync = tuple(each for each in wanted.in_sync if each not in wanted.removing)
     replicas = tuple(each for each in wanted.replicas if each not in wanted.removing)
-    if in_sync and replicas and set(replicas) <= set(in_sync):
+    needed = replicas if len(wanted.adding) < len(wanted.removing) else wanted.adding
+    if replicas and (in_sync or not wanted.removing) and set(needed) <= set(in_sync):
         wanted.in_sync, wanted.replicas = in_sync, replicas
         wanted.adding = wanted.removing = ()
 

@@ -12,6 +12,7 @@ so that two partitions share a set of replicas as seldom as possible.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -111,12 +112,14 @@ class _Racks:
         names = sorted({each.rack for each in brokers}, key=lambda rack: (rack is not None, rack))
         members = ([each for each in brokers if each.rack == name] for name in names)
         self._racks = [_Rack(rack, dice) for rack in members]
-        self._alive_count = sum(not each.is_fenced for each in brokers)
+        self._fenced = {each.broker_id for each in brokers if each.is_fenced}
+        self._led: Counter[int] = Counter()
+        self._alive_count = len(brokers) - len(self._fenced)
         self._begin = dice.randrange(len(self._racks))
         self._round = 0
 
     def next_replicas(self, replication_factor: int) -> tuple[int, ...]:
-        if self._round == self._alive_count and self._alive_count > 1:
+        if self._round and self._round % self._alive_count == 0:
             self._shuffle()
         count = len(self._racks)
         leader_rack, leader = self._next_leader()
@@ -131,7 +134,15 @@ class _Racks:
             at = (at + 1) % count
         self._round += 1
         self._begin = (self._begin + 1) % count
-        return tuple(replicas)
+        return self._led_by_whoever_leads_least(replicas)
+
+    def _led_by_whoever_leads_least(self, replicas: list[int]) -> tuple[int, ...]:
+        """Turns alone would let the same brokers of a rack lead again and again, where the number
+        of racks and that of their brokers have a common divisor."""
+        alive = [each for each in replicas if each not in self._fenced]
+        leader = min(alive, key=lambda each: self._led[each])
+        self._led[leader] += 1
+        return (leader, *(each for each in replicas if each != leader))
 
     def _next_leader(self) -> tuple[int, int]:
         for step in range(len(self._racks)):
@@ -144,4 +155,3 @@ class _Racks:
         self._dice.shuffle(self._racks)
         for rack in self._racks:
             rack.shuffle(self._dice)
-        self._round = 0
