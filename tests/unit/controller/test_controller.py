@@ -1,0 +1,401 @@
+"""The controller: order, batches, what is visible when, and what a failed append leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Awaitable, Callable
+from random import Random
+from typing import TypeVar
+
+import pytest
+from tests.unit.controller.clusters import CLUSTER_ID, Cluster
+
+from ottla.config.load import load_config
+from ottla.controller.controller import Controller, Settings
+from ottla.controller.create_topics import decide_create_topics
+from ottla.controller.decision import Decision
+from ottla.controller.new_cluster import decide_new_cluster
+from ottla.controller.state import State
+from ottla.metadata.file_log import FileMetadataLog
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.publisher import Publisher
+from ottla.metadata.records import ALL_BROKERS, BrokerRegistered, ConfigChanged, TopicDeleted
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.create_topics_response import CreateTopicsResponse
+from ottla.testing.filesystem import MemoryDisk
+
+T = TypeVar("T")
+LOADED = load_config()
+
+
+class Gate:
+    """Holds work on the disk back while it is shut."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.open.set()
+        self.waiting = asyncio.Event()
+
+    async def __call__(self, work: Callable[[], T]) -> T:
+        self.waiting.set()
+        await self.open.wait()
+        self.waiting.clear()
+        return work()
+
+
+class Node:
+    """A controller over a disk in memory, running."""
+
+    def __init__(self, disk: MemoryDisk) -> None:
+        self.disk = disk
+        self.gate = Gate()
+        self.log = FileMetadataLog(disk, "/m", self.gate)
+        self.publisher = Publisher(Image())
+        dice = Random(1)
+        settings = Settings(1, LOADED.config, LOADED.layers, dice, lambda: dice.randbytes(16))
+        self.controller = Controller(self.log, self.publisher, settings)
+        self.running: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        image = await self.log.load()
+        self.publisher.replace(image.copy())
+        self.controller.activate(image, image.controller_epoch + 1)
+        self.running = asyncio.create_task(self.controller.run())
+        if not image.cluster_id:
+            await self.controller.decide(lambda _state: first_records())
+
+    async def stop(self) -> None:
+        assert self.running is not None
+        self.running.cancel()
+        await asyncio.wait([self.running])
+        await self.log.close()
+
+    async def create(self, *names: str) -> CreateTopicsResponse:
+        request = CreateTopicsRequest([CreatableTopic(name, 1, 1) for name in names])
+        return await self.controller.decide(lambda state: decide_create_topics(state, request))
+
+
+def first_records() -> Decision[None]:
+    broker = BrokerRegistered(1, 1, b"i" * 16, (), is_fenced=False)
+    return Decision((*decide_new_cluster(CLUSTER_ID, LOADED.layers), broker), None)
+
+
+def run(story: Callable[[Node], Awaitable[None]], disk: MemoryDisk | None = None) -> None:
+    async def whole() -> None:
+        node = Node(disk or MemoryDisk())
+        await node.start()
+        try:
+            await asyncio.wait_for(story(node), 30)
+        finally:
+            await node.stop()
+
+    asyncio.run(whole())
+
+
+def setting(value: str) -> Decision[str]:
+    return Decision((ConfigChanged(ALL_BROKERS, "x", value),), value)
+
+
+def setter(value: str) -> Callable[[State], Decision[str]]:
+    return lambda _state: setting(value)
+
+
+def test_an_answer_comes_when_the_topic_is_durable_and_in_the_published_image() -> None:
+    async def story(node: Node) -> None:
+        answer = await node.create("t")
+        assert answer.topics[0].error_code == 0
+        assert node.publisher.image.topic("t") is not None
+        assert node.log.end_offset == node.publisher.image.offset
+
+    run(story)
+
+
+def test_nothing_is_published_before_it_is_durable() -> None:
+    async def story(node: Node) -> None:
+        node.gate.open.clear()
+        creating = asyncio.ensure_future(node.create("t"))
+        await node.gate.waiting.wait()
+        assert not creating.done()
+        assert node.publisher.image.topic("t") is None
+        node.gate.open.set()
+        await creating
+        assert node.publisher.image.topic("t") is not None
+
+    run(story)
+
+
+def test_events_that_came_during_an_append_go_into_one_batch() -> None:
+    async def story(node: Node) -> None:
+        start = node.log.end_offset
+        node.gate.open.clear()
+        first = asyncio.ensure_future(node.create("a"))
+        await node.gate.waiting.wait()
+        others = [asyncio.ensure_future(node.create(name)) for name in ("b", "c", "d")]
+        await asyncio.sleep(0)
+        node.gate.open.set()
+        await asyncio.gather(first, *others)
+        batches = await node.log.read(start)
+        assert [len(batch.records) for batch in batches] == [2, 6]
+
+    run(story)
+
+
+def test_an_event_sees_what_those_before_it_decided_in_the_same_batch() -> None:
+    async def story(node: Node) -> None:
+        first, second = await asyncio.gather(node.create("t"), node.create("t"))
+        assert first.topics[0].error_code == 0
+        assert second.topics[0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
+
+    run(story)
+
+
+def test_events_are_decided_in_the_order_in_which_they_came() -> None:
+    async def story(node: Node) -> None:
+        decided: list[str] = []
+
+        def decide(value: str) -> Callable[[State], Decision[str]]:
+            def note(_state: State) -> Decision[str]:
+                decided.append(value)
+                return setting(value)
+
+            return note
+
+        values = [str(number) for number in range(50)]
+        answers = await asyncio.gather(*(node.controller.decide(decide(v)) for v in values))
+        assert decided == values == list(answers)
+        assert node.publisher.image.broker_config(None)["x"] == "49"
+
+    run(story)
+
+
+def test_an_event_that_cannot_be_decided_does_not_touch_the_others() -> None:
+    async def story(node: Node) -> None:
+        def broken(_state: State) -> Decision[None]:
+            raise BrokerError(ErrorCode.STALE_BROKER_EPOCH, "no")
+
+        results = await asyncio.gather(
+            node.create("a"),
+            node.controller.decide(broken),
+            node.create("b"),
+            return_exceptions=True,
+        )
+        assert isinstance(results[1], BrokerError)
+        assert set(node.publisher.image.topics) == {"a", "b"}
+
+    run(story)
+
+
+def test_a_decision_without_records_is_answered_without_a_write() -> None:
+    async def story(node: Node) -> None:
+        before = node.log.end_offset
+        answer = await node.controller.decide(lambda state: Decision((), state.image.cluster_id))
+        assert answer == CLUSTER_ID
+        assert node.log.end_offset == before
+
+    run(story)
+
+
+@pytest.mark.parametrize("kind", ["write", "sync"])
+def test_after_a_failed_append_nobody_is_told_success_and_the_controller_goes_on(kind: str) -> None:
+    async def story(node: Node) -> None:
+        await node.create("before")
+        node.disk.fail(kind, "*.journal", error=errno.EIO)
+        with pytest.raises(BrokerError) as raised:
+            await node.create("t")
+        assert raised.value.code is ErrorCode.NOT_CONTROLLER
+        answer = await retried(node, "t")
+        # Whether the failed batch was kept is for the log to say; both are one story.
+        kept = answer.topics[0].error_code == ErrorCode.TOPIC_ALREADY_EXISTS
+        assert kept == (kind == "sync")
+        assert set(node.publisher.image.topics) == {"before", "t"}
+
+    run(story)
+
+
+async def retried(node: Node, name: str) -> CreateTopicsResponse:
+    """As a client does it: until there is a controller again."""
+    while True:
+        try:
+            return await node.create(name)
+        except BrokerError as error:
+            if error.code is not ErrorCode.NOT_CONTROLLER:
+                raise
+            await asyncio.sleep(0)
+
+
+def test_a_failed_append_takes_a_new_epoch() -> None:
+    async def story(node: Node) -> None:
+        before = node.controller.epoch
+        node.disk.fail("write", "*.journal")
+        with pytest.raises(BrokerError):
+            await node.create("t")
+        await retried(node, "t")
+        assert node.controller.epoch == before + 1
+        assert node.publisher.image.controller_epoch == before + 1
+
+    run(story)
+
+
+def test_events_that_waited_behind_a_failed_append_are_sent_away_undecided() -> None:
+    async def story(node: Node) -> None:
+        node.gate.open.clear()
+        node.disk.fail("write", "*.journal")
+        first = asyncio.ensure_future(node.create("a"))
+        await node.gate.waiting.wait()
+        second = asyncio.ensure_future(node.create("b"))
+        await asyncio.sleep(0)
+        node.gate.open.set()
+        for waiting in (first, second):
+            with pytest.raises(BrokerError) as raised:
+                await waiting
+            assert raised.value.code is ErrorCode.NOT_CONTROLLER
+        await retried(node, "c")
+        assert set(node.publisher.image.topics) == {"c"}
+
+    run(story)
+
+
+def test_a_decision_whose_records_do_not_fit_is_a_bug_that_changes_nothing() -> None:
+    async def story(node: Node) -> None:
+        await node.create("before")
+
+        def bug(_state: State) -> Decision[None]:
+            return Decision((TopicDeleted(b"nobody knows me!"),), None)  # type: ignore[arg-type]
+
+        with pytest.raises(BrokerError):
+            await node.controller.decide(bug)
+        await retried(node, "after")
+        assert set(node.publisher.image.topics) == {"before", "after"}
+
+    run(story)
+
+
+def test_when_the_log_cannot_even_be_loaded_again_the_controller_ends() -> None:
+    async def whole() -> None:
+        node = Node(MemoryDisk())
+        await node.start()
+        node.disk.fail({"write", "open", "create", "sync"}, times=None)
+        with pytest.raises(BrokerError):
+            await node.create("t")
+        assert node.running is not None
+        with pytest.raises(OSError, match="Input/output error"):
+            await node.running
+        assert not node.controller.is_active
+        with pytest.raises(BrokerError) as raised:
+            await node.create("t")
+        assert raised.value.code is ErrorCode.NOT_CONTROLLER
+
+    asyncio.run(whole())
+
+
+def test_a_caller_that_gave_up_before_its_turn_is_not_decided_for() -> None:
+    async def story(node: Node) -> None:
+        node.gate.open.clear()
+        first = asyncio.ensure_future(node.create("a"))
+        await node.gate.waiting.wait()
+        second = asyncio.ensure_future(node.create("b"))
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait([second])
+        node.gate.open.set()
+        await first
+        await node.create("c")
+        assert set(node.publisher.image.topics) == {"a", "c"}
+
+    run(story)
+
+
+def test_when_it_is_stopped_everybody_who_waits_is_sent_away() -> None:
+    async def whole() -> None:
+        node = Node(MemoryDisk())
+        await node.start()
+        node.gate.open.clear()
+        waiting = [asyncio.ensure_future(node.create(name)) for name in ("a", "b")]
+        await node.gate.waiting.wait()
+        assert node.running is not None
+        node.running.cancel()
+        await asyncio.wait([node.running])
+        node.gate.open.set()
+        for each in waiting:
+            with pytest.raises(BrokerError):
+                await each
+        await node.log.close()
+
+    asyncio.run(whole())
+
+
+def test_a_journal_that_has_grown_is_replaced_by_a_snapshot_while_events_go_on() -> None:
+    async def story(node: Node) -> None:
+        big = "y" * 1_500_000
+        for number in range(4):
+            await node.controller.decide(setter(big + str(number)))
+        names = [name for name in node.disk.list_directory("/m") if name.endswith(".snapshot")]
+        assert names != [f"{0:020}.snapshot"]
+        await node.create("t")
+        assert node.publisher.image.topic("t") is not None
+
+    run(story)
+
+
+def test_a_snapshot_that_cannot_be_written_stops_nothing() -> None:
+    async def story(node: Node) -> None:
+        node.disk.fail("write", "*.snapshot*", error=errno.ENOSPC, times=None)
+        for number in range(4):
+            await node.controller.decide(setter("y" * 1_500_000 + str(number)))
+        await node.create("t")
+        assert node.publisher.image.topic("t") is not None
+
+    run(story)
+
+
+def test_what_was_answered_is_there_after_any_crash() -> None:
+    for seed in range(25):
+        disk = MemoryDisk()
+        answered: list[str] = []
+
+        async def life(
+            disk: MemoryDisk = disk, answered: list[str] = answered, seed: int = seed
+        ) -> None:
+            node = Node(disk)
+            await node.start()
+            rng = Random(seed)
+            disk.fail({"write", "sync", "rename"}, skip=rng.randrange(30), times=None)
+            try:
+                for number in range(20):
+                    await node.create(f"t{number}")
+                    answered.append(f"t{number}")
+            except BrokerError:
+                pass
+            assert node.running is not None
+            node.running.cancel()
+            await asyncio.wait([node.running])
+            if not node.running.cancelled():
+                node.running.exception()
+
+        asyncio.run(life())
+        disk.heal()
+        disk.crash(Random(seed))
+
+        async def check(disk: MemoryDisk = disk, answered: list[str] = answered) -> None:
+            node = Node(disk)
+            await node.start()
+            assert set(answered) <= set(node.publisher.image.topics)
+            assert len(node.publisher.image.topics) <= len(answered) + 1
+            await node.stop()
+
+        asyncio.run(check())
+
+
+def test_the_decisions_image_and_the_published_one_are_the_same_in_the_end() -> None:
+    cluster = Cluster()
+    cluster.add_broker(1)
+    copy = Image()
+    copy.load(cluster.image.to_records(), cluster.image.offset, cluster.image.controller_epoch)
+    decision = decide_create_topics(cluster.state, CreateTopicsRequest([CreatableTopic("t", 3, 1)]))
+    batch = Batch(copy.offset, 1, decision.records)
+    copy.apply(batch)
+    cluster.carry_out(decision)
+    assert copy == cluster.image
