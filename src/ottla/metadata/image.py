@@ -3,7 +3,7 @@
 Owns      topics and partitions by name and id, brokers, settings, quotas, features, producer ids.
 Promises  it changes only in `apply`, and there as a whole batch; between two calls every reader on
           the event loop sees one consistent state. What a reader holds on to (a Partition, a
-          Broker, a Topic's name and id) is a value that never changes under it.
+          Broker, a Topic's name and id, a mapping of settings) never changes under it.
 Leaves    deciding to the controller, reacting to whoever reads the Changes that `apply` returns.
 
 Partitions are tuples, and equal lists of replicas are one object: ten thousand partitions take a
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, assert_never
+from typing import NamedTuple, TypeVar, assert_never
 
 from ottla.base.ids import TopicId
 from ottla.metadata.changes import Changes
@@ -40,6 +40,7 @@ from ottla.metadata.records import (
 )
 from ottla.metadata.topic_table import ImageError, TopicTable
 
+V = TypeVar("V")
 _NO_CONFIG: Mapping[str, str] = MappingProxyType({})
 
 
@@ -63,8 +64,8 @@ class Image:
         self.next_producer_id = 0
         self._topics = TopicTable()
         self._brokers: dict[int, Broker] = {}
-        self._configs: dict[ConfigResource, dict[str, str]] = {}
-        self._quotas: dict[QuotaEntity, dict[str, float]] = {}
+        self._configs: dict[ConfigResource, Mapping[str, str]] = {}
+        self._quotas: dict[QuotaEntity, Mapping[str, float]] = {}
         self._features: dict[str, int] = {}
 
     # What it knows.
@@ -198,13 +199,11 @@ class Image:
                 assert_never(record)
 
     def _change_config(self, record: ConfigChanged, changes: Changes) -> None:
-        settings = self._configs.setdefault(record.resource, {})
-        if record.value is None:
-            settings.pop(record.name, None)
+        settings = _with(self._configs.get(record.resource), record.name, record.value)
+        if settings:
+            self._configs[record.resource] = settings
         else:
-            settings[record.name] = record.value
-        if not settings:
-            del self._configs[record.resource]
+            self._configs.pop(record.resource, None)
         changes.configs.add(record.resource)
 
     def _forget_config(self, resource: ConfigResource, changes: Changes) -> None:
@@ -212,13 +211,11 @@ class Image:
             changes.configs.add(resource)
 
     def _change_quota(self, record: QuotaChanged, changes: Changes) -> None:
-        limits = self._quotas.setdefault(record.entity, {})
-        if record.value is None:
-            limits.pop(record.key, None)
+        limits = _with(self._quotas.get(record.entity), record.key, record.value)
+        if limits:
+            self._quotas[record.entity] = limits
         else:
-            limits[record.key] = record.value
-        if not limits:
-            del self._quotas[record.entity]
+            self._quotas.pop(record.entity, None)
         changes.quotas.add(record.entity)
 
     def _set_feature(self, record: FeatureLevelSet, changes: Changes) -> None:
@@ -259,8 +256,8 @@ class Image:
         copied.become(self)
         copied._topics = self._topics.copy()
         copied._brokers = dict(self._brokers)
-        copied._configs = {resource: dict(values) for resource, values in self._configs.items()}
-        copied._quotas = {entity: dict(values) for entity, values in self._quotas.items()}
+        copied._configs = dict(self._configs)
+        copied._quotas = dict(self._quotas)
         copied._features = dict(self._features)
         return copied
 
@@ -275,6 +272,16 @@ class Image:
         return mine == theirs
 
     __hash__ = None  # type: ignore[assignment]  # it changes
+
+
+def _with(old: Mapping[str, V] | None, key: str, value: V | None) -> Mapping[str, V]:
+    """Changed in a copy: whoever holds the old mapping keeps what he has read."""
+    new = dict(old or {})
+    if value is None:
+        new.pop(key, None)
+    else:
+        new[key] = value
+    return new
 
 
 def _entity_order(item: tuple[QuotaEntity, object]) -> list[tuple[str, bool, str]]:

@@ -117,6 +117,13 @@ def test_a_setting_or_quota_that_is_taken_away_leaves_nothing_behind() -> None:
     assert (image.configs, image.quotas) == ({}, {})
 
 
+def test_settings_that_somebody_holds_do_not_change_under_him() -> None:
+    image = image_of(ConfigChanged(ALL_BROKERS, "a", "1"))
+    held = image.broker_config(None)
+    apply(image, ConfigChanged(ALL_BROKERS, "a", "2"), ConfigChanged(ALL_BROKERS, "b", "3"))
+    assert (held, image.broker_config(None)) == ({"a": "1"}, {"a": "2", "b": "3"})
+
+
 def test_a_feature_at_level_zero_is_gone() -> None:
     image = image_of(FeatureLevelSet("f", 2))
     assert image.features == {"f": 2}
