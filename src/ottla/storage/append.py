@@ -224,6 +224,7 @@ def _take_over(
 
 def _index_aborted(log: Log, segment: Segment, completed: CompletedTransaction) -> None:
     entry = aborted_entry(completed)
+    log.has_unsynced_names = True  # it may be the first entry, which makes the file
     try:
         try:
             segment.indexes.transactions.append(entry)

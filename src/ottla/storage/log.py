@@ -82,10 +82,16 @@ class Log:
     def append_as_leader(
         self, data: Buffer, leader_epoch: int, by: append.ProducedBy = append.ANY_CLIENT
     ) -> append.Appended:
-        return append.append_as_leader(self, data, leader_epoch, by)
+        try:
+            return append.append_as_leader(self, data, leader_epoch, by)
+        except OSError as error:
+            raise self.health.failed(f"appending to {self.path}", error) from error
 
     def append_as_follower(self, data: Buffer) -> append.Appended:
-        return append.append_as_follower(self, data)
+        try:
+            return append.append_as_follower(self, data)
+        except OSError as error:
+            raise self.health.failed(f"appending to {self.path}", error) from error
 
     def note_leader_epoch(self, epoch: int) -> None:
         """A leader begins its epoch at the end of the log, before it appends anything."""
@@ -102,16 +108,25 @@ class Log:
         at_least_one: bool = True,
         with_aborted: bool = False,
     ) -> reading.ReadRange:
-        return reading.read(
-            self, offset, bytes_max, end_offset,
-            at_least_one=at_least_one, with_aborted=with_aborted,
-        )  # fmt: skip
+        try:
+            return reading.read(
+                self, offset, bytes_max, end_offset,
+                at_least_one=at_least_one, with_aborted=with_aborted,
+            )  # fmt: skip
+        except OSError as error:
+            raise self.health.failed(f"reading {self.path}", error) from error
 
     def find_by_timestamp(self, timestamp: int) -> time_search.FoundTime | None:
-        return time_search.find_by_timestamp(self, timestamp)
+        try:
+            return time_search.find_by_timestamp(self, timestamp)
+        except OSError as error:
+            raise self.health.failed(f"reading {self.path}", error) from error
 
     def find_max_timestamp(self) -> time_search.FoundTime | None:
-        return time_search.find_max_timestamp(self)
+        try:
+            return time_search.find_max_timestamp(self)
+        except OSError as error:
+            raise self.health.failed(f"reading {self.path}", error) from error
 
     # Cutting, deleting, swapping: `truncation.py`, `retention.py`, `replacement.py`
 
@@ -170,7 +185,10 @@ class Log:
     def producer_states(self) -> ProducerStates:
         """The producers up to the end of the log."""
         if self._states is None:
-            self._states = load_states(self.snapshots, self.segments, self.log_end_offset)
+            try:
+                self._states = load_states(self.snapshots, self.segments, self.log_end_offset)
+            except OSError as error:
+                raise self.health.failed(f"reading {self.path}", error) from error
             self._states.high_watermark_advanced(self.high_watermark)
         return self._states
 
@@ -182,9 +200,11 @@ class Log:
     def leader_epochs(self) -> LeaderEpochs:
         if self._leader_epochs is None:
             path = f"{self.path}/{LEADER_EPOCHS_NAME}"
-            epochs = open_epochs(
-                self.context.files, path, self.segments, self.log_start_offset, self.log_end_offset
-            )
+            start, end = self.log_start_offset, self.log_end_offset
+            try:
+                epochs = open_epochs(self.context.files, path, self.segments, start, end)
+            except OSError as error:
+                raise self.health.failed(f"reading {self.path}", error) from error
             epochs.truncate_from_start(self.log_start_offset)
             self._leader_epochs = epochs
         return self._leader_epochs

@@ -64,7 +64,14 @@ def open_log(
             return _clean_log(files, partition, Segments(segments), end_offset, checkpoint)
     recovery_point = checkpoint.recovery_point or 0
     from_offset = recovery_point if damaged_from is None else min(damaged_from, recovery_point)
-    return _recover(files, partition, segments, from_offset, checkpoint, progress)
+    try:
+        return _recover(files, partition, segments, from_offset, checkpoint, progress)
+    except CorruptLogError as error:
+        # What was to be believed cannot be read. Look at all of it, and keep what is whole.
+        logger.error("reading the whole log, because of %s", error)
+    for segment in segments:
+        segment.close()
+    return _recover(files, partition, files.open_segments(), 0, checkpoint, progress)
 
 
 def _clean_end(segments: list[Segment], checkpoint: Checkpoint) -> int | None:
@@ -135,6 +142,8 @@ def _recover(
     log.checkpointed_point = recovery_point
     log.unsynced_segments = recovered.kept[:-1]
     log.has_unsynced_names = log.has_unsynced_cut = True
+    if from_offset < recovery_point:
+        flush(log)  # what was built anew is not looked at again
     if recovered.has_gaps:
         # Believed only because no recovery point is known: let there be one behind them.
         flush(log)

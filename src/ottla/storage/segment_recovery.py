@@ -104,7 +104,9 @@ class _Scan:
         self._segment = segment
         self._recovery_point = recovery_point
         self._result = result
-        self._following = following
+        self._has_following = following is not None
+        self._next_base_offset = OFFSET_MAX if following is None else following.base_offset
+        self._is_overlap = False
         self._next_offset = segment.base_offset
         self._end = 0  # of what stays in the file
 
@@ -143,7 +145,7 @@ class _Scan:
 
     def _take_over(self, position: int, header: BatchHeader) -> None:
         segment, result = self._segment, self._result
-        self._check(position, header)
+        self._check_order(position, header)
         try:
             marker = marker_at(segment.file, position, header)
         except InvalidBatch as error:
@@ -158,10 +160,13 @@ class _Scan:
         self._end = position + header.size_bytes
         segment.verified.add(position, self._end)
 
-    def _check(self, position: int, header: BatchHeader) -> None:
+    def _check_order(self, position: int, header: BatchHeader) -> None:
         """What a checksum cannot tell: whether this batch belongs behind the one before."""
         wrong = None
-        if header.base_offset < self._next_offset:
+        self._is_overlap = header.last_offset >= self._next_base_offset
+        if self._is_overlap:
+            wrong = f"offset {header.last_offset} in spite of a segment at {self._next_base_offset}"
+        elif header.base_offset < self._next_offset:
             wrong = f"offset {header.base_offset} below {self._next_offset}"
         elif header.last_offset - self._segment.base_offset > RELATIVE_OFFSET_MAX:
             wrong = f"offset {header.last_offset} is too far from the segment's base"
@@ -176,17 +181,20 @@ class _Scan:
     def _behind(self, error: CorruptLogError) -> int | None:
         """Where to go on behind a bad batch; None where the segment ends."""
         segment = self._segment
+        if self._is_overlap:
+            # The log was cut here before the next segment began, and the cut never got to disk.
+            return None
         if self._next_offset < self._recovery_point:
             self._result.damage.append(error)
             logger.error("damaged records: %s", error)
-            limit = OFFSET_MAX if self._following is None else self._following.base_offset
+            limit = self._next_base_offset
             found = find_valid_batch(
                 segment.file, error.position + 1, segment.size, self._next_offset, limit
             )
             if found is not None and found[1].base_offset <= self._recovery_point:
                 self._next_offset = found[1].base_offset
                 return found[0]
-            if self._following is not None and limit <= self._recovery_point:
+            if self._has_following and limit <= self._recovery_point:
                 self._end, self._next_offset = segment.size, limit  # unreadable, but not missing
                 return None
         self.is_cut = True

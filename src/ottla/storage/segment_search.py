@@ -173,6 +173,7 @@ def rebuild_indexes(segment: Segment, reason: str) -> None:
     segment.has_damaged_index = True
     batches = walk_headers(segment.file, 0, segment.size)
     segment.indexes.rebuild(batches, segment.index_interval_bytes)
+    segment.indexes.sync()
     segment.has_damaged_index = False
 
 

@@ -196,6 +196,7 @@ class Driver:
                 bit = self.random.randrange(8)
                 self.world.disk.flip_bit(path, self.random.randrange(size), bit)
         self.world.reopen()
+        self.checkpoint()  # a power cut on top of a wrong recovery point would be too much
         self.has_rotten = True
         self.check_everything()
         if self.has_deleted:
