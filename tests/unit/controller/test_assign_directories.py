@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+from tests.unit.controller.clusters import Cluster, directory
+
+from ottla.controller.assign_directories import decide_assign_directories
+from ottla.controller.brokers import decide_directories_offline
+from ottla.metadata.records import NO_LEADER
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.assign_replicas_to_dirs_request import (
+    AssignReplicasToDirsRequest,
+    DirectoryData,
+    PartitionData,
+    TopicData,
+)
+
+
+def two_brokers() -> Cluster:
+    cluster = Cluster()
+    cluster.add_broker(1, directories=2)
+    cluster.add_broker(2)
+    cluster.add_topic("t", (1, 2))
+    cluster.add_topic("alone", (1,))
+    return cluster
+
+
+def assign(
+    cluster: Cluster, topic: str, directory_id: bytes, *, broker_id: int = 1, index: int = 0
+) -> ErrorCode:
+    known = cluster.image.topic(topic)
+    topic_id = known.id if known is not None else b"x" * 16
+    data = DirectoryData(directory_id, [TopicData(topic_id, [PartitionData(index)])])
+    epoch = cluster.image.brokers[broker_id].epoch
+    request = AssignReplicasToDirsRequest(broker_id, epoch, [data])
+    answer = cluster.carry_out(decide_assign_directories(cluster.state, request))
+    return ErrorCode(answer.directories[0].topics[0].partitions[0].error_code)
+
+
+def test_a_broker_with_several_directories_says_which_one_it_took() -> None:
+    cluster = two_brokers()
+    assert cluster.partition().directories == (bytes(16), directory(2))
+    assert assign(cluster, "t", directory(1, 1)) is ErrorCode.NONE
+    assert cluster.partition().directories == (directory(1, 1), directory(2))
+    assert (cluster.partition().leader, cluster.partition().leader_epoch) == (1, 0)
+
+
+def test_saying_the_same_again_changes_nothing() -> None:
+    cluster = two_brokers()
+    assign(cluster, "t", directory(1, 1))
+    before = cluster.partition()
+    assign(cluster, "t", directory(1, 1))
+    assert cluster.partition() == before
+
+
+def test_a_partition_in_a_directory_that_does_not_work_is_led_by_others() -> None:
+    cluster = two_brokers()
+    assert assign(cluster, "t", b"gone" * 4) is ErrorCode.NONE
+    assert (cluster.partition().leader, cluster.partition().in_sync_replicas) == (2, (2,))
+
+
+def test_a_partition_that_was_found_in_another_directory_is_led_again() -> None:
+    cluster = two_brokers()
+    assign(cluster, "alone", directory(1, 0))
+    epoch = cluster.image.brokers[1].epoch
+    lost = decide_directories_offline(cluster.state, 1, epoch, [directory(1, 0)])
+    cluster.carry_out(lost)
+    assert cluster.partition("alone").leader == NO_LEADER
+    assign(cluster, "alone", directory(1, 1))
+    now = cluster.partition("alone")
+    assert (now.leader, now.in_sync_replicas) == (1, (1,))
+
+
+def test_what_the_broker_does_not_have_is_refused() -> None:
+    cluster = two_brokers()
+    assert assign(cluster, "missing", directory(1)) is ErrorCode.UNKNOWN_TOPIC_ID
+    assert assign(cluster, "t", directory(1), index=9) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    code = assign(cluster, "alone", directory(2), broker_id=2)
+    assert code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_only_the_broker_itself_may_say_so() -> None:
+    cluster = two_brokers()
+    with pytest.raises(BrokerError, match="Expected broker epoch"):
+        decide_assign_directories(cluster.state, AssignReplicasToDirsRequest(1, 0))
