@@ -90,6 +90,7 @@ class Broker:
         """Load what is on disk and take the ports."""
         directories = self.config.log_directories
         self.logs = LogManager(self._files, self.clock, self._rng, directories)
+        self.logs.take()  # before anything there is read: the metadata log repairs what it finds
         self.metadata_log = FileMetadataLog(
             self._files, f"{directories[0]}/{METADATA_DIRECTORY}", asyncio.to_thread
         )

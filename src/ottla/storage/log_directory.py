@@ -76,13 +76,19 @@ class LogDirectory:
     def __repr__(self) -> str:
         return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
 
-    def open(self, owner: Owner) -> None:
-        """Take the directory, which is made if it does not exist. WrongDirectory, or OSError."""
+    def take(self) -> None:
+        """Lock the directory, which is made if it does not exist. WrongDirectory, or OSError."""
+        if self._lock is not None:
+            return
         self.files.make_directory(self.path)
         try:
             self._lock = self.files.lock(f"{self.path}/{LOCK_NAME}")
         except BlockingIOError as error:
             raise WrongDirectory(f"{self.path} is in use: {error}") from error
+
+    def open(self, owner: Owner) -> None:
+        """Take the directory, and check whose it is."""
+        self.take()
         try:
             self._check_owner(owner)
         except BaseException:

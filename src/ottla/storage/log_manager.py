@@ -46,9 +46,22 @@ class LogManager:
 
     # Starting and stopping
 
+    def take(self) -> None:
+        """Lock all directories, so that nobody else uses them from here on.
+
+        One that fails is left out; the last one that is left may not.
+        """
+        for directory in self.online:
+            try:
+                directory.take()
+            except OSError as error:
+                directory.health.failed("opening", error)
+        self._require_one()
+
     def open(self, owner: Owner) -> None:
-        """Take all directories. One that fails is left out; the last one that is left may not."""
-        for directory in self.directories:
+        """Take all directories, and check whose they are."""
+        self.take()
+        for directory in self.online:
             try:
                 directory.open(owner)
             except OSError as error:
