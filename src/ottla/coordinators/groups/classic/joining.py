@@ -41,9 +41,7 @@ MEMBER_ID_REQUIRED_FROM = 4
 def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:
     """Let a member join. The reply is given now or when all others have joined."""
     if not accepts(group, request.member_id):
-        if request.member_id in group.pending:
-            group.remove(request.member_id)
-        raise BrokerError(ErrorCode.GROUP_MAX_SIZE_REACHED)
+        return turn_away(group, request, reply)
     names = {each.name for each in request.protocols}
     if not group.supports(request.protocol_type, names):
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
@@ -63,6 +61,14 @@ def accepts(group: ClassicGroup, member_id: str) -> bool:
     if group.state is State.PREPARING_REBALANCE:
         return (member is not None and member.is_joining) or group.joining < size_max
     return group.is_empty or member is not None or len(group.members) < size_max
+
+
+def turn_away(group: ClassicGroup, request: JoinGroupRequest, reply: Reply) -> Records:
+    """There is no room. A member for which there is none any more is no member."""
+    refusal = JoinGroupResponse(error_code=ErrorCode.GROUP_MAX_SIZE_REACHED)
+    group.shared.answer(reply, refusal)
+    group.remove(request.member_id)
+    return complete_if_joined(group)
 
 
 def join_unknown(

@@ -1,0 +1,468 @@
+"""A shard of groups without a broker: records go through their bytes into a list, and time is moved
+by hand. Clients are small: they keep what they were told, and send what they are asked to send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
+
+from ottla.base.ids import TopicId
+from ottla.config.load import load_config
+from ottla.config.resource_options import GroupConfig
+from ottla.coordinators.groups import group_requests, offset_requests
+from ottla.coordinators.groups.classic.group import ClassicGroup
+from ottla.coordinators.groups.offset_commits import Decision, decide_forget_topics
+from ottla.coordinators.groups.offset_expiry import decide_expiry
+from ottla.coordinators.groups.record_types import GROUP_RECORDS
+from ottla.coordinators.groups.shard import GroupShard, Records
+from ottla.coordinators.groups.shared import Caller, Deadline, Shared
+from ottla.coordinators.groups.timers import Timers
+from ottla.coordinators.records import decode_record, encode_key, encode_value
+from ottla.coordinators.runtime import NOBODY, Writer
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.records import PartitionCreated, Record, TopicCreated, TopicDeleted
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
+from ottla.protocol.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from ottla.protocol.messages.leave_group_response import MemberResponse
+from ottla.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from ottla.protocol.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from ottla.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from ottla.protocol.messages.sync_group_request import (
+    SyncGroupRequest,
+    SyncGroupRequestAssignment,
+)
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
+from ottla.protocol.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from ottla.testing.clock import ManualClock
+
+A = TypeVar("A")
+GROUP = "readers"
+HOST = "/10.0.0.1"
+SESSION_MS = 10_000
+REBALANCE_MS = 60_000
+
+
+class Logged(NamedTuple):
+    """A record as it is in the log, or the end of a transaction."""
+
+    key: bytes | None
+    value: bytes | None
+    writer: Writer
+    is_commit: bool = False
+
+
+@dataclass
+class ReplyBox:
+    """A client that waits."""
+
+    response: Any = None
+
+    def give(self, response: Any) -> None:
+        assert self.response is None, "answered twice"
+        self.response = response
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.response is None
+
+    @property
+    def code(self) -> ErrorCode:
+        return ErrorCode(self.response.error_code)
+
+
+class Bench:
+    def __init__(self, *settings: str) -> None:
+        self.clock = ManualClock()
+        self.image = Image()
+        self.config = load_config(settings=settings).config
+        self.group_config = GroupConfig()
+        self.log: list[Logged] = []
+        self.refusal: ErrorCode | None = None  # what the log says to every write
+        self._ids = count(1)
+        self.shard = self._new_shard()
+        self.shard.loaded(self.clock.now_ms())
+
+    def _new_shard(self) -> GroupShard:
+        timers: Timers[Deadline] = Timers(self._tick_ms)
+        shared = Shared(
+            self.config,
+            lambda _group_id: self.group_config,
+            self.image,
+            timers,
+            self.clock.now_ms,
+            lambda: str(next(self._ids)),
+        )
+        return GroupShard(shared)
+
+    def _tick_ms(self) -> int:
+        return int(self.clock.monotonic_s() * 1000)
+
+    # Topics
+
+    def change_metadata(self, *records: Record) -> None:
+        changes = self.image.apply(Batch(self.image.offset, 1, records))
+        self.shard.shared.topics_version = self.image.offset
+        deleted = {topic.name: topic.id for topic in changes.deleted_topics.values()}
+        if deleted:
+            self.write(decide_forget_topics(self.shard.offsets, deleted))
+
+    def create_topic(self, name: str, partitions: int = 4) -> TopicId:
+        topic_id = TopicId(f"{name}{self.image.offset}".encode().ljust(16, b"\1")[:16])
+        created = (PartitionCreated(topic_id, i, (1,), (1,), 1) for i in range(partitions))
+        self.change_metadata(TopicCreated(topic_id, name), *created)
+        return topic_id
+
+    def add_partitions(self, name: str, total: int) -> None:
+        topic = self.image.topic(name)
+        assert topic is not None
+        indexes = range(len(topic.partitions), total)
+        self.change_metadata(*(PartitionCreated(topic.id, i, (1,), (1,), 1) for i in indexes))
+
+    def delete_topic(self, name: str) -> None:
+        topic = self.image.topic(name)
+        assert topic is not None
+        self.change_metadata(TopicDeleted(topic.id))
+
+    # The log
+
+    def write(self, records: Records, writer: Writer = NOBODY) -> None:
+        if self.refusal is not None and records:
+            raise BrokerError(self.refusal)
+        for record in records:
+            self.log.append(Logged(encode_key(record.key), encode_value(record), writer))
+            self._apply(self.shard, len(self.log) - 1)
+
+    def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
+        self.log.append(Logged(None, None, Writer(producer_id, 0), is_commit))
+        self._apply(self.shard, len(self.log) - 1)
+
+    def _apply(self, shard: GroupShard, offset: int) -> None:
+        logged = self.log[offset]
+        if logged.key is None:
+            shard.apply_marker(logged.writer, logged.is_commit)
+            return
+        record = decode_record(GROUP_RECORDS, logged.key, logged.value)
+        assert record is not None
+        shard.apply(record, logged.writer, offset)
+
+    def step(self, act: Callable[[GroupShard], Records], group_id: str = GROUP) -> None:
+        records = act(self.shard)
+        try:
+            self.write(records)
+        except BrokerError as error:
+            self.shard.write_failed(group_id, error.code)
+            self._deliver()
+            raise
+        self._deliver()
+
+    def _deliver(self) -> None:
+        for posted in self.shard.shared.take_posted():
+            posted.reply.give(posted.response)
+
+    def decided(self, decision: Decision[A], writer: Writer = NOBODY) -> A:
+        self.write(decision.records, writer)
+        return decision.answer
+
+    def replayed(self) -> GroupShard:
+        """What another broker would know that reads the log."""
+        shard = self._new_shard()
+        for offset in range(len(self.log)):
+            self._apply(shard, offset)
+        return shard
+
+    def restart(self) -> None:
+        self.shard.unloaded()
+        self.shard = self.replayed()
+        self.shard.shared.topics_version = self.image.offset
+        self.shard.loaded(self.clock.now_ms())
+
+    def compact(self) -> None:
+        """Keep the last record of each key, and whatever an open transaction wrote."""
+        last = {logged.key: at for at, logged in enumerate(self.log) if logged.key is not None}
+        open_producers = set(self.shard.offsets.pending)
+        self.log = [
+            logged
+            if logged.key is None
+            or last[logged.key] == at
+            or logged.writer.producer_id in open_producers
+            else Logged(None, None, Writer(-2, 0))  # a hole
+            for at, logged in enumerate(self.log)
+        ]
+
+    # Time
+
+    def advance_ms(self, milliseconds: int) -> None:
+        """Move time, stopping wherever something is due."""
+        end_ms = self._tick_ms() + milliseconds
+        timers = self.shard.shared.timers
+        while (due_ms := timers.next_ms) is not None and due_ms <= end_ms:
+            self.clock.advance_ms(max(0, due_ms - self._tick_ms()))
+            while (deadline := timers.take_expired()) is not None:
+                self._expire(deadline)
+        self.clock.advance_ms(end_ms - self._tick_ms())
+
+    def _expire(self, deadline: Deadline) -> None:
+        try:
+            self.step(lambda shard: shard.expire(deadline), deadline.group_id)
+        except BrokerError:
+            self.shard.shared.timers.start_if_absent(deadline, 500)
+
+    def expire_offsets(self) -> None:
+        for group_id in self.shard.group_ids():
+            group = self.shard.find(group_id)
+            assert group is not None
+            retention_ms = self.config.offsets_retention_minutes * 60_000
+            now_ms = self.clock.now_ms()
+            self.write(decide_expiry(group, self.shard.offsets, now_ms, retention_ms))
+
+    # Looking
+
+    def classic(self, group_id: str = GROUP) -> ClassicGroup:
+        group = self.shard.groups[group_id]
+        assert isinstance(group, ClassicGroup)
+        return group
+
+    # Offsets
+
+    def commit(
+        self,
+        offsets: Mapping[tuple[str, int], int],
+        *,
+        group_id: str = GROUP,
+        member_id: str = "",
+        epoch: int = -1,
+        instance_id: str | None = None,
+        metadata: str = "",
+        retention_ms: int = -1,
+        version: int = 9,
+    ) -> dict[tuple[str, int], ErrorCode]:
+        topics: dict[str, list[OffsetCommitRequestPartition]] = {}
+        for (topic, index), offset in offsets.items():
+            wanted = OffsetCommitRequestPartition(index, offset, 0, metadata)
+            topics.setdefault(topic, []).append(wanted)
+        request = OffsetCommitRequest(
+            group_id,
+            epoch,
+            member_id,
+            instance_id,
+            retention_ms,
+            [
+                OffsetCommitRequestTopic(
+                    name, offset_requests.topic_id_of(self.shard, name), partitions
+                )
+                for name, partitions in topics.items()
+            ],
+        )
+        answer = self.decided(offset_requests.commit(self.shard, request, version))
+        return {
+            (topic.name, each.partition_index): ErrorCode(each.error_code)
+            for topic in answer.topics
+            for each in topic.partitions
+        }
+
+    def commit_in_transaction(
+        self,
+        producer_id: int,
+        offsets: Mapping[tuple[str, int], int],
+        *,
+        group_id: str = GROUP,
+        member_id: str = "",
+        generation: int = -1,
+        instance_id: str | None = None,
+    ) -> None:
+        request = TxnOffsetCommitRequest(
+            "transaction",
+            group_id,
+            producer_id,
+            0,
+            generation,
+            member_id,
+            instance_id,
+            [
+                TxnOffsetCommitRequestTopic(topic, [TxnOffsetCommitRequestPartition(index, offset)])
+                for (topic, index), offset in offsets.items()
+            ],
+        )
+        decision = offset_requests.commit_transactional(self.shard, request, 3)
+        self.decided(decision, Writer(producer_id, 0))
+
+    def fetch(
+        self,
+        topic: str,
+        partition: int,
+        *,
+        group_id: str = GROUP,
+        require_stable: bool = False,
+        topic_id: bytes = bytes(16),
+    ) -> int | ErrorCode:
+        """The committed offset, or what is wrong with it."""
+        wanted = OffsetFetchRequestGroup(
+            group_id, topics=[OffsetFetchRequestTopics(topic, topic_id, [partition])]
+        )
+        answer = offset_requests.fetch(self.shard, wanted, require_stable)
+        found = answer.topics[0].partitions[0]
+        return ErrorCode(found.error_code) if found.error_code else found.committed_offset
+
+    def delete_offsets(
+        self, topic: str, partitions: Iterable[int], group_id: str = GROUP
+    ) -> list[ErrorCode]:
+        wanted = [OffsetDeleteRequestPartition(each) for each in partitions]
+        request = OffsetDeleteRequest(group_id, [OffsetDeleteRequestTopic(topic, wanted)])
+        answer = self.decided(offset_requests.delete(self.shard, request))
+        return [ErrorCode(each.error_code) for each in answer.topics[0].partitions]
+
+    def delete_group(self, group_id: str = GROUP) -> None:
+        self.write(group_requests.decide_delete_group(self.shard, group_id))
+
+
+@dataclass
+class ClassicClient:
+    """A member of a classic group."""
+
+    bench: Bench
+    name: str = "client"
+    instance_id: str | None = None
+    protocols: Mapping[str, bytes] = field(default_factory=lambda: {"range": b""})
+    protocol_type: str = "consumer"
+    group_id: str = GROUP
+    session_ms: int = SESSION_MS
+    rebalance_ms: int = REBALANCE_MS
+    version: int = 9
+    member_id: str = ""
+    generation: int = -1
+    assignment: bytes | None = None
+
+    def send_join(self) -> ReplyBox:
+        """Send one JoinGroup."""
+        request = JoinGroupRequest(
+            self.group_id,
+            self.session_ms,
+            self.rebalance_ms,
+            self.member_id,
+            self.instance_id,
+            self.protocol_type,
+            [JoinGroupRequestProtocol(*each) for each in self.protocols.items()],
+        )
+        caller = Caller(self.name, HOST, self.version)
+        reply = ReplyBox()
+        step = partial(self.bench.step, group_id=self.group_id)
+        step(lambda shard: group_requests.prepare_join(shard, request))
+        step(lambda shard: group_requests.join(shard, request, caller, reply))
+        return reply
+
+    def join(self) -> ReplyBox:
+        """Send JoinGroup, again with the member id if one is given."""
+        reply = self.send_join()
+        if not reply.is_waiting and reply.code == ErrorCode.MEMBER_ID_REQUIRED:
+            self.member_id = reply.response.member_id
+            reply = self.send_join()
+        return reply
+
+    def joined(self, reply: ReplyBox) -> JoinGroupResponse:
+        """Take over what the answer to a join says."""
+        assert not reply.is_waiting, "the join is not answered yet"
+        assert reply.code == ErrorCode.NONE, reply.code.name
+        response = reply.response
+        assert isinstance(response, JoinGroupResponse)
+        self.member_id, self.generation = response.member_id, response.generation_id
+        return response
+
+    def sync(
+        self, assignments: Mapping[str, bytes] | None = None, protocol: str | None = None
+    ) -> ReplyBox:
+        request = SyncGroupRequest(
+            self.group_id,
+            self.generation,
+            self.member_id,
+            self.instance_id,
+            self.protocol_type,
+            protocol,
+            [SyncGroupRequestAssignment(*each) for each in (assignments or {}).items()],
+        )
+        reply = ReplyBox()
+        self.bench.step(
+            lambda shard: group_requests.sync(shard, request, reply), group_id=self.group_id
+        )
+        return reply
+
+    def synced(self, reply: ReplyBox) -> bytes:
+        assert not reply.is_waiting, "the sync is not answered yet"
+        assert reply.code == ErrorCode.NONE, reply.code.name
+        response = reply.response
+        assert isinstance(response, SyncGroupResponse)
+        self.assignment = response.assignment
+        return response.assignment
+
+    def heartbeat(self) -> ErrorCode:
+        request = HeartbeatRequest(self.group_id, self.generation, self.member_id, self.instance_id)
+        return code_of(lambda: group_requests.heartbeat(self.bench.shard, request))
+
+    def leave(self) -> ErrorCode:
+        [answer] = leave(self.bench, [MemberIdentity(self.member_id)], self.group_id)
+        return ErrorCode(answer.error_code)
+
+    def commit(self, offsets: Mapping[tuple[str, int], int]) -> ErrorCode:
+        def act() -> ErrorCode:
+            self.bench.commit(
+                offsets,
+                group_id=self.group_id,
+                member_id=self.member_id,
+                epoch=self.generation,
+                instance_id=self.instance_id,
+            )
+            return ErrorCode.NONE
+
+        return code_of(act)
+
+
+def leave(
+    bench: Bench, members: list[MemberIdentity], group_id: str = GROUP
+) -> list[MemberResponse]:
+    left = group_requests.leave(bench.shard, LeaveGroupRequest(group_id, members=members))
+    bench.step(lambda _shard: left.records, group_id)
+    return left.members
+
+
+def code_of(act: Callable[[], ErrorCode]) -> ErrorCode:
+    """The code of an answer or of a refusal."""
+    try:
+        return act()
+    except BrokerError as error:
+        return error.code
+
+
+def rebalance(bench: Bench, *clients: ClassicClient) -> None:
+    """All clients join and sync; the leader gives everybody its own name."""
+    replies = [client.join() for client in clients]
+    bench.advance_ms(bench.config.group_initial_rebalance_delay_ms)
+    answers = [client.joined(reply) for client, reply in zip(clients, replies, strict=True)]
+    by_id = {client.member_id: client for client in clients}
+    leader = by_id[answers[0].leader]
+    syncs = [(client, client.sync()) for client in clients if client is not leader]
+    parts = {client.member_id: client.name.encode() for client in clients}
+    leader.synced(leader.sync(parts))
+    for client, reply in syncs:
+        client.synced(reply)
