@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 
 from ottla.network.settings import ListenerSettings
+
+ANY_ADDRESS = ("", "::")  # with one IPv6 socket that takes IPv4 clients too
+
+_NO_SUCH_ADDRESS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
 async def bind_sockets(settings: ListenerSettings) -> list[socket.socket]:
     """One socket per address of the host, all on one port; OSError says which cannot be had."""
     sockets: list[socket.socket] = []
+    missing: OSError | None = None
     port = settings.port
     try:
         for family, host in await _addresses(settings.host):
-            sockets.append(_bind(settings, family, host, port))
+            try:
+                sockets.append(_bind(settings, family, host, port))
+            except OSError as error:
+                if error.errno not in _NO_SUCH_ADDRESS:
+                    raise
+                missing = error  # such as "localhost" on a machine without IPv6
+                continue
             port = sockets[0].getsockname()[1]
     except BaseException:
         for each in sockets:
             each.close()
         raise
+    if missing is not None and not sockets:
+        raise missing
     return sockets
 
 
 async def _addresses(host: str) -> list[tuple[int, str]]:
     if not host:
-        # One IPv6 socket takes IPv4 clients too; a machine may have no IPv6.
         return [(socket.AF_INET6, "::")] if _has_ipv6() else [(socket.AF_INET, "0.0.0.0")]
     found = await asyncio.get_running_loop().getaddrinfo(
         host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -43,18 +56,21 @@ def _has_ipv6() -> bool:
 
 
 def _bind(settings: ListenerSettings, family: int, host: str, port: int) -> socket.socket:
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock = None
     try:
+        sock = socket.socket(family, socket.SOCK_STREAM)
         sock.setblocking(False)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(bool(settings.host)))
+            is_alone = int(settings.host not in ANY_ADDRESS)
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, is_alone)
         if settings.receive_buffer_bytes > 0:  # before listening, or it cannot widen the window
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, settings.receive_buffer_bytes)
         sock.bind((host, port))
     except OSError as error:
-        sock.close()
-        where = f"listener {settings.name} on {host or '*'}:{port}"
+        if sock is not None:
+            sock.close()
+        where = f"listener {settings.name} on {host}:{port}"
         raise OSError(error.errno, f"{where}: {error.strerror}") from error
     return sock
 

@@ -19,6 +19,7 @@ from tests.integration.network.harness import (
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import File
+from ottla.network import file_send
 from ottla.network.served import Answer, Segment
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
 from ottla.storage.file_range import FileRange
@@ -239,6 +240,49 @@ def test_a_large_range_that_is_really_cold_arrives_whole(
     serve_segments(network, lambda: [FileRange(file, 0, len(CONTENT))])
     assert network.connect().ask(b"F") == CONTENT
     file.close()
+
+
+def test_a_large_range_that_cannot_be_read_ends_the_connection(
+    network: RunningNetwork, file: File, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = ColdFile(file)
+    broken.descriptor = lambda: os.open(tmp_path, os.O_RDONLY)  # type: ignore[attr-defined]
+    serve_segments(network, lambda: [FileRange(broken, 0, MIB)])  # type: ignore[arg-type]
+    before = descriptors_at_rest(network)
+    with network.connect() as client:
+        client.send(b"F")
+        assert len(client.receive_to_the_end()) <= 4
+    assert "could not be read" in caplog.text
+    network.wait_until(lambda: open_descriptors() == before)
+
+
+@pytest.mark.parametrize("client_leaves", [True, False])
+def test_a_descriptor_stays_open_while_a_thread_reads_from_it(
+    network: RunningNetwork, file: File, monkeypatch: pytest.MonkeyPatch, client_leaves: bool
+) -> None:
+    is_reading, may_read = threading.Event(), threading.Event()
+
+    def read_slowly(descriptor: int, position: int, size: int) -> None:
+        is_reading.set()
+        may_read.wait()
+        os.fstat(descriptor)
+
+    monkeypatch.setattr(file_send, "is_cached", lambda *_: False)
+    monkeypatch.setattr(file_send, "read_into_cache", read_slowly)
+    serve_segments(network, lambda: [FileRange(file, 0, MIB // 2)])
+    before = descriptors_at_rest(network)
+    client = network.connect()
+    client.send(b"F")
+    is_reading.wait()
+    if client_leaves:
+        client.reset()
+        network.wait_until(lambda: not network.network.connections)
+        assert open_descriptors() == before + 1
+    may_read.set()
+    if not client_leaves:
+        assert client.receive() == CONTENT[: MIB // 2]
+        client.close()
+    network.wait_until(lambda: open_descriptors() == before)
 
 
 def test_a_small_send_buffer_changes_nothing(file: File) -> None:

@@ -58,6 +58,13 @@ def test_a_port_that_is_taken_is_named_and_none_is_kept() -> None:
         assert caught.value.errno == errno.EADDRINUSE
 
 
+def test_an_address_that_the_machine_does_not_have_is_named() -> None:
+    network = Network(listeners(ListenerSettings("A", "192.0.2.1", 9092)), ScriptedServer())
+    with pytest.raises(OSError, match=r"listener A on 192\.0\.2\.1:9092") as caught:
+        asyncio.run(network.open())
+    assert caught.value.errno == errno.EADDRNOTAVAIL
+
+
 def test_the_port_can_be_taken_again_at_once() -> None:
     with running() as network:
         port = network.network.listeners["PLAINTEXT"].port
@@ -75,8 +82,9 @@ def test_ipv6_clients_are_served(loop_kind: str) -> None:
         assert network.server.opened_connections[0].peer_host == "::1"
 
 
-def test_no_host_means_every_address_and_ipv4_clients_keep_their_name() -> None:
-    with running(listeners(ListenerSettings("PLAINTEXT"))) as network:
+@pytest.mark.parametrize("host", ["", "localhost"])
+def test_a_host_may_have_several_addresses_and_ipv4_clients_keep_their_name(host: str) -> None:
+    with running(listeners(ListenerSettings("PLAINTEXT", host))) as network:
         assert network.connect().ask(b"hello") == b"hello"
         connection = network.server.opened_connections[0]
         assert connection.peer_host == "127.0.0.1"

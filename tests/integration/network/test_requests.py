@@ -14,8 +14,10 @@ from tests.integration.network.harness import (
     running,
 )
 
-from ottla.network.served import Answer, Waiting
+from ottla.network.connection import Connection
+from ottla.network.served import Answer, Served, Waiting, Working
 from ottla.network.settings import ConnectionSettings
+from ottla.protocol.errors import MalformedMessage
 
 
 @pytest.fixture(params=LOOPS)
@@ -153,6 +155,83 @@ def test_a_bug_in_the_server_closes_one_connection_and_no_other(
         assert bad.receive_to_the_end() == b""
     assert good.ask(b"still here") == b"still here"
     assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
+
+
+def test_a_request_that_turns_out_malformed_closes_its_connection_without_alarm(
+    network: RunningNetwork, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def find_out() -> Answer:
+        raise MalformedMessage("not a request")
+
+    network.server.script(b"M", lambda *_: Working(find_out()))
+    client = network.connect()
+    client.send(b"M")
+    assert client.receive_to_the_end() == b""
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+    assert network.network.listeners["PLAINTEXT"].counters.connections_malformed == 1
+
+
+def test_a_request_that_is_cancelled_from_elsewhere_closes_its_connection(
+    network: RunningNetwork,
+) -> None:
+    client, server = network.connect(), network.server
+    client.send(b"W1")
+    network.wait_until(lambda: server.is_held(b"W1"))
+    network.call(lambda: server._held[b"W1"].cancel())
+    assert client.receive_to_the_end() == b""
+
+
+def test_the_server_may_allow_smaller_frames_until_it_knows_the_client(
+    network: RunningNetwork,
+) -> None:
+    def allow_more(body: bytes, connection: Connection) -> Answer:
+        connection.frame_bytes_max = 2000
+        return answer_of(body)
+
+    def limit(connection: Connection) -> None:
+        connection.frame_bytes_max = 100
+
+    network.server.script(b"A", allow_more)
+    network.call(lambda: setattr(network.server, "opened", limit))
+    stranger, known = network.connect(), network.connect()
+    stranger.send(bytes(1000))
+    assert stranger.receive_to_the_end() == b""
+    assert known.ask(b"A") == b"A"
+    assert known.ask(b"x" * 1000) == b"x" * 1000
+
+
+def test_a_bug_while_a_connection_is_opened_closes_that_connection(
+    network: RunningNetwork, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(connection: Connection) -> None:
+        raise KeyError("a bug")
+
+    good = network.connect()
+    assert good.ask(b"good") == b"good"
+    network.call(lambda: setattr(network.server, "opened", fail))
+    assert network.connect().receive_to_the_end() == b""
+    assert good.ask(b"good") == b"good"
+    assert "a bug" in caplog.text
+
+
+def test_of_two_throttles_the_longer_counts(network: RunningNetwork) -> None:
+    begun_s: dict[bytes, float] = {}
+
+    def note(body: bytes, _: object) -> Served:
+        begun_s[body] = network.loop.time()
+        if body == b"T3":
+            return answer_of(body)
+        return Waiting(answered_later(answer_of(body, throttle_ms=60 if body == b"T1" else 1)))
+
+    async def answered_later(answer: Answer) -> Answer:
+        return answer
+
+    network.server.script(b"T", note)
+    client = network.connect()
+    client.send(b"T1", b"T2")
+    assert [client.receive(), client.receive()] == [b"T1", b"T2"]
+    assert client.ask(b"T3") == b"T3"
+    assert begun_s[b"T3"] - begun_s[b"T2"] >= 0.059
 
 
 def test_a_throttled_client_gets_its_answer_first_and_is_read_later(
