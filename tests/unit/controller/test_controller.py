@@ -12,7 +12,7 @@ import pytest
 from tests.unit.controller.clusters import CLUSTER_ID, Cluster
 
 from ottla.config.load import load_config
-from ottla.controller.controller import Controller, Settings
+from ottla.controller.controller import EVENTS_MAX, Controller, Settings
 from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import Decision
 from ottla.controller.new_cluster import decide_new_cluster
@@ -322,6 +322,29 @@ def test_when_it_is_stopped_everybody_who_waits_is_sent_away() -> None:
         for each in waiting:
             with pytest.raises(BrokerError):
                 await each
+        await node.log.close()
+
+    asyncio.run(whole())
+
+
+def test_whoever_waits_for_room_is_sent_away_too() -> None:
+    async def whole() -> None:
+        node = Node(MemoryDisk())
+        await node.start()
+        node.gate.open.clear()
+        waiting = [asyncio.ensure_future(node.controller.decide(setter("first")))]
+        await node.gate.waiting.wait()
+        waiting += [
+            asyncio.ensure_future(node.controller.decide(setter(str(number))))
+            for number in range(EVENTS_MAX + 5)
+        ]
+        await asyncio.sleep(0)
+        assert node.running is not None
+        node.running.cancel()
+        await asyncio.wait([node.running])
+        node.gate.open.set()
+        results = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 30)
+        assert all(isinstance(result, BrokerError) for result in results)
         await node.log.close()
 
     asyncio.run(whole())
