@@ -1,0 +1,72 @@
+"""Clients that vanish at any moment leave nothing behind, and no alarm."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.integration.network.harness import (
+    LOOPS,
+    RunningNetwork,
+    ScriptedServer,
+    answer_of,
+    network_settings,
+    running,
+)
+
+from ottla.base.disk import DiskFileSystem
+from ottla.network.served import Answer
+from ottla.network.settings import ConnectionSettings
+from ottla.storage.file_range import FileRange
+
+SMALL = ConnectionSettings(requests_in_flight_max=4, unsent_bytes_max=64 * 1024)
+FILE_BYTES = 1_000_000
+
+
+@pytest.fixture(params=LOOPS)
+def network(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunningNetwork]:
+    (tmp_path / "records").write_bytes(bytes(FILE_BYTES))
+    file = DiskFileSystem().open(str(tmp_path / "records"))
+    server = ScriptedServer()
+    header = FILE_BYTES.to_bytes(4, "big")
+    server.script(b"F", lambda *_: Answer([header, FileRange(file, 0, FILE_BYTES)]))
+    server.script(b"G", lambda *_: answer_of(bytes(300_000)))
+    server.script(b"T", lambda body, _: answer_of(body, throttle_ms=1))
+    server.script(b"L", lambda body, _: answer_of(body, is_last=True))
+    with running(network_settings(SMALL), server, request.param) as network:
+        yield network
+    file.close()
+
+
+async def keep_releasing(server: ScriptedServer, rng: random.Random) -> None:
+    while True:
+        held = list(server._held)
+        for body in rng.sample(held, rng.randint(0, len(held))):
+            server.release(body)
+        await asyncio.sleep(0)
+
+
+def test_clients_that_vanish_at_any_moment_leave_nothing_behind(
+    network: RunningNetwork, caplog: pytest.LogCaptureFixture
+) -> None:
+    rng = random.Random(11)
+    releasing = asyncio.run_coroutine_threadsafe(
+        keep_releasing(network.server, random.Random(12)), network.loop
+    )
+    for number in range(400):
+        client = network.connect()
+        kinds = rng.choices([b"E", b"W", b"A", b"K", b"N", b"F", b"G", b"T", b"L"], k=8)
+        client.send(*[kind + b"%d-%d" % (number, at) for at, kind in enumerate(kinds)])
+        if rng.random() < 0.5:
+            client.socket.recv(rng.choice([1, 1000, 500_000]))
+        rng.choice([client.close, client.reset])()
+    network.wait_until(lambda: not network.network.connections)
+    releasing.cancel()
+    network.wait_until(lambda: not len(network.network._shared.tasks))  # type: ignore[union-attr]
+    server = network.server
+    assert len(server.opened_connections) == len(set(server.closed_connections))
+    assert network.network.memory.held_bytes == network.network.gate.open_connections == 0
+    assert [each.getMessage() for each in caplog.records] == []
