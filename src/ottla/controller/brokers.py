@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ottla.controller.decision import Decision
-from ottla.controller.elections import Election, Wanted, decide_change, rules_for
+from ottla.controller.elections import TopicRules, Wanted, decide_change
 from ottla.controller.registration import check_registration, registration_record
 from ottla.controller.state import State
-from ottla.metadata.entities import Broker, Partition
+from ottla.metadata.entities import Broker, Partition, Topic
 from ottla.metadata.records import BrokerChanged, BrokerUnregistered, PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -151,22 +151,24 @@ def _change_all(
     def broker_of(broker_id: int) -> Broker | None:
         return broker if broker_id == broker.id else state.image.broker(broker_id)
 
-    changes = []
-    for topic, index, partition in state.image.all_partitions():
-        if not concerns(partition):
-            continue
+    def change(topic: Topic, index: int, settings: TopicRules) -> PartitionChanged | None:
+        partition = topic.partitions[index]
         wanted = Wanted.as_is(partition)
+        wanted.election = settings.election
         if is_dropped:
             wanted.in_sync = tuple(each for each in wanted.in_sync if each != broker.id)
         if is_unclean:
             wanted.unclean = frozenset({broker.id})
-        if state.may_elect_uncleanly(topic):
-            wanted.election = Election.UNCLEAN
-        rules = rules_for(state, topic, partition, broker_of)
-        change = decide_change(topic.id, index, partition, wanted, rules)
-        if change is not None:
-            changes.append(change)
-    return changes
+        rules = settings.rules_for(partition, broker_of)
+        return decide_change(topic.id, index, partition, wanted, rules)
+
+    changes: list[PartitionChanged | None] = []
+    for topic in state.image.topics.values():
+        concerned = [index for index, each in enumerate(topic.partitions) if concerns(each)]
+        if concerned:
+            settings = TopicRules(state, topic)
+            changes += [change(topic, index, settings) for index in concerned]
+    return [each for each in changes if each is not None]
 
 
 def _without_leader(partition: Partition) -> bool:

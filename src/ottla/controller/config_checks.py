@@ -25,6 +25,8 @@ VALUE_BYTES_MAX = 32767
 
 
 def check_topic_config(configs: Mapping[str, str], layers: BrokerLayers) -> None:
+    if not configs:
+        return
     _check_sizes(configs)
     for name in configs:
         if name not in TOPIC_OPTIONS:

@@ -70,21 +70,33 @@ class _Elected(NamedTuple):
     is_unclean: bool = False
 
 
-def rules_for(
-    state: State, topic: Topic, partition: Partition, broker_of: BrokerOf | None = None
-) -> Rules:
-    """`broker_of` tells of brokers what the image does not say yet, because it is being decided."""
-    find = broker_of or state.image.broker
+class TopicRules:
+    """What the settings of a topic say, looked up once for all its partitions."""
 
-    def may_lead(broker_id: int) -> bool:
-        broker = find(broker_id)
-        if broker is None or not broker.is_active:
-            return False
-        return broker.has_directory(partition.directory_of(broker_id))
+    def __init__(self, state: State, topic: Topic) -> None:
+        self._state = state
+        self._min_in_sync = state.min_in_sync(topic)
+        self.election = Election.UNCLEAN if state.may_elect_uncleanly(topic) else Election.ONLINE
 
-    return Rules(
-        state.min_in_sync(topic), may_lead, lambda broker_id: directory_of(state, broker_id)
-    )
+    def rules_for(self, partition: Partition, broker_of: BrokerOf | None = None) -> Rules:
+        """`broker_of` tells of brokers what the image does not say yet: it is being decided."""
+        state = self._state
+        find = broker_of or state.image.broker
+
+        def may_lead(broker_id: int) -> bool:
+            broker = find(broker_id)
+            if broker is None or not broker.is_active:
+                return False
+            return broker.has_directory(partition.directory_of(broker_id))
+
+        def own_directory(broker_id: int) -> bytes:
+            return directory_of(state, broker_id)
+
+        return Rules(self._min_in_sync, may_lead, own_directory)
+
+
+def rules_for(state: State, topic: Topic, partition: Partition) -> Rules:
+    return TopicRules(state, topic).rules_for(partition)
 
 
 def directory_of(state: State, broker_id: int) -> bytes:
