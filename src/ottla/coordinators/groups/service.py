@@ -72,6 +72,7 @@ class GroupCoordinator(GroupRequests):
             clock.now_ms,
         )
         self._tasks = OwnedTasks()
+        self._loading: set[asyncio.Task[None]] = set()
         stepper = Stepper(clock.now_ms, config.offsets_commit_timeout_ms, self._tasks)
         super().__init__(runtime, stepper, config)
         self.sweeper = Sweeper(runtime.active_shards, stepper, self._tick_ms)
@@ -97,12 +98,19 @@ class GroupCoordinator(GroupRequests):
 
     def leads(self, partition: Partition) -> None:
         if partition.name.topic == OFFSETS_TOPIC:
-            loading = self._runtime.lead(partition)
-            self._tasks.start(self._load(partition.name, loading), name=f"load {partition.name}")
+            loading = self._load(partition.name, self._runtime.lead(partition))
+            task = self._tasks.start(loading, name=f"load {partition.name}")
+            self._loading.add(task)
+            task.add_done_callback(self._loading.discard)
 
     def resigned(self, name: TopicPartition) -> None:
         if name.topic == OFFSETS_TOPIC:
             self._runtime.resign(name.partition)
+
+    async def loaded(self) -> None:
+        """Until nothing is being loaded any more."""
+        while self._loading:
+            await asyncio.wait(self._loading)
 
     async def _load(self, name: TopicPartition, loading: Coroutine[Any, Any, None]) -> None:
         started_s = self._clock.monotonic_s()

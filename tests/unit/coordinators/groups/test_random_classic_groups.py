@@ -1,0 +1,214 @@
+"""Classic groups with members that join, leave, crash and commit at random.
+
+Whatever happens: nobody is given a part of another generation or of another member, everybody is
+answered, committed offsets stay what they were, and the log tells the same as memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.unit.coordinators.groups.bench import Bench, ClassicClient, ReplyBox, code_of
+
+from ottla.coordinators.groups.classic.group import State
+from ottla.coordinators.groups.shard import GroupShard
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+
+MEMBERS = 4
+DELAY = "group.initial.rebalance.delay.ms=3000"
+
+
+def stored_of(shard: GroupShard) -> dict[str, Any]:
+    """All that must survive a restart."""
+    groups = {group_id: group.stored for group_id, group in shard.groups.items()}
+    return {
+        "groups": groups,
+        "committed": shard.offsets.committed,
+        "pending": {k: v for k, v in shard.offsets.pending.items() if v},
+    }
+
+
+class Phase(Enum):
+    OUTSIDE = "outside"
+    JOINING = "joining"
+    SYNCING = "syncing"
+    WORKING = "working"
+
+
+@dataclass
+class Walker:
+    """A client that does the next step of the protocol whenever its turn comes."""
+
+    bench: Bench
+    name: str
+    instance_id: str | None
+    committed: dict[tuple[str, int], int]
+    client: ClassicClient = field(init=False)
+    phase: Phase = Phase.OUTSIDE
+    replies: list[ReplyBox] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.crash()
+
+    def crash(self) -> None:
+        """All it knew is lost; what it waits for is answered to nobody."""
+        self.client = ClassicClient(self.bench, self.name, instance_id=self.instance_id)
+        self.phase = Phase.OUTSIDE
+
+    def leave(self) -> None:
+        code_of(self.client.leave)
+        self.crash()
+
+    def step(self) -> None:
+        match self.phase:
+            case Phase.OUTSIDE:
+                self.send(Phase.JOINING, self.client.send_join)
+            case Phase.WORKING:
+                self.work()
+            case _ if self.replies[-1].is_waiting:
+                pass
+            case Phase.JOINING:
+                self.on_joined(self.replies[-1])
+            case Phase.SYNCING:
+                self.on_synced(self.replies[-1])
+
+    def send(self, phase: Phase, request: Callable[[], ReplyBox]) -> None:
+        def act() -> ErrorCode:
+            self.replies.append(request())
+            return ErrorCode.NONE
+
+        self.phase = phase
+        if code_of(act) != ErrorCode.NONE:
+            self.crash()
+
+    def on_joined(self, reply: ReplyBox) -> None:
+        match reply.code:
+            case ErrorCode.MEMBER_ID_REQUIRED:
+                self.client.member_id = reply.response.member_id
+                self.send(Phase.JOINING, self.client.send_join)
+            case ErrorCode.REBALANCE_IN_PROGRESS:
+                self.send(Phase.JOINING, self.client.send_join)
+            case ErrorCode.NONE:
+                parts = self.assign(self.client.joined(reply))
+                self.send(Phase.SYNCING, lambda: self.client.sync(parts))
+            case _:
+                self.crash()
+
+    def assign(self, answer: JoinGroupResponse) -> dict[str, bytes]:
+        """As a leader: a part that tells for which member of which generation it was made."""
+        if answer.leader != self.client.member_id or answer.skip_assignment:
+            return {}
+        members = (each.member_id for each in answer.members)
+        return {each: f"{answer.generation_id}/{each}".encode() for each in members}
+
+    def on_synced(self, reply: ReplyBox) -> None:
+        match reply.code:
+            case ErrorCode.NONE:
+                self.check_part(self.client.synced(reply))
+                self.phase = Phase.WORKING
+            case ErrorCode.REBALANCE_IN_PROGRESS:
+                self.phase = Phase.OUTSIDE
+            case _:
+                self.crash()
+
+    def check_part(self, part: bytes) -> None:
+        generation, _, member_id = part.decode().partition("/")
+        if part:
+            assert int(generation) == self.client.generation
+            # A static member keeps the part that it was given under an earlier id.
+            assert member_id.startswith(self.instance_id or self.client.member_id)
+
+    def work(self) -> None:
+        match self.client.heartbeat():
+            case ErrorCode.NONE:
+                self.commit()
+            case ErrorCode.REBALANCE_IN_PROGRESS:
+                self.phase = Phase.OUTSIDE
+            case _:
+                self.crash()
+
+    def commit(self) -> None:
+        where = ("t", 0)
+        offset = self.committed.get(where, 0) + 1
+        if self.client.commit({where: offset}) == ErrorCode.NONE:
+            self.committed[where] = offset
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("step"), st.integers(0, MEMBERS - 1)),
+        st.tuples(st.just("round"), st.just(0)),
+        st.tuples(st.sampled_from(["leave", "crash"]), st.integers(0, MEMBERS - 1)),
+        st.tuples(st.just("time"), st.sampled_from([100, 3_000, 10_000, 60_000])),
+        st.tuples(st.sampled_from(["restart", "refuse", "accept"]), st.just(0)),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(steps)
+def test_members_at_random(history: list[tuple[str, int]]) -> None:
+    bench = Bench(DELAY)
+    bench.create_topic("t")
+    committed: dict[tuple[str, int], int] = {}
+    walkers = [
+        Walker(bench, f"m{at}", f"m{at}" if at % 2 else None, committed) for at in range(MEMBERS)
+    ]
+    for what, value in history:
+        match what:
+            case "step":
+                walkers[value].step()
+            case "round":
+                for walker in walkers:
+                    walker.step()
+            case "leave":
+                walkers[value].leave()
+            case "crash":
+                walkers[value].crash()
+            case "time":
+                bench.advance_ms(value)
+            case "restart":
+                bench.restart()
+            case "refuse":
+                bench.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
+            case "accept":
+                bench.refusal = None
+        assert stored_of(bench.shard) == stored_of(bench.replayed())
+        for where, offset in committed.items():
+            assert bench.fetch(*where) == offset
+    bench.refusal = None
+    bench.advance_ms(3_600_000)
+    replies = [reply for walker in walkers for reply in walker.replies]
+    assert not any(reply.is_waiting for reply in replies)
+    for group in bench.shard.groups.values():
+        assert group.state is State.EMPTY
+        assert group.joining == 0
+        assert group.pending == set()
+        assert all(count == 0 for count in group._supported.values())
+    assert len(bench.shard.shared.timers) == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(0, MEMBERS - 1), max_size=4))
+def test_members_that_stay_end_in_one_stable_generation(lost: list[int]) -> None:
+    bench = Bench(DELAY)
+    bench.create_topic("t")
+    walkers = [Walker(bench, f"m{at}", None, {}) for at in range(MEMBERS)]
+    for at in lost:
+        walkers[at].step()
+        walkers[at].crash()
+    for _ in range(40):
+        for walker in walkers:
+            walker.step()
+        bench.advance_ms(2_500)
+    group = bench.classic()
+    assert group.state is State.STABLE
+    assert {walker.client.generation for walker in walkers} == {group.generation}
+    assert {walker.client.member_id for walker in walkers} == set(group.members)

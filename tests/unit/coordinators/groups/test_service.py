@@ -1,0 +1,334 @@
+"""The group coordinator over real partitions: loading, replication, leadership, time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from typing import Any, TypeVar
+
+import pytest
+from tests.unit.coordinators.groups.broker_world import BrokerWorld
+
+from ottla.base.clock import SystemClock
+from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.runtime import Writer
+from ottla.metadata.records import TopicDeleted
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
+from ottla.protocol.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from ottla.protocol.messages.list_groups_request import ListGroupsRequest
+from ottla.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from ottla.protocol.messages.offset_commit_response import OffsetCommitResponse
+from ottla.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from ottla.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
+from ottla.protocol.messages.sync_group_request import SyncGroupRequest
+from ottla.protocol.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from ottla.protocol.records.control import EndMarker
+
+T = TypeVar("T")
+GROUP = "readers"
+OLD_CLIENT = Caller("client", "/host", 3)
+
+
+def run(story: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(asyncio.wait_for(story, 30))
+
+
+async def outcome(answer: T | Awaitable[T]) -> T:
+    return await answer if isinstance(answer, Awaitable) else answer
+
+
+def commit(
+    world: BrokerWorld, offset: int
+) -> OffsetCommitResponse | Awaitable[OffsetCommitResponse]:
+    topic = world.image.topic("t")
+    assert topic is not None
+    partition = OffsetCommitRequestPartition(0, offset)
+    request = OffsetCommitRequest(
+        GROUP, topics=[OffsetCommitRequestTopic("t", topic.id, [partition])]
+    )
+    return world.groups.commit(request, Caller("client", "/host", 9))
+
+
+def fetch(
+    world: BrokerWorld, *, require_stable: bool = False
+) -> OffsetFetchResponseGroup | Awaitable[OffsetFetchResponseGroup]:
+    wanted = OffsetFetchRequestGroup(
+        GROUP, topics=[OffsetFetchRequestTopics("t", partition_indexes=[0])]
+    )
+    return world.groups.fetch_offsets(wanted, require_stable)
+
+
+async def fetched(world: BrokerWorld) -> int:
+    return (await outcome(fetch(world))).topics[0].partitions[0].committed_offset
+
+
+def join(
+    world: BrokerWorld, member_id: str = ""
+) -> JoinGroupResponse | Awaitable[JoinGroupResponse]:
+    request = JoinGroupRequest(
+        GROUP, 10_000, 60_000, member_id, None, "consumer", [JoinGroupRequestProtocol("range")]
+    )
+    return world.groups.join(request, OLD_CLIENT)
+
+
+def refusal_of(world: BrokerWorld) -> ErrorCode:
+    try:
+        commit(world, 1)
+    except BrokerError as error:
+        return error.code
+    return ErrorCode.NONE
+
+
+async def new_world(*settings: str, replicas: tuple[int, ...] = (1,)) -> BrokerWorld:
+    world = BrokerWorld(*settings)
+    world.create_topic("t")
+    world.create_offsets_topic(replicas=replicas)
+    await world.loaded()
+    return world
+
+
+def test_without_the_topic_there_is_no_coordinator_until_somebody_looks_for_one() -> None:
+    async def story() -> None:
+        world = BrokerWorld()
+        world.create_topic("t")
+        assert refusal_of(world) == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        await asyncio.gather(world.groups.topic.ensure(), world.groups.topic.ensure())
+        assert world.created == ["__consumer_offsets"]
+        world.create_offsets_topic()
+        assert world.groups.topic.leader_of(GROUP) == 1
+        assert refusal_of(world) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        await world.loaded()
+        assert refusal_of(world) == ErrorCode.NONE
+
+    run(story())
+
+
+def test_a_heartbeat_during_loading_is_taken_for_good() -> None:
+    async def story() -> None:
+        world = BrokerWorld()
+        world.create_offsets_topic()
+        answer = world.groups.heartbeat(HeartbeatRequest(GROUP, 1, "m"))
+        assert (await outcome(answer)).error_code == ErrorCode.NONE
+        with pytest.raises(BrokerError):
+            world.groups.list_groups(ListGroupsRequest())
+        await world.loaded()
+
+    run(story())
+
+
+def test_a_commit_is_answered_at_once_where_nobody_else_keeps_a_copy() -> None:
+    async def story() -> None:
+        world = await new_world()
+        assert isinstance(commit(world, 7), OffsetCommitResponse)
+        assert await fetched(world) == 7
+
+    run(story())
+
+
+def test_a_commit_and_who_reads_it_wait_until_it_is_replicated() -> None:
+    async def story() -> None:
+        world = await new_world(replicas=(1, 2))
+        commits = [asyncio.ensure_future(outcome(commit(world, at))) for at in (7, 8)]
+        reading = asyncio.ensure_future(fetched(world))
+        await asyncio.sleep(0)
+        assert not any(each.done() for each in (*commits, reading))
+        world.follower_catches_up(GROUP)
+        assert await reading == 8
+        await asyncio.gather(*commits)
+
+    run(story())
+
+
+def test_a_commit_that_is_not_replicated_in_time_is_refused_and_may_yet_count() -> None:
+    async def story() -> None:
+        world = await new_world("offsets.commit.timeout.ms=1", replicas=(1, 2))
+        with pytest.raises(BrokerError) as refused:
+            await outcome(commit(world, 7))
+        assert refused.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        world.follower_catches_up(GROUP)
+        assert await fetched(world) == 7
+
+    run(story())
+
+
+def test_who_waits_for_a_broker_that_resigns_is_sent_to_the_next() -> None:
+    async def story() -> None:
+        world = await new_world("group.initial.rebalance.delay.ms=3000", replicas=(1, 2))
+        waiting = asyncio.ensure_future(outcome(commit(world, 7)))
+        joining = asyncio.ensure_future(outcome(join(world)))
+        await asyncio.sleep(0)
+        for number in range(2):
+            world.lead(number, leader=2, epoch=1)
+        with pytest.raises(BrokerError) as refused:
+            await waiting
+        assert refused.value.code == ErrorCode.NOT_COORDINATOR
+        assert (await joining).error_code == ErrorCode.NOT_COORDINATOR
+        assert refusal_of(world) == ErrorCode.NOT_COORDINATOR
+        assert world.groups.list_groups(ListGroupsRequest()).groups == []
+
+    run(story())
+
+
+def test_a_broker_that_leads_again_reads_everything_from_the_log() -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit(world, 7))
+        for epoch, leader in ((1, 2), (2, 1)):
+            for number in range(2):
+                world.lead(number, leader, epoch)
+        await world.loaded()
+        assert await fetched(world) == 7
+
+    run(story())
+
+
+def test_offsets_and_members_survive_the_process() -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit(world, 7))
+        waiting = join(world)
+        world.groups.sweeper.expire_timers()
+        member_id = (await outcome(waiting)).member_id
+        await outcome(world.groups.sync(SyncGroupRequest(GROUP, 1, member_id)))
+        world.logs.close(1)
+        again = BrokerWorld(disk=world.disk, image=world.image)
+        again.replicas.load(again.image)
+        await again.loaded()
+        assert await fetched(again) == 7
+        alive = again.groups.heartbeat(HeartbeatRequest(GROUP, 1, member_id))
+        assert (await outcome(alive)).error_code == ErrorCode.NONE
+
+    run(story())
+
+
+def test_joins_and_syncs_are_answered_when_the_others_have_done_their_part() -> None:
+    async def story() -> None:
+        world = await new_world()
+        joins = [asyncio.ensure_future(outcome(join(world))) for _ in range(2)]
+        await asyncio.sleep(0)
+        world.groups.sweeper.expire_timers()
+        first, second = await asyncio.gather(*joins)
+        assert first.leader == second.leader == first.member_id
+        waiting = world.groups.sync(SyncGroupRequest(GROUP, 1, second.member_id))
+        assert isinstance(waiting, Awaitable)
+        await outcome(world.groups.sync(SyncGroupRequest(GROUP, 1, first.member_id)))
+        assert (await waiting).error_code == ErrorCode.NONE
+        members = [MemberIdentity(first.member_id), MemberIdentity(second.member_id)]
+        left = await outcome(world.groups.leave(LeaveGroupRequest(GROUP, members=members)))
+        assert [each.error_code for each in left.members] == [0, 0]
+
+    run(story())
+
+
+def test_a_sync_waits_until_the_assignment_is_replicated() -> None:
+    async def story() -> None:
+        world = await new_world(replicas=(1, 2))
+        joining = join(world)
+        world.groups.sweeper.expire_timers()
+        world.follower_catches_up(GROUP)
+        member_id = (await outcome(joining)).member_id
+        syncing = world.groups.sync(SyncGroupRequest(GROUP, 1, member_id))
+        task = asyncio.ensure_future(outcome(syncing))
+        await asyncio.sleep(0)
+        assert not task.done()
+        world.follower_catches_up(GROUP)
+        assert (await task).error_code == ErrorCode.NONE
+
+    run(story())
+
+
+def test_members_of_a_silent_group_are_removed_by_the_passing_of_time() -> None:
+    async def story() -> None:
+        world = await new_world()
+        joining = join(world)
+        world.groups.sweeper.expire_timers()
+        member_id = (await outcome(joining)).member_id
+        await outcome(world.groups.sync(SyncGroupRequest(GROUP, 1, member_id)))
+        world.manual.advance_ms(10_000)
+        world.groups.sweeper.expire_timers()
+        [group] = world.groups.list_groups(ListGroupsRequest()).groups
+        assert group.group_state == "Empty"
+        world.manual.advance_ms(8 * 24 * 3_600_000)
+        await world.groups.sweeper.expire_offsets(7 * 24 * 3_600_000)
+        assert world.groups.list_groups(ListGroupsRequest()).groups == []
+
+    run(story())
+
+
+def test_time_passes_by_itself_while_the_coordinator_runs() -> None:
+    async def story() -> None:
+        world = BrokerWorld("group.initial.rebalance.delay.ms=1", clock=SystemClock())
+        running = asyncio.ensure_future(world.groups.run())
+        await asyncio.sleep(0)
+        world.create_offsets_topic()
+        await world.loaded()
+        assert (await outcome(join(world))).generation_id == 1
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    run(story())
+
+
+def test_a_transactions_offsets_count_with_the_marker() -> None:
+    async def story() -> None:
+        world = await new_world()
+        wanted = TxnOffsetCommitRequestPartition(0, 9)
+        request = TxnOffsetCommitRequest(
+            "tx", GROUP, 77, 0, topics=[TxnOffsetCommitRequestTopic("t", [wanted])]
+        )
+        await outcome(world.groups.commit_transactional(request, 3))
+        found = await outcome(fetch(world, require_stable=True))
+        code = found.topics[0].partitions[0].error_code
+        assert code == ErrorCode.UNSTABLE_OFFSET_COMMIT
+        number = world.groups.topic.partition_of(GROUP).partition
+        ending = world.groups.end_transaction(number, Writer(77, 0), EndMarker(True, 0))
+        await outcome(ending)
+        assert await fetched(world) == 9
+        for epoch in (1, 2):
+            world.lead(number, leader=3 - epoch, epoch=epoch)
+        await world.loaded()
+        assert await fetched(world) == 9
+
+    run(story())
+
+
+def test_offsets_of_deleted_topics_are_forgotten() -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit(world, 7))
+        topic = world.image.topic("t")
+        assert topic is not None
+        world.publish(TopicDeleted(topic.id))
+        assert await fetched(world) == -1
+
+    run(story())
+
+
+def test_a_log_that_takes_no_records_refuses_the_commit_and_nothing_has_changed() -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit(world, 7))
+        partition = world.partition_of(GROUP)
+        assert partition.leader_state is not None
+        partition.leader_state.in_sync_replicas = frozenset()
+        assert refusal_of(world) == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        partition.leader_state.in_sync_replicas = frozenset({1})
+        assert await fetched(world) == 7
+
+    run(story())
