@@ -35,6 +35,10 @@ from ottla.controller.controller import Controller, Settings
 from ottla.controller.producer_ids import decide_allocate_producer_ids
 from ottla.controller.registration import PROTOCOLS
 from ottla.coordinators.groups.service import GroupCoordinator
+from ottla.coordinators.transactions.marker_writing import MarkerWriter
+from ottla.coordinators.transactions.markers import MarkerSender
+from ottla.coordinators.transactions.service import TransactionCoordinator
+from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.dispatch import Dispatcher
 from ottla.handlers.parts import Parts
 from ottla.handlers.topic_answers import TopicAnswers
@@ -90,6 +94,10 @@ class Broker:
         """Load what is on disk and take the ports."""
         directories = self.config.log_directories
         self.logs = LogManager(self._files, self.clock, self._rng, directories)
+        for directory in self.logs.directories:
+            directory.context.has_verification = (
+                self.config.transaction_partition_verification_enable
+            )
         self.logs.take()  # before anything there is read: the metadata log repairs what it finds
         self.metadata_log = FileMetadataLog(
             self._files, f"{directories[0]}/{METADATA_DIRECTORY}", asyncio.to_thread
@@ -132,6 +140,18 @@ class Broker:
         self.groups = GroupCoordinator(
             image, self.config, group_settings.config, self.clock, automatic_topics.create
         )
+        producer_ids = ProducerIds(self._allocate_producer_ids, self._tasks)
+        markers = MarkerWriter(
+            self.replicas, self.groups, self.clock.now_ms, self.config.request_timeout_ms
+        )
+        self.transactions = TransactionCoordinator(
+            image,
+            self.config,
+            self.clock,
+            producer_ids,
+            MarkerSender(image, lambda _broker_id: markers),
+            automatic_topics.create,
+        )
         self.parts = Parts(
             self.clock,
             self.settings,
@@ -142,10 +162,13 @@ class Broker:
             TopicAnswers(image),
             self.controller,
             automatic_topics,
-            ProducerIds(self._allocate_producer_ids, self._tasks),
+            producer_ids,
             self.groups,
+            self.transactions,
+            Verifier(self.transactions, self.config, self.clock),
+            markers,
         )
-        self.replicas.listeners.append(self.groups)
+        self.replicas.listeners += [self.groups, self.transactions]
         self.network = Network(
             network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
         )
@@ -172,6 +195,7 @@ class Broker:
                 tasks.create_task(self.network.run(), name="network")
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
                 tasks.create_task(self.groups.run(), name="groups")
+                tasks.create_task(self.transactions.run(), name="transactions")
                 await asyncio.sleep(0)  # the network begins to accept
                 self._is_ready.set()
         finally:

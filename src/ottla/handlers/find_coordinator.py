@@ -59,10 +59,10 @@ def find_coordinator(
 
 def topic_of(key_type: int, context: Context) -> InternalTopic:
     parts = context.parts
-    part: Coordinating | None = {GROUP: parts.groups, TRANSACTION: parts.transactions}.get(key_type)
-    if part is None:
+    found: dict[int, Coordinating] = {GROUP: parts.groups, TRANSACTION: parts.transactions}
+    if key_type not in found:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"no coordinators of type {key_type}")
-    return part.topic
+    return found[key_type].topic
 
 
 async def answer_later(

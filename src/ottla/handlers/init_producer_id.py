@@ -7,7 +7,10 @@ Without a transactional id every request gets a new producer id, whatever else i
 
 from __future__ import annotations
 
+from ottla.coordinators.transactions.initialising import Wanted
+from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.handlers.context import Context
+from ottla.handlers.fencing import as_fencing_error
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -16,6 +19,8 @@ from ottla.protocol.messages.init_producer_id_request import InitProducerIdReque
 from ottla.protocol.messages.init_producer_id_response import InitProducerIdResponse
 from ottla.protocol.records.batch import NO_PRODUCER_ID
 from ottla.protocol.records.building import NO_PRODUCER_EPOCH
+
+FENCED_ERROR_FROM = 4
 
 
 def refuse_init_producer_id(
@@ -28,11 +33,22 @@ def refuse_init_producer_id(
 async def init_producer_id(
     request: InitProducerIdRequest, context: Context
 ) -> InitProducerIdResponse:
-    has_id = request.producer_id != NO_PRODUCER_ID
-    if has_id != (request.producer_epoch != NO_PRODUCER_EPOCH):
-        raise BrokerError(ErrorCode.INVALID_REQUEST, "a producer id without epoch, or without id")
+    expected = expected_producer(request)
     if request.transactional_id is None:
         ids = context.parts.producer_ids
         await ids.ready()
         return InitProducerIdResponse(producer_id=ids.take(), producer_epoch=0)
-    raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    wanted = Wanted(request.transactional_id, request.transaction_timeout_ms, expected)
+    try:
+        producer = await context.parts.transactions.init_producer_id(wanted)
+    except BrokerError as error:
+        raise as_fencing_error(error, context.version >= FENCED_ERROR_FROM) from error
+    return InitProducerIdResponse(producer_id=producer.producer_id, producer_epoch=producer.epoch)
+
+
+def expected_producer(request: InitProducerIdRequest) -> ProducerIdAndEpoch | None:
+    """Who the producer was so far, if it goes on."""
+    has_id = request.producer_id != NO_PRODUCER_ID
+    if has_id != (request.producer_epoch != NO_PRODUCER_EPOCH):
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "a producer id without epoch, or without id")
+    return ProducerIdAndEpoch(request.producer_id, request.producer_epoch) if has_id else None

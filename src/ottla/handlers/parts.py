@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ottla.base.clock import Clock
 from ottla.controller.controller import Controller
 from ottla.coordinators.groups.service import GroupCoordinator
+from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
+from ottla.coordinators.transactions.service import TransactionCoordinator
+from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -40,7 +43,9 @@ class Parts:
     automatic_topics: TopicMaker
     producer_ids: ProducerIdSource
     groups: GroupCoordinator
-    transactions: Any = None
+    transactions: TransactionCoordinator
+    verifier: Verifier
+    markers: MarkerWriter
     quotas: Any = None
 
     @property

@@ -12,9 +12,11 @@ import asyncio
 from collections.abc import Awaitable
 from typing import NamedTuple
 
+from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicId
 from ottla.handlers.context import Context
 from ottla.handlers.leaders import current_leader, leader_endpoints
+from ottla.handlers.produce_guards import ProduceGuards, has_transactional_batch
 from ottla.handlers.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -28,7 +30,7 @@ from ottla.protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from ottla.protocol.records.batch import HEADER_BYTES, TRANSACTIONAL_BIT, Buffer
+from ottla.protocol.records.batch import Buffer
 from ottla.replication.partition import Partition
 from ottla.storage.append import ProducedBy
 
@@ -67,19 +69,19 @@ def produce(
 ) -> ProduceResponse | Awaitable[ProduceResponse | None] | Working | None:
     if request.acks not in ACKS:
         raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
+    production = Production(request, context)
     if has_transactional_batch(request):
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        return Working(produce_in_transaction(request, context))
-    return Production(request, context).run()
+        production.guards = ProduceGuards(request, context)
+        if production.guards.guards:
+            return Working(verify_and_run(production, production.guards))
+    return production.run()
 
 
-async def produce_in_transaction(
-    request: ProduceRequest, context: Context
-) -> ProduceResponse | None:
-    """Transactional records are appended once their coordinator knows of the partitions."""
-    production = Production(request, context)
-    production.guards = await context.parts.transactions.verify_produce(request, context)
+async def verify_and_run(production: Production, guards: ProduceGuards) -> ProduceResponse | None:
+    """The first records of a transaction wait until its coordinator knows of their partitions."""
+    await guards.verify()
     outcome = production.run()
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
@@ -91,7 +93,7 @@ class Production:
         self.request = request
         self.context = context
         self.by = ProducedBy(produce_version=context.version)
-        self.guards: dict[tuple[str, int], int | BrokerError] = {}
+        self.guards: ProduceGuards | None = None  # only of transactions
         self.waiting: list[Unreplicated] = []
         self.has_error = False
 
@@ -107,6 +109,8 @@ class Production:
             self.add_leader_hints(response)
         if self.waiting and acks == ACKS_ALL:
             return self.wait(response)
+        if self.guards is not None:
+            reach(FaultPoint.DATA_REPLICATED)
         return response
 
     def append_topic(self, topic: TopicProduceData) -> TopicProduceResponse:
@@ -132,12 +136,11 @@ class Production:
         if records is None:
             raise InvalidBatch(ErrorCode.INVALID_RECORD, "no records")
         by = self.by
-        if self.guards:
-            guard = self.guards.get((partition.name.topic, index), 0)
-            if isinstance(guard, BrokerError):
-                raise guard
-            by = by._replace(guard=guard)
+        if self.guards is not None:
+            by = by._replace(guard=self.guards.guard_of(partition.name))
         appended = partition.append(records, self.request.acks, by)
+        if self.guards is not None:
+            reach(FaultPoint.DATA_APPENDED)
         answer = PartitionProduceResponse(
             index,
             0,
@@ -165,6 +168,8 @@ class Production:
                 if not isinstance(error, BrokerError):
                     raise error
                 note_failure(each.answer, error)
+        if self.guards is not None:
+            reach(FaultPoint.DATA_REPLICATED)
         return response
 
     def add_leader_hints(self, response: ProduceResponse) -> None:
@@ -181,20 +186,6 @@ class Production:
         response.node_endpoints = [
             NodeEndpoint(*each) for each in leader_endpoints(self.context, leaders)
         ]
-
-
-def has_transactional_batch(request: ProduceRequest) -> bool:
-    """By the batches themselves: the field of the request alone proves nothing."""
-    for topic in request.topic_data:
-        for part in topic.partition_data:
-            records = part.records
-            if records is not None and len(records) >= HEADER_BYTES and is_transactional(records):
-                return True
-    return False
-
-
-def is_transactional(records: Buffer) -> bool:
-    return bool(records[22] & TRANSACTIONAL_BIT)
 
 
 def refused(index: int, error: BrokerError) -> PartitionProduceResponse:

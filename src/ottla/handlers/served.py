@@ -56,4 +56,9 @@ SERVED: dict[ApiKey, ServedApi] = _all_versions(
     ApiKey.LIST_GROUPS,
     ApiKey.DELETE_GROUPS,
     ApiKey.INIT_PRODUCER_ID,
+    ApiKey.ADD_PARTITIONS_TO_TXN,
+    ApiKey.ADD_OFFSETS_TO_TXN,
+    ApiKey.END_TXN,
+    ApiKey.WRITE_TXN_MARKERS,
+    ApiKey.TXN_OFFSET_COMMIT,
 )

@@ -1,0 +1,170 @@
+"""The end of a transaction: asked for by its producer, or brought about by time or a new producer.
+
+Owns      the rules of both protocols. Classic: the producer keeps its epoch, and a repeated EndTxn
+          is told by the state. Version 2 (KIP-890): ending bumps the epoch, so that nothing late
+          can reach the next transaction; a repeated EndTxn is told by the epoch before.
+Promises  nothing is changed here; BrokerError with Kafka's code where it is refused.
+Leaves    markers, which stand between Prepare and Complete, to `markers.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.coordinators.transactions.initialising import NewProducerId
+from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.transaction import (
+    EPOCH_BUMP_VERSION,
+    EPOCH_MAX,
+    EPOCH_SPENT,
+    NO_EPOCH,
+    NO_PARTITIONS,
+    ProducerIdAndEpoch,
+    Transaction,
+)
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.records.batch import NO_PRODUCER_ID
+
+
+class End(NamedTuple):
+    """What a producer asks for."""
+
+    producer: ProducerIdAndEpoch
+    is_commit: bool
+    client_version: int
+
+
+def decide_end(
+    current: Transaction | None, end: End, new_id: NewProducerId, now_ms: int
+) -> Transaction | None:
+    """The transaction that is now to end; None where this is the repetition of one that has."""
+    if current is None:
+        raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if end.client_version >= EPOCH_BUMP_VERSION:
+        return _decide_bumping_end(current, end, new_id, now_ms)
+    return _decide_classic_end(current, end, now_ms)
+
+
+def _decide_classic_end(current: Transaction, end: End, now_ms: int) -> Transaction | None:
+    if current.producer_id != end.producer.producer_id:
+        raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    if current.epoch != end.producer.epoch:
+        raise BrokerError(ErrorCode.PRODUCER_FENCED)
+    if current.state is State.ONGOING:
+        return current.changed(now_ms, state=prepare(end.is_commit), client_version=0)
+    if current.state is complete(end.is_commit):
+        return None
+    raise _refused(current, end)
+
+
+def _decide_bumping_end(
+    current: Transaction, end: End, new_id: NewProducerId, now_ms: int
+) -> Transaction | None:
+    is_retry = _is_retry(current, end.producer)
+    is_new_id_unknown = _is_retry_with_spent_epoch(current, end.producer)
+    if current.producer_id != end.producer.producer_id and not is_new_id_unknown:
+        raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+    is_current = end.producer.epoch == current.epoch and current.state not in ENDING
+    if not is_current and not is_retry:
+        raise BrokerError(ErrorCode.PRODUCER_FENCED)
+    if current.state is State.ONGOING:
+        return _bumped(current, prepare(end.is_commit), new_id, now_ms)
+    if is_retry:
+        if current.state is complete(end.is_commit):
+            return None
+        raise _refused(current, end)
+    if current.state in IDLE and not end.is_commit:
+        # Nothing was enlisted, perhaps because it failed: the epoch is bumped all the same.
+        return _bumped(current, State.PREPARE_ABORT, new_id, now_ms, start_ms=now_ms)
+    raise _refused(current, end)
+
+
+def _is_retry(current: Transaction, producer: ProducerIdAndEpoch) -> bool:
+    """Did this producer end the transaction before, and was bumped?"""
+    if current.state in ENDING:
+        return current.epoch == producer.epoch + 1
+    if current.state in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
+        is_bumped = current.epoch == producer.epoch + 1
+        return is_bumped or _is_retry_with_spent_epoch(current, producer)
+    return False
+
+
+def _is_retry_with_spent_epoch(current: Transaction, producer: ProducerIdAndEpoch) -> bool:
+    is_before = current.previous_producer_id == producer.producer_id
+    return is_before and producer.epoch == EPOCH_SPENT and current.epoch == 0
+
+
+def decide_fence(
+    current: Transaction, transaction_version: int, new_id: NewProducerId, now_ms: int
+) -> Transaction:
+    """Abort an open transaction against its producer, who can do nothing more with this epoch.
+
+    `transaction_version` is the level that the cluster has agreed on: the producer is not asked.
+    """
+    if transaction_version >= EPOCH_BUMP_VERSION:
+        return _bumped(current, State.PREPARE_ABORT, new_id, now_ms)
+    return current.changed(
+        now_ms,
+        state=State.PREPARE_ABORT,
+        epoch=min(current.epoch + 1, EPOCH_MAX),
+        last_epoch=NO_EPOCH,
+        client_version=0,
+    )
+
+
+def _bumped(
+    current: Transaction,
+    state: State,
+    new_id: NewProducerId,
+    now_ms: int,
+    start_ms: int | None = None,
+) -> Transaction:
+    return current.changed(
+        now_ms,
+        state=state,
+        epoch=min(current.epoch + 1, EPOCH_MAX),
+        last_epoch=current.epoch,
+        # This bump is the last one: the producer goes on with another id.
+        next_producer_id=new_id() if current.is_epoch_spent else NO_PRODUCER_ID,
+        start_ms=current.start_ms if start_ms is None else start_ms,
+        client_version=EPOCH_BUMP_VERSION,
+    )
+
+
+def decide_complete(current: Transaction, now_ms: int) -> Transaction:
+    """All markers are written."""
+    assert current.state in ENDING, current
+    producer = producer_afterwards(current)
+    return current.changed(
+        now_ms,
+        state=complete(current.is_commit),
+        producer_id=producer.producer_id,
+        epoch=producer.epoch,
+        next_producer_id=NO_PRODUCER_ID,
+        partitions=NO_PARTITIONS,
+    )
+
+
+def producer_afterwards(current: Transaction) -> ProducerIdAndEpoch:
+    """As whom the producer begins its next transaction, once this one has ended."""
+    if current.bumps_epoch and current.next_producer_id != NO_PRODUCER_ID:
+        return ProducerIdAndEpoch(current.next_producer_id, 0)
+    return current.producer
+
+
+def prepare(is_commit: bool) -> State:
+    return State.PREPARE_COMMIT if is_commit else State.PREPARE_ABORT
+
+
+def complete(is_commit: bool) -> State:
+    return State.COMPLETE_COMMIT if is_commit else State.COMPLETE_ABORT
+
+
+def _refused(current: Transaction, end: End) -> BrokerError:
+    if current.state is prepare(end.is_commit):
+        return BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
+    wanted = "commit" if end.is_commit else "abort"
+    return BrokerError(
+        ErrorCode.INVALID_TXN_STATE, f"cannot {wanted} in state {current.state.label}"
+    )

@@ -1,0 +1,78 @@
+"""From a decided end to a finished one: markers to every partition, then the id is free again.
+
+Owns      one task per transaction that is ending here.
+Promises  nothing is sent before the decision is replicated: nobody can take it back then. What this
+          coordinator cannot finish, the next one does, from the same record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from ottla.base.fault_points import FaultPoint, reach
+from ottla.base.tasks import OwnedTasks
+from ottla.coordinators.runtime import Shard, Status
+from ottla.coordinators.transactions.ending import decide_complete
+from ottla.coordinators.transactions.markers import Marker, MarkerSender
+from ottla.coordinators.transactions.shard import TransactionShard
+from ottla.coordinators.transactions.transaction import Transaction
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+
+log = logging.getLogger(__name__)
+
+LoadedShard = Shard[TransactionShard]
+Write = Callable[[LoadedShard, Transaction], int]
+RETRY_S = 0.5  # after a record could not be written
+
+
+class Finisher:
+    def __init__(
+        self, markers: MarkerSender, write: Write, now_ms: Callable[[], int], tasks: OwnedTasks
+    ) -> None:
+        self._markers = markers
+        self._write = write
+        self._now_ms = now_ms
+        self._tasks = tasks
+
+    def begin(self, shard: LoadedShard, ending: Transaction, end_offset: int) -> None:
+        """`end_offset` is that of the decision's record."""
+        name = f"end transaction of {ending.transactional_id}"
+        self._tasks.start(self._finish(shard, ending, end_offset), name=name)
+
+    async def _finish(self, shard: LoadedShard, ending: Transaction, end_offset: int) -> None:
+        try:
+            await shard.replicated(end_offset)
+            await self._markers.send(
+                marker_of(ending, shard.leader_epoch),
+                ending.partitions,
+                lambda: shard.status is Status.ACTIVE,
+            )
+            reach(FaultPoint.ALL_MARKERS_WRITTEN)
+            await self._write_complete(shard, ending.transactional_id)
+            reach(FaultPoint.COMPLETE_LOGGED)
+        except BrokerError as error:
+            log.info("transactional id %r is ended elsewhere: %s", ending.transactional_id, error)
+
+    async def _write_complete(self, shard: LoadedShard, transactional_id: str) -> None:
+        while True:
+            ending = shard.state.transactions[transactional_id]
+            try:
+                self._write(shard, decide_complete(ending, self._now_ms()))
+                return
+            except BrokerError as error:
+                if error.code != ErrorCode.COORDINATOR_NOT_AVAILABLE:
+                    raise
+            await asyncio.sleep(RETRY_S)
+
+
+def marker_of(ending: Transaction, coordinator_epoch: int) -> Marker:
+    return Marker(
+        ending.producer_id,
+        ending.epoch,
+        ending.is_commit,
+        coordinator_epoch,
+        ending.client_version,
+    )

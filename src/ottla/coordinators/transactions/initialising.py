@@ -1,0 +1,93 @@
+"""InitProducerId: a producer takes its transactional id over from whoever had it before.
+
+Owns      the rules: an open transaction is aborted first; every producer gets an epoch of its own,
+          so that those before it are fenced; a producer that names the id and epoch it had may go
+          on with the next one, or hear again what it was answered (KIP-360).
+Promises  nothing is changed here; BrokerError with Kafka's code where it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ottla.coordinators.transactions.states import ENDING, IDLE, State
+from ottla.coordinators.transactions.transaction import (
+    EPOCH_SPENT,
+    NEVER,
+    NO_EPOCH,
+    NO_PARTITIONS,
+    ProducerIdAndEpoch,
+    Transaction,
+    new_transaction,
+)
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+
+NewProducerId = Callable[[], int]
+
+
+class Wanted(NamedTuple):
+    transactional_id: str
+    timeout_ms: int
+    expected: ProducerIdAndEpoch | None  # what the producer had, if it goes on
+
+
+def must_abort_first(current: Transaction | None, wanted: Wanted) -> bool:
+    """Is a transaction open that has to be ended before anybody gets a new epoch?"""
+    if current is None:
+        return False
+    _check_expected_id(current, wanted.expected)
+    if current.state in ENDING:
+        raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
+    return current.state is State.ONGOING
+
+
+def decide_init(
+    current: Transaction | None, wanted: Wanted, new_id: NewProducerId, now_ms: int
+) -> Transaction:
+    """The transactional id as its new producer has it, with the epoch that it is given."""
+    if current is None:
+        current = new_transaction(wanted.transactional_id, new_id(), wanted.timeout_ms, now_ms)
+    _check_expected_id(current, wanted.expected)
+    if current.state not in IDLE:
+        raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
+    expected = wanted.expected
+    if current.is_epoch_spent and (expected is None or expected.epoch == current.epoch):
+        last_epoch = NO_EPOCH if expected is None else current.epoch
+        producer = ProducerIdAndEpoch(new_id(), 0)
+    else:
+        epoch, last_epoch = _next_epoch(current, expected)
+        producer = ProducerIdAndEpoch(current.producer_id, epoch)
+    return current.changed(
+        now_ms,
+        producer_id=producer.producer_id,
+        epoch=producer.epoch,
+        last_epoch=last_epoch,
+        timeout_ms=wanted.timeout_ms,
+        state=State.EMPTY,
+        partitions=NO_PARTITIONS,
+        start_ms=NEVER,
+    )
+
+
+def _check_expected_id(current: Transaction, expected: ProducerIdAndEpoch | None) -> None:
+    if expected is None or current.epoch == NO_EPOCH:
+        return
+    if expected.producer_id == current.producer_id:
+        return
+    # It may have spent its epochs and never heard of the new id.
+    is_before = expected.producer_id == current.previous_producer_id
+    if not (is_before and expected.epoch >= EPOCH_SPENT):
+        raise BrokerError(ErrorCode.PRODUCER_FENCED)
+
+
+def _next_epoch(current: Transaction, expected: ProducerIdAndEpoch | None) -> tuple[int, int]:
+    """(epoch, the one before that may ask again)."""
+    if expected is None:
+        return current.epoch + 1, NO_EPOCH
+    if current.epoch == NO_EPOCH or expected.epoch == current.epoch:
+        return current.epoch + 1, current.epoch
+    if expected.epoch == current.last_epoch:
+        return current.epoch, current.last_epoch
+    raise BrokerError(ErrorCode.PRODUCER_FENCED)

@@ -1,0 +1,137 @@
+"""Transaction markers on their way to every partition that a transaction wrote to.
+
+Owns      who still needs a marker, and trying again: after a leader changed, or was not reachable.
+Promises  `send` returns once every partition has its marker, replicated, or no longer needs it: its
+          topic is gone, or a later epoch of the producer is there.
+Leaves    appending to `marker_writing.py`, other brokers to whoever hands in their channels.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from ottla.base.ids import TopicPartition
+from ottla.metadata.image import Image
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+)
+from ottla.protocol.messages.write_txn_markers_response import WritableTxnMarkerResult
+
+log = logging.getLogger(__name__)
+
+PAUSE_S = 0.02  # before a marker is tried again
+PAUSE_S_MAX = 1.0
+
+# Written, or not needed: whoever has a later epoch has ended this transaction already.
+DONE = frozenset(
+    {
+        ErrorCode.NONE,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+    }
+)
+
+
+class MarkerChannel(Protocol):
+    """The way to a leader of partitions: this broker itself, or another one."""
+
+    async def write(
+        self, markers: Sequence[WritableTxnMarker]
+    ) -> Sequence[WritableTxnMarkerResult]:
+        """Append the markers; what became of each, in the same order."""
+
+
+class Marker(NamedTuple):
+    """The end of one producer's transaction."""
+
+    producer_id: int
+    epoch: int
+    is_commit: bool
+    coordinator_epoch: int
+    transaction_version: int
+
+
+class MarkerSender:
+    def __init__(self, image: Image, channel_to: Callable[[int], MarkerChannel]) -> None:
+        self._image = image
+        self._channel_to = channel_to
+
+    async def send(
+        self, marker: Marker, partitions: Iterable[TopicPartition], is_wanted: Callable[[], bool]
+    ) -> None:
+        """Until all of the partitions have the marker, or it is not wanted any more."""
+        left = set(partitions)
+        pause_s = PAUSE_S
+        while left and is_wanted():
+            left -= await self._send_once(marker, left)
+            if left:
+                await asyncio.sleep(pause_s)
+                pause_s = min(2 * pause_s, PAUSE_S_MAX)
+
+    async def _send_once(
+        self, marker: Marker, partitions: Iterable[TopicPartition]
+    ) -> set[TopicPartition]:
+        """Ask every leader once; the partitions that need nothing more."""
+        by_leader, gone = self._by_leader(partitions)
+        answers = await asyncio.gather(
+            *(self._send_to(leader, marker, each) for leader, each in by_leader.items())
+        )
+        return gone.union(*answers)
+
+    def _by_leader(
+        self, partitions: Iterable[TopicPartition]
+    ) -> tuple[Mapping[int, list[TopicPartition]], set[TopicPartition]]:
+        """(partitions by the broker that leads them now, those that do not exist any more)."""
+        by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
+        gone = set()
+        for each in partitions:
+            known = self._image.partition(*each)
+            if known is None:
+                gone.add(each)
+            elif known.has_leader:
+                by_leader[known.leader].append(each)
+        return by_leader, gone
+
+    async def _send_to(
+        self, leader: int, marker: Marker, partitions: Sequence[TopicPartition]
+    ) -> set[TopicPartition]:
+        try:
+            (result,) = await self._channel_to(leader).write([writable(marker, partitions)])
+        except OSError as error:
+            log.info("markers of producer %s for broker %s: %s", marker[0], leader, error)
+            return set()
+        return {each for each, code in codes_of(result).items() if is_done(code, each, marker)}
+
+
+def is_done(code: ErrorCode, partition: TopicPartition, marker: Marker) -> bool:
+    if code is not ErrorCode.NONE:
+        log.info("%s: marker of producer %s: %s", partition, marker.producer_id, code.name)
+    return code in DONE
+
+
+def writable(marker: Marker, partitions: Iterable[TopicPartition]) -> WritableTxnMarker:
+    topics: defaultdict[str, list[int]] = defaultdict(list)
+    for topic, partition in partitions:
+        topics[topic].append(partition)
+    return WritableTxnMarker(
+        marker.producer_id,
+        marker.epoch,
+        marker.is_commit,
+        [WritableTxnMarkerTopic(topic, indexes) for topic, indexes in topics.items()],
+        marker.coordinator_epoch,
+        marker.transaction_version,
+    )
+
+
+def codes_of(result: WritableTxnMarkerResult) -> dict[TopicPartition, ErrorCode]:
+    return {
+        TopicPartition(topic.name, each.partition_index): ErrorCode(each.error_code)
+        for topic in result.topics
+        for each in topic.partitions
+    }

@@ -1,0 +1,282 @@
+"""The transaction coordinator of a broker: the transactional ids of the partitions that it leads.
+
+    transactions = TransactionCoordinator(...)
+    replicas.listeners.append(transactions)     # tells which partitions those are
+    await transactions.run()                    # time passes, until cancelled
+
+Owns      the shards, and the way of every request: decide, write, wait until it is replicated,
+          answer.
+Promises  a transaction whose end is in the log gets its markers, also from the next coordinator.
+          Whatever is answered is replicated. A transaction that outlives its timeout is aborted.
+Leaves    the rules to the `decide_*` functions, what follows on a decided end to `finishing.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Coroutine
+from typing import Any
+
+from ottla.base.clock import Clock
+from ottla.base.fault_points import FaultPoint, reach
+from ottla.base.ids import TopicPartition
+from ottla.base.tasks import OwnedTasks
+from ottla.config.broker_options import BrokerConfig
+from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
+from ottla.coordinators.runtime import Runtime
+from ottla.coordinators.transactions.ending import (
+    End,
+    decide_end,
+    decide_fence,
+    producer_afterwards,
+)
+from ottla.coordinators.transactions.enlisting import decide_add_partitions, decide_verify
+from ottla.coordinators.transactions.finishing import Finisher, LoadedShard
+from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
+from ottla.coordinators.transactions.markers import MarkerSender
+from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
+from ottla.coordinators.transactions.record_types import (
+    TRANSACTION_RECORDS,
+    record_of,
+    tombstone_of,
+)
+from ottla.coordinators.transactions.shard import TransactionShard
+from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
+from ottla.metadata.features import TRANSACTION_VERSION
+from ottla.metadata.image import Image
+from ottla.metadata.topic_names import TRANSACTION_STATE
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.partition import Partition
+
+log = logging.getLogger(__name__)
+
+TOMBSTONES_MAX = 25  # in one batch: an id may have 32 KiB
+
+
+class TransactionCoordinator:
+    def __init__(
+        self,
+        image: Image,
+        config: BrokerConfig,
+        clock: Clock,
+        producer_ids: ProducerIdSource,
+        markers: MarkerSender,
+        create_topics: CreateTopics,
+    ) -> None:
+        self._image = image
+        self._config = config
+        self._clock = clock
+        self._ids = producer_ids
+        self.topic = InternalTopic(
+            image, TRANSACTION_STATE, config.transaction_state_log_num_partitions, create_topics
+        )
+        self.runtime = Runtime(
+            TRANSACTION_STATE,
+            TRANSACTION_RECORDS,
+            lambda _number: TransactionShard(),
+            lambda: self.topic.partition_count,
+            clock.now_ms,
+        )
+        self._tasks = OwnedTasks()
+        self._finisher = Finisher(markers, self._write, clock.now_ms, self._tasks)
+
+    # Requests
+
+    async def init_producer_id(self, wanted: Wanted) -> ProducerIdAndEpoch:
+        """Give the transactional id to a new producer; those before it are fenced."""
+        if not 0 < wanted.timeout_ms <= self._config.transaction_max_timeout_ms:
+            raise BrokerError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
+        shard, current = await self._find(wanted.transactional_id, is_new_welcome=True)
+        if must_abort_first(current, wanted):
+            assert current is not None
+            await self._replicated(shard, self._fence(shard, current))
+            # The producer tries again, and finds the transaction ended.
+            raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
+        changed = decide_init(current, wanted, self._ids.take, self._clock.now_ms())
+        end_offset = self._write(shard, changed)
+        reach(FaultPoint.PRODUCER_ID_LOGGED)
+        await self._replicated(shard, end_offset)
+        return changed.producer
+
+    async def add_partitions(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+        client_version: int,
+    ) -> None:
+        """Enlist partitions in the producer's transaction, which begins with the first."""
+        shard, current = self._get(transactional_id)
+        now_ms = self._clock.now_ms()
+        changed = decide_add_partitions(current, producer, partitions, client_version, now_ms)
+        if changed is not None:
+            self._write(shard, changed)
+            reach(FaultPoint.PARTITIONS_ENLISTED)
+        await self._replicated(shard, shard.state.end_offset(transactional_id))
+
+    async def verify_partitions(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+    ) -> dict[TopicPartition, ErrorCode]:
+        """Which partitions are enlisted in the producer's open transaction."""
+        shard, current = self._get(transactional_id)
+        codes = decide_verify(current, producer, partitions)
+        await self._replicated(shard, shard.state.end_offset(transactional_id))
+        return codes
+
+    async def end_transaction(self, transactional_id: str, end: End) -> ProducerIdAndEpoch:
+        """Commit or abort; as whom the producer goes on. Markers follow."""
+        reach(FaultPoint.END_RECEIVED)
+        shard, current = await self._find(transactional_id)
+        changed = decide_end(current, end, self._ids.take, self._clock.now_ms())
+        if changed is None:
+            assert current is not None
+            await self._replicated(shard, shard.state.end_offset(transactional_id))
+            return current.producer
+        await self._replicated(shard, self._end(shard, changed))
+        return producer_afterwards(changed)
+
+    async def describe(self, transactional_id: str) -> Transaction:
+        shard, current = self._get(transactional_id)
+        if current is None:
+            raise BrokerError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
+        await self._replicated(shard, shard.state.end_offset(transactional_id))
+        return current
+
+    def all_transactions(self) -> list[Transaction]:
+        """What this broker coordinates; tools ask every broker."""
+        if self.runtime.is_loading:
+            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return [
+            each
+            for shard in self.runtime.active_shards()
+            for each in shard.state.transactions.values()
+        ]
+
+    @property
+    def transaction_version(self) -> int:
+        """The level of the protocol that the cluster has agreed on."""
+        return self._image.features.get(TRANSACTION_VERSION, 0)
+
+    # Reading and writing
+
+    def _get(self, transactional_id: str) -> tuple[LoadedShard, Transaction | None]:
+        if not transactional_id:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a transactional id without a name")
+        shard = self.runtime.shard(transactional_id)
+        return shard, shard.state.get(transactional_id)
+
+    async def _find(
+        self, transactional_id: str, *, is_new_welcome: bool = False
+    ) -> tuple[LoadedShard, Transaction | None]:
+        """The same, with a producer id at hand if deciding may take one."""
+        shard, current = self._get(transactional_id)
+        needs_id = is_new_welcome if current is None else current.is_epoch_spent
+        if needs_id:
+            await self._ids.ready()
+            return self._get(transactional_id)
+        return shard, current
+
+    def _write(self, shard: LoadedShard, changed: Transaction) -> int:
+        """Append and apply; the offset that must be replicated before anybody is told."""
+        record = record_of(changed, self.transaction_version)
+        end_offset = shard.write([record], self._clock.now_ms())
+        shard.state.remember_last_epoch(changed.transactional_id, changed.last_epoch)
+        return end_offset
+
+    async def _replicated(self, shard: LoadedShard, end_offset: int) -> None:
+        if shard.partition.is_replicated(end_offset):
+            return
+        try:
+            async with asyncio.timeout(self._config.request_timeout_ms / 1000):
+                await shard.replicated(end_offset)
+        except TimeoutError as error:
+            raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
+
+    def _fence(self, shard: LoadedShard, current: Transaction) -> int:
+        """Abort an open transaction against its producer."""
+        now_ms = self._clock.now_ms()
+        version = self.transaction_version
+        return self._end(shard, decide_fence(current, version, self._ids.take, now_ms))
+
+    def _end(self, shard: LoadedShard, changed: Transaction) -> int:
+        """Write the decision down; what follows on it happens whether or not anybody waits."""
+        end_offset = self._write(shard, changed)
+        reach(FaultPoint.PREPARE_LOGGED)
+        self._finisher.begin(shard, changed, end_offset)
+        return end_offset
+
+    # Which partitions are led here
+
+    def leads(self, partition: Partition) -> None:
+        if partition.name.topic == TRANSACTION_STATE:
+            loading = self.runtime.lead(partition)
+            self._tasks.start(self._load(partition, loading), name=f"load {partition.name}")
+
+    def resigned(self, name: TopicPartition) -> None:
+        if name.topic == TRANSACTION_STATE:
+            self.runtime.resign(name.partition)
+
+    async def _load(self, partition: Partition, loading: Coroutine[Any, Any, None]) -> None:
+        await loading
+        for shard in list(self.runtime.active_shards()):
+            if shard.partition is partition:
+                for ending in list(shard.state.ending()):
+                    end_offset = shard.state.end_offset(ending.transactional_id)
+                    self._finisher.begin(shard, ending, end_offset)
+
+    # What time brings
+
+    async def run(self) -> None:
+        """Let time pass, until cancelled."""
+        config = self._config
+        abort_ms = config.transaction_abort_timed_out_transaction_cleanup_interval_ms
+        forget_ms = config.transaction_remove_expired_transaction_cleanup_interval_ms
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(repeat(self.abort_timed_out, abort_ms), name="timeouts")
+                tasks.create_task(repeat(self.forget_expired, forget_ms), name="expiry")
+        finally:
+            await self._tasks.close()
+
+    async def abort_timed_out(self) -> None:
+        """End transactions whose producers had their time."""
+        for shard in list(self.runtime.active_shards()):
+            for each in shard.state.timed_out(self._clock.now_ms()):
+                try:
+                    _, current = await self._find(each.transactional_id)
+                    if current is each:
+                        log.info("transactional id %r: timed out", each.transactional_id)
+                        self._fence(shard, each)
+                except BrokerError as error:
+                    log.warning("%r is not aborted yet: %s", each.transactional_id, error)
+
+    async def forget_expired(self) -> None:
+        """Forget transactional ids that nobody used for long."""
+        expiration_ms = self._config.transactional_id_expiration_ms
+        for shard in list(self.runtime.active_shards()):
+            now_ms, state = self._clock.now_ms(), shard.state
+            expired = state.expired(now_ms, expiration_ms)
+            for at in range(0, len(expired), TOMBSTONES_MAX):
+                some = expired[at : at + TOMBSTONES_MAX]
+                # One may have been taken up again while others had their turn.
+                still = [each for each in some if state.is_expired(each, now_ms, expiration_ms)]
+                self._forget(shard, still)
+                await asyncio.sleep(0)
+
+    def _forget(self, shard: LoadedShard, transactional_ids: Collection[str]) -> None:
+        records = [tombstone_of(each) for each in transactional_ids]
+        try:
+            shard.write(records, self._clock.now_ms())
+        except BrokerError as error:
+            log.warning("%s: old transactional ids stay: %s", shard.partition.name, error)
+
+
+async def repeat(work: Callable[[], Coroutine[Any, Any, None]], interval_ms: int) -> None:
+    while True:
+        await asyncio.sleep(interval_ms / 1000)
+        await work()

@@ -1,0 +1,86 @@
+"""The transactional ids of one partition of `__transaction_state`.
+
+Owns      the fold of the partition's records: the newest record of an id is what it is.
+Promises  replaying the records gives the same state again, but for `last_epoch` (see there).
+Leaves    deciding to the `decide_*` functions, reading and writing the log to the runtime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ottla.coordinators.records import CoordinatorRecord
+from ottla.coordinators.runtime import Writer
+from ottla.coordinators.transactions.record_types import transaction_of
+from ottla.coordinators.transactions.states import ENDING, State
+from ottla.coordinators.transactions.transaction import Transaction
+from ottla.protocol.messages.transaction_log_key import TransactionLogKey
+from ottla.protocol.messages.transaction_log_value import TransactionLogValue
+
+
+class TransactionShard:
+    def __init__(self) -> None:
+        self.transactions: dict[str, Transaction] = {}
+        self._ongoing: dict[str, Transaction] = {}  # so that time concerns only those
+        self._end_offsets: dict[str, int] = {}  # of the newest records
+
+    # What it knows.
+
+    def get(self, transactional_id: str) -> Transaction | None:
+        return self.transactions.get(transactional_id)
+
+    def ending(self) -> Iterator[Transaction]:
+        """Decided, but not all of their markers are known to be written."""
+        return (each for each in self.transactions.values() if each.state in ENDING)
+
+    def timed_out(self, now_ms: int) -> list[Transaction]:
+        return [each for each in self._ongoing.values() if each.is_timed_out(now_ms)]
+
+    def expired(self, now_ms: int, expiration_ms: int) -> list[str]:
+        """Ids that nobody used for long."""
+        return [
+            each.transactional_id
+            for each in self.transactions.values()
+            if each.is_expired(now_ms, expiration_ms)
+        ]
+
+    def is_expired(self, transactional_id: str, now_ms: int, expiration_ms: int) -> bool:
+        known = self.transactions.get(transactional_id)
+        return known is not None and known.is_expired(now_ms, expiration_ms)
+
+    def end_offset(self, transactional_id: str) -> int:
+        """What must be replicated before anybody is told of the id's state."""
+        return self._end_offsets.get(transactional_id, 0)
+
+    # How it changes.
+
+    def apply(self, record: CoordinatorRecord, writer: Writer, offset: int) -> None:  # noqa: ARG002
+        key, value = record.key, record.value
+        assert isinstance(key, TransactionLogKey)
+        self._ongoing.pop(key.transactional_id, None)
+        if value is None:
+            self.transactions.pop(key.transactional_id, None)
+            self._end_offsets.pop(key.transactional_id, None)
+            return
+        assert isinstance(value, TransactionLogValue)
+        self._end_offsets[key.transactional_id] = offset + 1
+        self._put(transaction_of(key.transactional_id, value))
+
+    def remember_last_epoch(self, transactional_id: str, last_epoch: int) -> None:
+        """What the record of the last change could not say."""
+        self._put(replace(self.transactions[transactional_id], last_epoch=last_epoch))
+
+    def _put(self, transaction: Transaction) -> None:
+        self.transactions[transaction.transactional_id] = transaction
+        if transaction.state is State.ONGOING:
+            self._ongoing[transaction.transactional_id] = transaction
+
+    def apply_marker(self, writer: Writer, is_commit: bool) -> None:
+        """No transaction writes here."""
+
+    def loaded(self, now_ms: int) -> None:
+        """The coordinator takes up what is ending."""
+
+    def unloaded(self) -> None:
+        """Nobody waits in here."""

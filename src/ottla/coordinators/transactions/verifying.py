@@ -1,0 +1,154 @@
+"""A leader asks the coordinator before the first append of a transaction to a partition (KIP-890).
+
+Owns      the way there and back: a guard from the partition's log, the question, and what the
+          answer means to the client's version of its request.
+Promises  no transactional record is appended to a partition of which the coordinator does not know.
+          The end of a transaction that is just being written out is waited for, for a moment.
+Leaves    guards to the storage, the coordinator's rules to `enlisting.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping
+from enum import Enum
+from typing import Protocol
+
+from ottla.base.clock import Clock
+from ottla.base.ids import TopicPartition
+from ottla.config.broker_options import BrokerConfig
+from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.partition import Partition
+from ottla.storage.append_decisions import ACCEPTED
+
+
+class ClientSupport(Enum):
+    """What a client's request version says about the client."""
+
+    OLD_ERRORS = "enlists partitions itself; knows no TRANSACTION_ABORTABLE"
+    ABORTABLE_ERROR = "enlists partitions itself"
+    IMPLICIT = "leaves enlisting to the leader"
+
+
+def produce_support(version: int) -> ClientSupport:
+    if version >= 12:
+        return ClientSupport.IMPLICIT
+    return ClientSupport.ABORTABLE_ERROR if version == 11 else ClientSupport.OLD_ERRORS
+
+
+def offset_commit_support(version: int) -> ClientSupport:
+    if version >= 5:
+        return ClientSupport.IMPLICIT
+    return ClientSupport.ABORTABLE_ERROR if version == 4 else ClientSupport.OLD_ERRORS
+
+
+class Coordinator(Protocol):
+    """The coordinator of a transactional id, here or on another broker."""
+
+    async def add_partitions(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+        client_version: int,
+    ) -> None: ...
+
+    async def verify_partitions(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+    ) -> dict[TopicPartition, ErrorCode]: ...
+
+
+class Verifier:
+    def __init__(self, coordinator: Coordinator, config: BrokerConfig, clock: Clock) -> None:
+        self._coordinator = coordinator
+        self._config = config
+        self._clock = clock
+
+    def is_needed(self, support: ClientSupport) -> bool:
+        is_enabled = self._config.transaction_partition_verification_enable
+        return is_enabled or support is ClientSupport.IMPLICIT
+
+    def guard(
+        self,
+        partition: Partition,
+        producer: ProducerIdAndEpoch,
+        sequence: int,
+        support: ClientSupport,
+    ) -> int:
+        """The guard to append with once the coordinator agrees; NO_GUARD if it has already."""
+        partition.check_leader()
+        states = partition.log.producer_states
+        verdict = states.decide_verification(*producer)
+        if verdict is not ACCEPTED:
+            raise BrokerError(verdict.code, f"{partition.name}: {verdict.message}")
+        is_implicit = support is ClientSupport.IMPLICIT
+        return states.start_verification(
+            producer.producer_id, sequence, producer.epoch, is_implicit, self._clock.now_ms()
+        )
+
+    async def ask(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+        support: ClientSupport,
+    ) -> Mapping[TopicPartition, ErrorCode]:
+        """What keeps these partitions from being written to, where anything does."""
+        if support is ClientSupport.IMPLICIT:
+            code = await self._enlist(transactional_id, producer, partitions)
+            codes = dict.fromkeys(partitions, code)
+        else:
+            codes = await self._verify(transactional_id, producer, partitions)
+        return {
+            partition: for_client(code, support)
+            for partition, code in codes.items()
+            if code is not ErrorCode.NONE
+        }
+
+    async def _verify(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+    ) -> dict[TopicPartition, ErrorCode]:
+        try:
+            return await self._coordinator.verify_partitions(transactional_id, producer, partitions)
+        except BrokerError as error:
+            return dict.fromkeys(partitions, error.code)
+
+    async def _enlist(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+    ) -> ErrorCode:
+        """The producer's last transaction may still be ending: it was told of that already."""
+        config = self._config
+        give_up_s = (
+            self._clock.monotonic_s() + config.add_partitions_to_txn_retry_backoff_max_ms / 1000
+        )
+        while True:
+            try:
+                await self._coordinator.add_partitions(
+                    transactional_id, producer, partitions, EPOCH_BUMP_VERSION
+                )
+                return ErrorCode.NONE
+            except BrokerError as error:
+                is_ending = error.code is ErrorCode.CONCURRENT_TRANSACTIONS
+                if not is_ending or self._clock.monotonic_s() >= give_up_s:
+                    return error.code
+            await asyncio.sleep(config.add_partitions_to_txn_retry_backoff_ms / 1000)
+
+
+def for_client(code: ErrorCode, support: ClientSupport) -> ErrorCode:
+    """As a producer expects to hear it from the leader of a partition."""
+    if code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if code is ErrorCode.TRANSACTION_ABORTABLE and support is ClientSupport.OLD_ERRORS:
+        return ErrorCode.INVALID_TXN_STATE
+    return code

@@ -1,0 +1,35 @@
+"""AddOffsetsToTxn (key 25), versions 0 to 4: a transaction is about to commit a group's offsets.
+
+v2 PRODUCER_FENCED · v3 flexible encoding · v4 TRANSACTION_ABORTABLE
+The group stands for the partition of `__consumer_offsets` in which its offsets are.
+"""
+
+from __future__ import annotations
+
+from ottla.base.fault_points import FaultPoint, reach
+from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
+from ottla.handlers.context import Context
+from ottla.handlers.fencing import as_fencing_error
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
+from ottla.protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
+
+FENCED_ERROR_FROM = 2
+
+
+@handles(ApiKey.ADD_OFFSETS_TO_TXN, versions=range(0, 5))
+async def add_offsets_to_txn(
+    request: AddOffsetsToTxnRequest, context: Context
+) -> AddOffsetsToTxnResponse:
+    partition = context.parts.groups.topic.partition_of(request.group_id)
+    producer = ProducerIdAndEpoch(request.producer_id, request.producer_epoch)
+    try:
+        await context.parts.transactions.add_partitions(
+            request.transactional_id, producer, [partition], client_version=0
+        )
+    except BrokerError as error:
+        raise as_fencing_error(error, context.version >= FENCED_ERROR_FROM) from error
+    reach(FaultPoint.GROUP_ENLISTED)
+    return AddOffsetsToTxnResponse()

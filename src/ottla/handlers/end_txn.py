@@ -1,0 +1,38 @@
+"""EndTxn (key 26), versions 0 to 5: commit or abort.
+
+v2 PRODUCER_FENCED · v3 flexible encoding · v4 TRANSACTION_ABORTABLE · v5 the epoch is bumped, and
+the answer says as whom the producer goes on (KIP-890)
+It is answered when the decision is safe; markers are written then.
+"""
+
+from __future__ import annotations
+
+from ottla.coordinators.transactions.ending import End
+from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
+from ottla.handlers.context import Context
+from ottla.handlers.fencing import as_fencing_error
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.end_txn_request import EndTxnRequest
+from ottla.protocol.messages.end_txn_response import EndTxnResponse
+
+FENCED_ERROR_FROM = 2
+EPOCH_BUMP_FROM = 5
+
+
+@handles(ApiKey.END_TXN, versions=range(0, 6))
+async def end_txn(request: EndTxnRequest, context: Context) -> EndTxnResponse:
+    bumps_epoch = context.version >= EPOCH_BUMP_FROM
+    end = End(
+        ProducerIdAndEpoch(request.producer_id, request.producer_epoch),
+        request.committed,
+        EPOCH_BUMP_VERSION if bumps_epoch else 0,
+    )
+    try:
+        producer = await context.parts.transactions.end_transaction(request.transactional_id, end)
+    except BrokerError as error:
+        raise as_fencing_error(error, context.version >= FENCED_ERROR_FROM) from error
+    if not bumps_epoch:
+        return EndTxnResponse()
+    return EndTxnResponse(producer_id=producer.producer_id, producer_epoch=producer.epoch)

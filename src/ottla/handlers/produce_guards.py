@@ -1,0 +1,139 @@
+"""Transactional batches in a Produce request: what must be agreed on before they are written.
+
+Promises  a partition that must not be written to has an error; one that was just verified, its
+          guard; one whose transaction is known to its log already has nothing and costs nothing.
+Leaves    asking the coordinator to `verifying.py`, appending to `produce.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ottla.base.ids import TopicPartition
+from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
+from ottla.coordinators.transactions.verifying import ClientSupport, produce_support
+from ottla.handlers.context import Context
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.produce_request import ProduceRequest
+from ottla.protocol.records.batch import (
+    HEADER_BYTES,
+    NO_PRODUCER_ID,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    Buffer,
+    read_header,
+)
+from ottla.replication.partition import Partition
+from ottla.storage.transaction_verification import NO_GUARD
+
+TOPIC_IDS_FROM = 13
+
+# Old producers do not try again on what coordinators say, but on this they do, with the same
+# leader.
+TRY_AGAIN = frozenset(
+    {
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+    }
+)
+
+
+class TransactionalBatch(NamedTuple):
+    partition: Partition
+    header: BatchHeader
+
+
+class ProduceGuards:
+    """What each partition of one request needs to be appended to."""
+
+    def __init__(self, request: ProduceRequest, context: Context) -> None:
+        self.transactional_id = request.transactional_id
+        self.context = context
+        self.support = produce_support(context.version)
+        self.guards: dict[TopicPartition, int] = {}  # that the coordinator has to agree to
+        self.errors: dict[TopicPartition, BrokerError] = {}
+        self.producer = ProducerIdAndEpoch(-1, -1)
+        if context.parts.verifier.is_needed(self.support):
+            self._begin(list(transactional_batches(request, context)))
+
+    def _begin(self, batches: list[TransactionalBatch]) -> None:
+        producers = {(each.header.producer_id, each.header.producer_epoch) for each in batches}
+        if len(producers) > 1:
+            raise BrokerError(
+                ErrorCode.INVALID_PRODUCER_ID_MAPPING, "records of more than one producer"
+            )
+        for producer in producers:
+            self.producer = ProducerIdAndEpoch(*producer)
+        for partition, header in batches:
+            try:
+                guard = self.context.parts.verifier.guard(
+                    partition, self.producer, header.base_sequence, self.support
+                )
+            except BrokerError as error:
+                self.errors[partition.name] = error
+                continue
+            if guard != NO_GUARD:
+                self.guards[partition.name] = guard
+
+    async def verify(self) -> None:
+        """Let the coordinator agree, or say which partitions may not be written to."""
+        assert self.transactional_id is not None
+        refused = await self.context.parts.verifier.ask(
+            self.transactional_id, self.producer, self.guards, self.support
+        )
+        for name, code in refused.items():
+            self.errors[name] = as_produce_error(code, self.support)
+
+    def guard_of(self, name: TopicPartition) -> int:
+        if self.errors and name in self.errors:
+            raise self.errors[name]
+        return self.guards.get(name, NO_GUARD)
+
+
+def transactional_batches(
+    request: ProduceRequest, context: Context
+) -> Iterator[TransactionalBatch]:
+    replicas = context.parts.replicas
+    for topic in request.topic_data:
+        for part in topic.partition_data:
+            if part.records is None or not is_transactional(part.records):
+                continue
+            try:
+                partition = (
+                    replicas.partition_by_id(topic.topic_id, part.index)
+                    if context.version >= TOPIC_IDS_FROM
+                    else replicas.partition(topic.name, part.index)
+                )
+            except BrokerError:
+                continue  # the append will say so
+            header = read_header(part.records)
+            if header.producer_id != NO_PRODUCER_ID:
+                yield TransactionalBatch(partition, header)
+
+
+def has_transactional_batch(request: ProduceRequest) -> bool:
+    """By the batches themselves: the field of the request alone proves nothing."""
+    for topic in request.topic_data:
+        for part in topic.partition_data:
+            if part.records is not None and is_transactional(part.records):
+                return True
+    return False
+
+
+def is_transactional(records: Buffer) -> bool:
+    return len(records) >= HEADER_BYTES and bool(records[22] & TRANSACTIONAL_BIT)
+
+
+def as_produce_error(code: ErrorCode, support: ClientSupport) -> BrokerError:
+    is_ending = code is ErrorCode.CONCURRENT_TRANSACTIONS
+    if code in TRY_AGAIN or (is_ending and support is not ClientSupport.IMPLICIT):
+        return BrokerError(
+            ErrorCode.NOT_ENOUGH_REPLICAS, f"the transaction could not be verified: {code.name}"
+        )
+    if code is ErrorCode.INVALID_TXN_STATE:
+        return BrokerError(code, "the partition was not added to the transaction")
+    return BrokerError(code)

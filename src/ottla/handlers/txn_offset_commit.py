@@ -1,0 +1,136 @@
+"""TxnOffsetCommit (key 28), versions 0 to 5: offsets that count once their transaction commits.
+
+v2 leader epoch · v3 flexible encoding, the member and its generation (KIP-447) · v4
+TRANSACTION_ABORTABLE · v5 enlists the group by itself (KIP-890)
+The group coordinator leads the partition that is written to, so it asks the transaction's
+coordinator first, as every leader does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from inspect import isawaitable
+from typing import NamedTuple
+
+from ottla.base.fault_points import FaultPoint, reach
+from ottla.coordinators.runtime import BY_COORDINATOR
+from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
+from ottla.coordinators.transactions.verifying import offset_commit_support
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.metadata.image import Image
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from ottla.protocol.messages.txn_offset_commit_response import (
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+from ottla.protocol.records.batch import NO_SEQUENCE
+from ottla.storage.append import ProducedBy
+from ottla.storage.transaction_verification import NO_GUARD
+
+LOADING_ERROR_FROM = 2
+
+# What the way to the other coordinator can end in, said as this one would.
+GROUP_ERRORS = {
+    ErrorCode.NETWORK_EXCEPTION: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+}
+
+
+def refuse_commit(
+    request: TxnOffsetCommitRequest, code: ErrorCode, _message: str
+) -> TxnOffsetCommitResponse:
+    return TxnOffsetCommitResponse(
+        topics=[refused(topic, topic.partitions, code) for topic in request.topics]
+    )
+
+
+@handles(ApiKey.TXN_OFFSET_COMMIT, versions=range(0, 6), refuse=refuse_commit)
+async def txn_offset_commit(
+    request: TxnOffsetCommitRequest, context: Context
+) -> TxnOffsetCommitResponse:
+    sorted_out = [sort_out(topic, context.parts.metadata) for topic in request.topics]
+    unknown = [each.unknown for each in sorted_out if each.unknown.partitions]
+    known = [each.known for each in sorted_out if each.known.partitions]
+    if not known:
+        return TxnOffsetCommitResponse(topics=unknown)
+    request.topics = known
+    try:
+        response = await commit(request, context)
+    except BrokerError as error:
+        response = refuse_commit(request, as_group_error(error.code, context.version), "")
+    response.topics = [*unknown, *response.topics]
+    return response
+
+
+async def commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
+    groups = context.parts.groups
+    by = await verify(request, context)
+    outcome = groups.commit_transactional(request, context.version, by)
+    reach(FaultPoint.OFFSETS_APPENDED)
+    return await outcome if isawaitable(outcome) else outcome
+
+
+async def verify(request: TxnOffsetCommitRequest, context: Context) -> ProducedBy:
+    """Let the transaction's coordinator agree; with which guard to append."""
+    verifier, support = context.parts.verifier, offset_commit_support(context.version)
+    if not request.group_id:
+        raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+    if not verifier.is_needed(support):
+        return BY_COORDINATOR
+    name = context.parts.groups.topic.partition_of(request.group_id)
+    partition = context.parts.replicas.partition(*name)
+    producer = ProducerIdAndEpoch(request.producer_id, request.producer_epoch)
+    guard = verifier.guard(partition, producer, NO_SEQUENCE, support)
+    if guard != NO_GUARD:
+        refused_by = await verifier.ask(request.transactional_id, producer, [name], support)
+        if name in refused_by:
+            raise BrokerError(refused_by[name])
+    return BY_COORDINATOR._replace(guard=guard)
+
+
+def as_group_error(code: ErrorCode, version: int) -> ErrorCode:
+    code = GROUP_ERRORS.get(code, code)
+    if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and version < LOADING_ERROR_FROM:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE  # the oldest clients stumble over the other
+    return code
+
+
+class SortedOut(NamedTuple):
+    """The partitions of a topic that exist, and the answer for those that do not."""
+
+    known: TxnOffsetCommitRequestTopic
+    unknown: TxnOffsetCommitResponseTopic
+
+
+def sort_out(topic: TxnOffsetCommitRequestTopic, image: Image) -> SortedOut:
+    known: list[TxnOffsetCommitRequestPartition] = []
+    missing: list[TxnOffsetCommitRequestPartition] = []
+    for each in topic.partitions:
+        is_there = image.partition(topic.name, each.partition_index) is not None
+        (known if is_there else missing).append(each)
+    return SortedOut(
+        TxnOffsetCommitRequestTopic(topic.name, known),
+        refused(topic, missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    )
+
+
+def refused(
+    topic: TxnOffsetCommitRequestTopic,
+    partitions: Sequence[TxnOffsetCommitRequestPartition],
+    code: ErrorCode,
+) -> TxnOffsetCommitResponseTopic:
+    return TxnOffsetCommitResponseTopic(
+        topic.name,
+        [TxnOffsetCommitResponsePartition(each.partition_index, code) for each in partitions],
+    )

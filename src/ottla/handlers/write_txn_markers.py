@@ -1,0 +1,48 @@
+"""WriteTxnMarkers (key 27), versions 1 to 2: the end of transactions, for partitions led here.
+
+v1 flexible encoding · v2 the version of the transaction (KIP-1228)
+Coordinators send it to leaders. From tools it ends a transaction that has lost its coordinator.
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WriteTxnMarkersRequest,
+)
+from ottla.protocol.messages.write_txn_markers_response import (
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersResponse,
+)
+
+
+def refuse_markers(
+    request: WriteTxnMarkersRequest, code: ErrorCode, _message: str
+) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse([refused(marker, code) for marker in request.markers])
+
+
+@handles(ApiKey.WRITE_TXN_MARKERS, versions=range(1, 3), refuse=refuse_markers)
+async def write_txn_markers(
+    request: WriteTxnMarkersRequest, context: Context
+) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse(await context.parts.markers.write(request.markers))
+
+
+def refused(marker: WritableTxnMarker, code: ErrorCode) -> WritableTxnMarkerResult:
+    return WritableTxnMarkerResult(
+        marker.producer_id,
+        [
+            WritableTxnMarkerTopicResult(
+                topic.name,
+                [WritableTxnMarkerPartitionResult(each, code) for each in topic.partition_indexes],
+            )
+            for topic in marker.topics
+        ],
+    )
