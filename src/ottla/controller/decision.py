@@ -37,10 +37,6 @@ def nothing_charged(_partitions: int) -> None:
 class Refused(BrokerError):
     """One item of a request is refused. Without a message only the code is told."""
 
-    @property
-    def told(self) -> str | None:
-        return self.message or None
-
 
 def refuse_too_many(partitions: int) -> None:
     if partitions > RECORDS_MAX:
