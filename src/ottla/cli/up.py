@@ -1,17 +1,28 @@
-"""`ottla up`: run a broker in the foreground."""
+"""`ottla up`: run a broker in the foreground, until Ctrl-C or SIGTERM.
+
+Promises  one line on standard output once clients can connect: `ottla is ready on HOST:PORT`.
+          Exit code 0 after a stop in good order, 1 if the broker could not start or failed, 2 if
+          it was asked for something that makes no sense.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import logging
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ottla.cli.event_loop import NAMES, run_on
+from ottla.cli.process_limits import raise_open_files_limit
+
 if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
     from ottla.config.load import LoadedConfig
 
 DEFAULT_DATA = "ottla-data"
@@ -22,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--listen",
         metavar="HOST:PORT",
+        type=listen_address,
         help=f"where clients connect ({DEFAULT_LISTEN}); port 0 picks a free one",
     )
     parser.add_argument("--data", metavar="DIR", help=f"where records are kept (./{DEFAULT_DATA})")
@@ -40,6 +52,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=["DEBUG", "INFO", "WARNING", "ERROR"],
         help="how much to tell on standard error",
     )
+    parser.add_argument(
+        "--loop", default="auto", choices=NAMES, help="event loop (uvloop if it is installed)"
+    )
+    parser.add_argument(
+        "--stop-with-stdin",
+        action="store_true",
+        help="stop when standard input ends, as it does when the program that holds it dies",
+    )
+
+
+def listen_address(text: str) -> str:
+    """HOST:PORT, :PORT for every address of this machine, or a port alone on localhost."""
+    _host, colon, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, such as {DEFAULT_LISTEN}")
+    return text if colon else f"localhost:{port}"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,11 +81,21 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         settings = load_settings(arguments)
     except (InvalidOption, OSError) as error:
-        print(f"ottla up: {error}", file=sys.stderr)
-        return 2
+        return refuse(str(error), code=2)
     for notice in settings.notices:
         print(f"ottla up: {notice}", file=sys.stderr)
-    return asyncio.run(serve(settings))
+    raise_open_files_limit()  # before the broker decides how many files it keeps open
+    try:
+        return run_on(arguments.loop, serve(settings, stops_with_stdin=arguments.stop_with_stdin))
+    except ModuleNotFoundError as error:
+        if error.name != "uvloop":
+            raise
+        return refuse("uvloop is not installed: pip install uvloop, or leave out --loop", code=2)
+
+
+def refuse(message: str, *, code: int) -> int:
+    print(f"ottla up: {message}", file=sys.stderr)
+    return code
 
 
 def load_settings(arguments: argparse.Namespace) -> LoadedConfig:
@@ -80,32 +118,89 @@ def defaults(arguments: argparse.Namespace) -> list[str]:
     return settings
 
 
-async def serve(settings: LoadedConfig) -> int:
-    from ottla.broker.broker import Broker
-    from ottla.storage.errors import StorageError
+def load_broker_code() -> type[Broker]:
+    """Import everything, without looking for garbage meanwhile: there is none, and it takes time.
 
-    broker = Broker(settings)
-    try:
-        await broker.open()
-    except (StorageError, OSError) as error:
-        print(f"ottla up: {error}", file=sys.stderr)
-        return 1
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, stopping.set)
-    running = asyncio.create_task(broker.run())
-    await asyncio.wait(
-        [asyncio.create_task(broker.ready()), running], return_when=asyncio.FIRST_COMPLETED
-    )
-    print(f"ottla is ready on {broker.address}", flush=True)
-    await asyncio.wait(
-        [asyncio.create_task(stopping.wait()), running], return_when=asyncio.FIRST_COMPLETED
-    )
-    await broker.drain()
+    What is there now stays for good, and is never looked at again by the garbage collector.
+    """
+    gc.disable()
+    from ottla.broker.broker import Broker
+
+    gc.freeze()
+    gc.enable()
+    return Broker
+
+
+async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> int:
+    broker = load_broker_code()(settings)
+    problem = await open_broker(broker)
+    if problem is not None:
+        return refuse(problem, code=1)
+    stopping = stop_signals(stops_with_stdin=stops_with_stdin)
+    running = asyncio.create_task(broker.run(), name="broker")
+    ready = asyncio.create_task(broker.ready(), name="ready")
+    await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
+    if ready.done():
+        print(ready_message(broker, is_for_people=sys.stdout.isatty()), flush=True)
+    stop = asyncio.create_task(stopping.wait(), name="stop")
+    await asyncio.wait([stop, running], return_when=asyncio.FIRST_COMPLETED)
+    if not running.done():
+        await broker.drain()
     running.cancel()
     try:
         await running
     except asyncio.CancelledError:
-        pass
-    return 0
+        return 0
+    return refuse("the broker ended by itself", code=1)
+
+
+async def open_broker(broker: Broker) -> str | None:
+    """Load and take the ports; what a person should know if that fails."""
+    from ottla.cli.start_troubles import EXPECTED, explain, unusable_directories
+
+    problem = unusable_directories(broker.config.log_directories)
+    if problem is not None:
+        return problem
+    try:
+        await broker.open()
+    except EXPECTED as error:
+        return explain(error, broker.settings)
+    return None
+
+
+def stop_signals(*, stops_with_stdin: bool) -> asyncio.Event:
+    """Set once by whatever asks to stop; a second signal ends the process at once."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        stopping.set()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(name)
+
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop)
+    if stops_with_stdin:
+
+        def wait_for_end() -> None:
+            while os.read(sys.stdin.fileno(), 4096):
+                pass
+            loop.call_soon_threadsafe(stopping.set)
+
+        # A thread, because event loops watch pipes but not every other kind of file.
+        threading.Thread(target=wait_for_end, name="stdin", daemon=True).start()
+    return stopping
+
+
+def ready_message(broker: Broker, *, is_for_people: bool) -> str:
+    lines = [f"ottla is ready on {broker.address}"]
+    if is_for_people:
+        other = "" if broker.address == DEFAULT_LISTEN else f" --bootstrap {broker.address}"
+        directories = ", ".join(map(os.path.relpath, broker.config.log_directories))
+        lines += [
+            f"  records are kept in {directories}; Ctrl-C stops the broker",
+            "  try, in another window:",
+            f"    ottla produce greetings hello world{other}",
+            f"    ottla consume greetings{other}",
+        ]
+    return "\n".join(lines)

@@ -4,7 +4,8 @@
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers})
 
 Promises  ready when the `with` block begins, gone with its data when it ends; `kill` and `restart`
-          in between are those of a real process.
+          in between are those of a real process. It never outlives the process that started it,
+          however that one ends.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -38,8 +39,12 @@ class RunningBroker:
         data: str | Path | None = None,
         port: int = 0,
         environment: Mapping[str, str] | None = None,
+        log_level: str = "WARNING",
+        arguments: Sequence[str] = (),
     ) -> None:
+        """`config` under Kafka's names; `arguments` as `ottla up` takes them."""
         self._config = dict(config or {})
+        self._arguments = ["--log-level", log_level, *arguments]
         self._environment = {**os.environ, **(environment or {})}
         self._port = port
         self._is_own_data = data is None
@@ -70,8 +75,10 @@ class RunningBroker:
                 [
                     sys.executable, "-m", "ottla.cli.main", "up",
                     "--listen", f"127.0.0.1:{self._port}", "--data", str(self.data), *settings,
+                    "--stop-with-stdin", *self._arguments,
                 ],
-                stdout=subprocess.PIPE, stderr=errors, text=True, env=self._environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+                env=self._environment,
             )  # fmt: skip
         self.bootstrap_servers = self._wait_until_ready()
         self._port = int(self.bootstrap_servers.rpartition(":")[2])
@@ -108,13 +115,20 @@ class RunningBroker:
         self._running().send_signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """End it and remove its data, unless the directory was given."""
-        if self._process is not None:
-            self.kill()  # harmless if it has ended already
+        """End it, with its data; if the directory was given it is kept, and left in good order."""
         if self._is_own_data:
+            if self._process is not None:
+                self.kill()  # harmless if it has ended already
             shutil.rmtree(self.data, ignore_errors=True)
+        elif self.is_running:
+            self.resume()
+            self.stop()
 
     # What can be seen
+
+    def get_bootstrap_server(self) -> str:
+        """`bootstrap_servers`, by the name that testcontainers' KafkaContainer gives it."""
+        return self.bootstrap_servers
 
     @property
     def log_path(self) -> Path:
@@ -157,6 +171,7 @@ class RunningBroker:
 
 def wait_for_end(process: subprocess.Popen[str], patience_s: float | None = None) -> int:
     code = process.wait(patience_s)
-    if process.stdout is not None:
-        process.stdout.close()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
     return code

@@ -1,0 +1,34 @@
+"""The `ottla` command as people run it: a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+
+PATIENCE_S = 60.0
+
+
+def ottla(
+    *words: str, stdin: str | bytes = b"", environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end; its output is text."""
+    given = stdin.encode() if isinstance(stdin, str) else stdin
+    done = subprocess.run(
+        [sys.executable, "-m", "ottla.cli.main", *words],
+        input=given,
+        capture_output=True,
+        env={**clean_environment(), **(environment or {})},
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
+    )
+
+
+def clean_environment() -> dict[str, str]:
+    """Ours without the variables that commands look at."""
+    looked_at = ("OTTLA_", "KAFKA_")
+    return {name: text for name, text in os.environ.items() if not name.startswith(looked_at)}

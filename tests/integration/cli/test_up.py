@@ -1,0 +1,124 @@
+"""`ottla up` as a process: starting, stopping, and what it says when it cannot start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from tests.integration.cli.ottla_command import ottla
+
+from ottla.testing.broker import RunningBroker
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[RunningBroker]:
+    with RunningBroker() as running:
+        yield running
+
+
+def create_topic(broker: RunningBroker, name: str) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin.create_topics([NewTopic(name, 1)])[name].result(30)
+
+
+def topics(broker: RunningBroker) -> set[str]:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    return set(admin.list_topics(timeout=30).topics)
+
+
+def test_a_port_in_use_is_named_together_with_the_process_that_has_it(
+    broker: RunningBroker, tmp_path: Path
+) -> None:
+    done = ottla("up", "--listen", broker.bootstrap_servers, "--data", str(tmp_path / "data"))
+    assert done.returncode == 1
+    assert f"listener PLAINTEXT on {broker.bootstrap_servers}" in done.stderr
+    assert f"is used by process {broker.pid} (" in done.stderr
+    assert "--listen" in done.stderr
+
+
+def test_a_second_broker_on_the_same_directory_says_who_has_it_and_harms_nothing() -> None:
+    with RunningBroker() as broker:
+        create_topic(broker, "before")
+        done = ottla("up", "--listen", "127.0.0.1:0", "--data", str(broker.data))
+        assert done.returncode == 1
+        assert f"{broker.data} is in use by process {broker.pid} (" in done.stderr
+        create_topic(broker, "after")
+        broker.restart()
+        assert {"before", "after"} <= topics(broker)
+
+
+def test_the_directory_of_another_node_is_refused_with_both_ways_out(tmp_path: Path) -> None:
+    with RunningBroker(data=tmp_path, config={"node.id": "3"}) as broker:
+        broker.stop()
+    done = ottla("up", "--listen", "127.0.0.1:0", "--data", str(tmp_path))
+    assert done.returncode == 1
+    assert f"{tmp_path} belongs to node 3, and this is node 1" in done.stderr
+    assert "--set node.id=3" in done.stderr
+    assert "--data" in done.stderr
+
+
+def test_damaged_metadata_is_reported_with_its_place(tmp_path: Path) -> None:
+    with RunningBroker(data=tmp_path) as broker:
+        broker.stop()
+    (journal,) = (tmp_path / ".metadata").glob("*.journal")
+    content = bytearray(journal.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    journal.write_bytes(content)
+    done = ottla("up", "--listen", "127.0.0.1:0", "--data", str(tmp_path))
+    assert done.returncode == 1
+    assert str(journal) in done.stderr
+    assert "the file is damaged" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_that_cannot_be_used_are_all_named() -> None:
+    done = ottla("up", "--set", "num.partitons=3", "--set", "log.segment.bytes=many")
+    assert done.returncode == 2
+    assert "num.partitons: no such setting; did you mean num.partitions?" in done.stderr
+    assert "log.segment.bytes" in done.stderr
+
+
+@pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT], ids=lambda name: name.name)
+def test_a_signal_stops_it_in_good_order(name: signal.Signals) -> None:
+    with RunningBroker() as broker:
+        os.kill(broker.pid, name)
+        assert broker.wait_for_end() == 0
+        assert (broker.data / ".kafka_cleanshutdown").exists()
+
+
+def test_it_ends_with_the_standard_input_of_whoever_started_it(tmp_path: Path) -> None:
+    words = ["up", "--listen", "127.0.0.1:0", "--data", str(tmp_path), "--stop-with-stdin"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "ottla.cli.main", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"ottla is ready on 127.0.0.1:")
+        process.stdin.close()
+        assert process.wait(30) == 0
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_it_serves_on_either_event_loop(loop: str, tmp_path: Path) -> None:
+    if loop == "uvloop":
+        pytest.importorskip("uvloop")
+    with RunningBroker(arguments=["--loop", loop]) as broker:
+        host, port = broker.bootstrap_servers.rsplit(":", 1)
+        socket.create_connection((host, int(port)), 30).close()
+        create_topic(broker, "t")
+        assert "t" in topics(broker)
+
+
+def test_it_takes_all_the_descriptors_it_may_have(broker: RunningBroker) -> None:
+    lines = Path(f"/proc/{broker.pid}/limits").read_text().splitlines()
+    (soft, hard) = next(line.split()[3:5] for line in lines if line.startswith("Max open files"))
+    assert soft == hard
