@@ -1,0 +1,36 @@
+"""Which transactions a tool wants to see."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from ottla.coordinators.patterns import Matches
+from ottla.coordinators.transactions.states import BY_LABEL, State
+from ottla.coordinators.transactions.transaction import Transaction
+
+ANY_DURATION = -1
+
+
+class Filter(NamedTuple):
+    """Nothing given means nothing is left out."""
+
+    state_labels: Collection[str] = ()
+    producer_ids: Collection[int] = ()
+    duration_ms: int = ANY_DURATION  # longer than this
+    matches: Matches | None = None  # the transactional id
+
+    @property
+    def unknown_states(self) -> list[str]:
+        return [label for label in self.state_labels if label not in BY_LABEL]
+
+    def includes(self, transaction: Transaction, now_ms: int) -> bool:
+        if transaction.state is State.DEAD:
+            return False
+        if self.producer_ids and transaction.producer_id not in self.producer_ids:
+            return False
+        if self.state_labels and transaction.state.label not in self.state_labels:
+            return False
+        if self.duration_ms >= 0 and now_ms - transaction.start_ms <= self.duration_ms:
+            return False
+        return self.matches is None or self.matches(transaction.transactional_id)

@@ -1,0 +1,40 @@
+"""ListTransactions (key 66), versions 0 to 2: the transactional ids that this broker coordinates.
+
+v1 only those that are open for longer · v2 only ids that match a pattern
+States that do not exist are named in the answer.
+"""
+
+from __future__ import annotations
+
+from ottla.coordinators.patterns import compile_pattern
+from ottla.coordinators.transactions.listing import Filter
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages.list_transactions_request import ListTransactionsRequest
+from ottla.protocol.messages.list_transactions_response import (
+    ListTransactionsResponse,
+    TransactionState,
+)
+
+
+@handles(ApiKey.LIST_TRANSACTIONS, versions=range(0, 3))
+def list_transactions(
+    request: ListTransactionsRequest, context: Context
+) -> ListTransactionsResponse:
+    pattern = request.transactional_id_pattern
+    wanted = Filter(
+        frozenset(request.state_filters),
+        frozenset(request.producer_id_filters),
+        request.duration_filter,
+        compile_pattern(pattern) if pattern else None,
+    )
+    now_ms = context.parts.clock.now_ms()
+    return ListTransactionsResponse(
+        unknown_state_filters=wanted.unknown_states,
+        transaction_states=[
+            TransactionState(each.transactional_id, each.producer_id, each.state.label)
+            for each in context.parts.transactions.all_transactions()
+            if wanted.includes(each, now_ms)
+        ],
+    )
