@@ -27,7 +27,8 @@ def stored_epochs(files: FileSystem, path: str) -> tuple[EpochEntry, ...]:
     """What the file says; nothing where it says nothing sensible."""
     try:
         return LeaderEpochs.open(files, path).entries
-    except CorruptLogError:
+    except CorruptLogError as error:
+        log.warning("leader epochs are damaged: %s", error)
         return ()
 
 
@@ -39,19 +40,32 @@ def open_epochs(
     end_offset: int,
 ) -> LeaderEpochs:
     """The epochs of the records in `segments`, between these offsets."""
+    stored = stored_epochs(files, path)
+    checked = checked_epochs(path, stored, segments, start_offset, end_offset)
+    epochs = LeaderEpochs(files, path, checked)
+    if checked != [entry for entry in stored if entry.start_offset < end_offset]:
+        epochs.write()
+    return epochs
+
+
+def checked_epochs(
+    path: str,
+    stored: Sequence[EpochEntry],
+    segments: Sequence[Segment],
+    start_offset: int,
+    end_offset: int,
+) -> list[EpochEntry]:
+    """What was stored, if the records agree; else what they say themselves."""
+    entries = [entry for entry in stored if entry.start_offset < end_offset]
     try:
-        epochs = LeaderEpochs.open(files, path)
-        epochs.truncate_from_end(end_offset)
-        _check_first(path, segments, start_offset, epochs.entries)
-        _check_last(path, segments, end_offset, epochs.latest_epoch)
-        for entry in epochs.entries:
+        _check_first(path, segments, start_offset, entries)
+        _check_last(path, segments, end_offset, entries[-1].epoch if entries else None)
+        for entry in entries:
             _check_entry(path, segments, start_offset, entry)
-        return epochs
     except CorruptLogError as error:
         log.warning("building leader epochs from the records: %s", error)
-    epochs = LeaderEpochs(files, path)
-    epochs.assign_all(epochs_in(segments))
-    return epochs
+        return list(epochs_in(segments))
+    return entries
 
 
 def _check_first(

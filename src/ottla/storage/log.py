@@ -43,7 +43,7 @@ class Log:
         log_start_offset: int,
         log_end_offset: int,
         recovery_point: int,
-        snapshot_offset: int | None = None,
+        snapshots: SnapshotFiles | None = None,
         states: ProducerStates | None = None,
         damage: Sequence[CorruptLogError] = (),
     ) -> None:
@@ -65,8 +65,7 @@ class Log:
         self.has_unsynced_cut = False
         self.last_flush_ms = self.clock.now_ms()
         self.cuts = 0  # how often records were taken away, so that a sync meanwhile counts nothing
-        self.snapshots = SnapshotFiles(context.files, path)
-        self.snapshot_offset = snapshot_offset  # of the newest snapshot on disk, if known
+        self.snapshots = snapshots or SnapshotFiles(context.files, path)
         self.damage = tuple(damage)  # what recovery found in records that were once synced
         self.last_noted_epoch = -1
         self.is_closed = False
@@ -235,8 +234,9 @@ class Log:
         """Leave everything so that it can be opened again without reading the records."""
         try:
             self.segments.active.seal()
-            if self.snapshot_offset != self.log_end_offset:
+            if self.snapshots.newest != self.log_end_offset:
                 take_snapshot(self, self.log_end_offset, sync=True)
+                self.snapshots.remove_strays(self.segments.base_offsets)
                 self.has_unsynced_names = True
             if self._leader_epochs is not None and self._leader_epochs.is_dirty:
                 self._leader_epochs.write()

@@ -59,6 +59,11 @@ class OffsetIndex:
         return len(self) * ENTRY_BYTES
 
     @property
+    def file_bytes(self) -> int:
+        """The length of the file, with whatever stands behind the last entry."""
+        return self._entries.file_bytes
+
+    @property
     def is_full(self) -> bool:
         self._entries.open()
         return self._entries.count >= self._entries_max

@@ -28,6 +28,7 @@ from ottla.storage.file_names import (
 )
 from ottla.storage.leftovers import SwapRange, replaced_names, sort_leftovers, swapped_segments
 from ottla.storage.log_context import LogContext
+from ottla.storage.producer_replay import SnapshotFiles
 from ottla.storage.scanning import walk_headers
 from ottla.storage.segment import Segment
 from ottla.storage.segment_files import create_segment, open_segment
@@ -45,6 +46,7 @@ class PartitionFiles:
         self.config = config
         self._files = context.files
         self._names = self._files.list_directory(path)
+        self._parsed = parse_names(self._names)
         self._without_index: list[Segment] = []
 
     def finish_swaps(self) -> None:
@@ -60,10 +62,11 @@ class PartitionFiles:
             self._files.rename(f"{self.path}/{swap}", f"{self.path}/{final}")
         self._files.sync_directory(self.path)
         self._names = self._files.list_directory(self.path)
+        self._parsed = parse_names(self._names)
 
     def open_segments(self) -> list[Segment]:
         """Every segment that has records, in order; indexes that have none are removed."""
-        present = set(self._parsed())
+        present = set(self._parsed)
         bases = sorted(file.offset for file in present if file.suffix == LOG_SUFFIX)
         orphans = {file for file in present if file.suffix in _INDEX_SUFFIXES} - {
             SegmentFileName(base, suffix) for base in bases for suffix in _INDEX_SUFFIXES
@@ -83,7 +86,7 @@ class PartitionFiles:
 
     def first_damaged_transactions(self, segments: Iterable[Segment]) -> int | None:
         """The base offset of the first segment whose index of aborted transactions is damaged."""
-        listed = {f.offset for f in self._parsed() if f.suffix == TRANSACTION_INDEX_SUFFIX}
+        listed = {f.offset for f in self._parsed if f.suffix == TRANSACTION_INDEX_SUFFIX}
         for segment in segments:
             if segment.base_offset in listed:
                 try:
@@ -93,9 +96,9 @@ class PartitionFiles:
                     return segment.base_offset
         return None
 
-    def newest_snapshot(self, end_offset: int) -> int | None:
-        offsets = [file.offset for file in self._parsed() if file.suffix == SNAPSHOT_SUFFIX]
-        return max((offset for offset in offsets if offset <= end_offset), default=None)
+    def snapshots(self) -> SnapshotFiles:
+        offsets = [file.offset for file in self._parsed if file.suffix == SNAPSHOT_SUFFIX]
+        return SnapshotFiles(self._files, self.path, offsets)
 
     def new_segment(self, base_offset: int) -> Segment:
         return create_segment(
@@ -118,9 +121,6 @@ class PartitionFiles:
             self.context.deletions.add(removal, due_ms)
         if doomed:
             self._files.sync_directory(self.path)
-
-    def _parsed(self) -> list[SegmentFileName]:
-        return [file for name in self._names if (file := parse_segment_file_name(name))]
 
     def _open_segment(self, base_offset: int, present: set[SegmentFileName]) -> Segment:
         needed = (OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX)
@@ -155,3 +155,7 @@ class PartitionFiles:
     def _remove(self, names: Iterable[str]) -> None:
         for name in names:
             self._files.remove(f"{self.path}/{name}")
+
+
+def parse_names(names: Iterable[str]) -> list[SegmentFileName]:
+    return [file for name in names if (file := parse_segment_file_name(name))]

@@ -9,13 +9,14 @@ Leaves    the state to `producer_state.py`, the format to `producer_snapshot.py`
 from __future__ import annotations
 
 import logging
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 
 from ottla.base.filesystem import File, FileSystem
 from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import SNAPSHOT_SUFFIX, parse_segment_file_name, segment_file_name
+from ottla.storage.file_names import SNAPSHOT_SUFFIX, segment_file_name
 from ottla.storage.producer_snapshot import read_snapshot, write_snapshot
 from ottla.storage.producer_state import ProducerStates
 from ottla.storage.scanning import walk_headers
@@ -31,46 +32,51 @@ REFILL_BYTES = 1 << 20
 
 
 class SnapshotFiles:
-    def __init__(self, files: FileSystem, directory: str) -> None:
-        self._files = files
+    def __init__(self, files: FileSystem, directory: str, offsets: Iterable[int] = ()) -> None:
         self.directory = directory
+        self._files = files
+        self._offsets = sorted(offsets)  # of all that are there
+
+    def __contains__(self, offset: int) -> bool:
+        at = bisect_left(self._offsets, offset)
+        return at < len(self._offsets) and self._offsets[at] == offset
+
+    @property
+    def newest(self) -> int | None:
+        return self._offsets[-1] if self._offsets else None
 
     def path(self, offset: int) -> str:
         return f"{self.directory}/{segment_file_name(offset, SNAPSHOT_SUFFIX)}"
 
     def offsets(self) -> list[int]:
         """Of all snapshots, ascending."""
-        parsed = map(parse_segment_file_name, self._files.list_directory(self.directory))
-        return [
-            name.offset
-            for name in parsed
-            if name and name.suffix == SNAPSHOT_SUFFIX and not name.state
-        ]
+        return list(self._offsets)
 
     def write(self, states: ProducerStates, offset: int, *, sync: bool) -> None:
+        if offset not in self:
+            insort(self._offsets, offset)
         write_snapshot(self._files, self.path(offset), states.producers, sync=sync)
 
     def remove(self, offsets: Iterable[int]) -> None:
-        for offset in offsets:
-            try:
-                self._files.remove(self.path(offset))
-            except FileNotFoundError:
-                pass
+        for offset in set(offsets):
+            if offset in self:
+                self._offsets.remove(offset)
+                try:
+                    self._files.remove(self.path(offset))
+                except FileNotFoundError:
+                    pass
 
-    def remove_strays(self, base_offsets: Iterable[int], end_offset: int) -> None:
+    def remove_strays(self, base_offsets: Iterable[int]) -> None:
         """Keep one a segment, which recovery may need, and the newest."""
-        offsets = [offset for offset in self.offsets() if offset <= end_offset]
-        kept = {*base_offsets, *offsets[-1:]}
-        self.remove(
-            offset for offset in self.offsets() if offset not in kept or offset > end_offset
-        )
+        kept = {*base_offsets, self.newest}
+        self.remove(offset for offset in self.offsets() if offset not in kept)
 
     def load_newest(self, end_offset: int) -> ProducerStates | None:
         """The state at the newest usable snapshot up to `end_offset`."""
         for offset in reversed([each for each in self.offsets() if each <= end_offset]):
             try:
                 entries = read_snapshot(self._files, self.path(offset))
-            except CorruptLogError as error:
+            except (CorruptLogError, FileNotFoundError) as error:
                 log.warning("removing a damaged snapshot: %s", error)
                 self.remove([offset])
                 continue

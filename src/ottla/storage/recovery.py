@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
-from ottla.storage.epoch_replay import open_epochs, stored_epochs
+from ottla.storage.epoch_replay import checked_epochs, stored_epochs
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import LEADER_EPOCHS_NAME
 from ottla.storage.flushing import flush
@@ -65,12 +65,20 @@ def open_log(
     recovery_point = checkpoint.recovery_point or 0
     from_offset = recovery_point if damaged_from is None else min(damaged_from, recovery_point)
     try:
-        return _recover(files, partition, segments, from_offset, checkpoint, progress)
+        log = _recover(files, partition, segments, from_offset, checkpoint, progress)
+        if (
+            log.log_end_offset >= recovery_point
+            or not segments
+            or from_offset <= segments[0].base_offset
+        ):
+            return log
+        logger.error("reading the whole log, because it ends before offset %d", recovery_point)
     except CorruptLogError as error:
-        # What was to be believed cannot be read. Look at all of it, and keep what is whole.
         logger.error("reading the whole log, because of %s", error)
+    # What was to be believed is not there, or cannot be read. Look at all, and believe nothing.
     for segment in segments:
         segment.close()
+    files = PartitionFiles(context, path, config)
     return _recover(files, partition, files.open_segments(), 0, checkpoint, progress)
 
 
@@ -101,7 +109,7 @@ def _clean_log(
         log_start_offset=max(checkpoint.log_start_offset, segments[0].base_offset),
         log_end_offset=end_offset,
         recovery_point=end_offset,
-        snapshot_offset=files.newest_snapshot(end_offset),
+        snapshots=files.snapshots(),
     )
 
 
@@ -121,9 +129,11 @@ def _recover(
     unread = known.reaching(from_offset)
     trusted = [segment for segment in segments if segment not in unread]
     files.rebuild_missing_indexes(trusted)
-    recovered = _read_again(files, known, trusted, unread, checkpoint, progress)
+    snapshots = files.snapshots()
+    recovered = _read_again(files, snapshots, known, trusted, unread, checkpoint, progress)
     files.drop(recovered.dropped)
-    if recovered.end_offset < recovery_point:
+    lost = recovered.end_offset < recovery_point
+    if lost:
         recovered.damage.append(_lost_end(recovered, recovery_point))
     if recovered.end_offset < checkpoint.log_start_offset:
         return _start_over(files, partition, [*trusted, *recovered.kept], recovered, checkpoint)
@@ -135,7 +145,8 @@ def _recover(
         Segments([*trusted, *recovered.kept]),
         log_start_offset=max(checkpoint.log_start_offset, segments[0].base_offset),
         log_end_offset=recovered.end_offset,
-        recovery_point=min(recovery_point, recovered.end_offset),
+        recovery_point=recovery_point if not lost else unread[0].base_offset,
+        snapshots=snapshots,
         states=recovered.states,
         damage=recovered.damage,
     )
@@ -153,6 +164,7 @@ def _recover(
 
 def _read_again(
     files: PartitionFiles,
+    snapshots: SnapshotFiles,
     known: Segments,
     trusted: list[Segment],
     unread: list[Segment],
@@ -160,20 +172,19 @@ def _read_again(
     progress: Callable[[int], None],
 ) -> Recovered:
     first_offset = unread[0].base_offset
-    snapshots = SnapshotFiles(files.context.files, files.path)
     # Later ones may tell of records that a truncation took away, and a power cut brought back.
     snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
     states = load_states(snapshots, known, first_offset)
+    if trusted and first_offset not in snapshots:
+        snapshots.write(states, first_offset, sync=False)
     epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
     stored = stored_epochs(files.context.files, epochs_path)
-    epochs = open_epochs(
-        files.context.files, epochs_path, trusted, checkpoint.log_start_offset, first_offset
-    )
+    before = checked_epochs(epochs_path, stored, trusted, checkpoint.log_start_offset, first_offset)
     # Compaction leaves gaps between segments, but only where the recovery point has passed.
     may_have_gaps = files.config.is_compacted and checkpoint.recovery_point is None
     recovered = recover_segments(
         unread, checkpoint.recovery_point or 0, may_have_gaps,
-        states, list(epochs.entries), snapshots, progress,
+        states, before, snapshots, progress,
     )  # fmt: skip
     if [entry for entry in stored if entry.start_offset < recovered.end_offset] != recovered.epochs:
         LeaderEpochs(files.context.files, epochs_path, recovered.epochs).write()
@@ -200,6 +211,7 @@ def _start_over(
         log_start_offset=start,
         log_end_offset=start,
         recovery_point=min(checkpoint.recovery_point or 0, start),
+        snapshots=files.snapshots(),
         damage=recovered.damage,
     )
     log.snapshots.remove(log.snapshots.offsets())

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.storage.producer_replay import load_states
 from ottla.storage.rolling import roll
 from ottla.storage.segment_search import largest_timestamp
 from ottla.storage.truncation import retire
@@ -110,9 +111,13 @@ def _delete(log: Log, count: int) -> int:
         return 0
     if count == len(log.segments):
         roll(log)
-    doomed = log.segments[:count]
-    advance_log_start(log, log.segments[count].base_offset)
+    doomed, first_offset = log.segments[:count], log.segments[count].base_offset
+    advance_log_start(log, first_offset)
     try:
+        if first_offset not in log.snapshots:
+            # Lost somehow; from what stays it could not be made again.
+            states = load_states(log.snapshots, log.segments, first_offset)
+            log.snapshots.write(states, first_offset, sync=True)
         retire(log, doomed)
         log.snapshots.remove(segment.base_offset for segment in doomed)
     except OSError as error:

@@ -74,7 +74,6 @@ def take_snapshot(log: Log, offset: int, *, sync: bool = False) -> None:
     states.end_offset = offset
     try:
         log.snapshots.write(states, offset, sync=sync)
-        log.snapshot_offset = offset
     except OSError as error:
         if not is_full(error):
             raise log.health.failed(f"writing a snapshot of {log.path}", error) from error

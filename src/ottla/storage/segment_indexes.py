@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 from ottla.base.filesystem import FileSystem
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import (
     OFFSET_INDEX_SUFFIX,
     TIME_INDEX_SUFFIX,
@@ -22,6 +23,7 @@ from ottla.storage.file_names import (
     segment_file_name,
 )
 from ottla.storage.offset_index import OffsetIndex
+from ottla.storage.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 from ottla.storage.time_index import TimeIndex
 from ottla.storage.transaction_index import TransactionIndex
 
@@ -110,12 +112,24 @@ class SegmentIndexes:
         """Offset and time index from the records; unchanged if reading these raises."""
         entries, largest = collect_entries(batches, interval_bytes)
         self._pending.clear()
+        self._room = UNKNOWN_ROOM
+        if not len(entries) and self._says_only(*largest):
+            return  # cutting and writing files again would cost most of opening a small log
         self._offsets.clear()
         self._times.clear()
-        self._room = UNKNOWN_ROOM
         for at in range(0, len(entries), 4):
             self.add(*entries[at : at + 4])
         self.finish(*largest)
+
+    def _says_only(self, timestamp: int, timestamp_offset: int) -> bool:
+        """Whether the indexes are those of a segment too small for entries but the last."""
+        expected = 0 if timestamp == NO_TIMESTAMP else 1
+        if self._offsets.file_bytes or self._times.file_bytes != expected * TIME_ENTRY_BYTES:
+            return False
+        try:
+            return not expected or self._times.last_entry == (timestamp, timestamp_offset)
+        except CorruptLogError:
+            return False
 
     def drop_transactions(self) -> None:
         """Begin the index of aborted transactions anew, however damaged it is."""

@@ -61,6 +61,11 @@ class TimeIndex:
         return len(self) * ENTRY_BYTES
 
     @property
+    def file_bytes(self) -> int:
+        """The length of the file, with whatever stands behind the last entry."""
+        return self._entries.file_bytes
+
+    @property
     def is_full(self) -> bool:
         """One entry is held back for the moment when the segment is closed."""
         self._entries.open()

@@ -126,6 +126,5 @@ def _now_ends_at(log: Log, offset: int) -> None:
     log.cuts += 1
     log.has_unsynced_cut = True
     log.log_end_offset = offset
-    log.snapshot_offset = None
     log.forget_producer_states()
     log.forget_epochs_from(offset)
