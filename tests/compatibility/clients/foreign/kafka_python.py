@@ -1,4 +1,4 @@
-"""kafka-python, all of it in Python."""
+"""kafka-python, all of it in Python. It is loaded here first: that warns of what it uses itself."""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from tests.compatibility.clients.foreign.client import ORDINARY, PATIENCE_S, How, Record, Stored
 
+QUIET = {"log_level": 0}  # what goes wrong is told by exceptions
+
 
 class Librdkafka:
     def __init__(self, bootstrap: str) -> None:
@@ -25,7 +27,7 @@ class Librdkafka:
             offsets.append(-1 if message.offset() is None else max(-1, message.offset()))
 
         settings = {"compression.type": how.codec, "acks": how.acks, "linger.ms": 1, **how.extra}
-        producer = Producer({"bootstrap.servers": self._bootstrap, **settings})
+        producer = Producer({"bootstrap.servers": self._bootstrap, **QUIET, **settings})
         for record in records:
             producer.produce(
                 topic, record.value, record.key, how.partition, on_delivery=delivered,
@@ -59,7 +61,7 @@ class Librdkafka:
 def consumer(bootstrap: str, **settings: Any) -> Iterator[Consumer]:
     defaults = {
         "bootstrap.servers": bootstrap, "group.id": "unused", "enable.auto.commit": False,
-        "auto.offset.reset": "error", "fetch.wait.max.ms": 50,
+        "auto.offset.reset": "error", "fetch.wait.max.ms": 50, **QUIET,
     }  # fmt: skip
     reader = Consumer(defaults | settings)
     try:
