@@ -174,7 +174,7 @@ def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:
     last_offset = header.base_offset + header.last_offset_delta
     size, timestamp = LENGTH_PREFIX_BYTES + header.batch_length, header.max_timestamp
     if segment.should_roll(log.config, size, last_offset, timestamp, now_ms):
-        segment = roll(log, last_offset)
+        segment = roll(log, header)
     return segment
 
 

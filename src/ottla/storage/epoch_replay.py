@@ -18,7 +18,7 @@ from ottla.storage.file_names import OFFSET_MAX
 from ottla.storage.leader_epochs import EpochEntry, LeaderEpochs
 from ottla.storage.scanning import walk_headers
 from ottla.storage.segment import Segment
-from ottla.storage.segment_search import IndexDamage, find_batch, last_before, walk_from
+from ottla.storage.segment_search import find_batch, last_before
 
 log = logging.getLogger(__name__)
 
@@ -136,20 +136,10 @@ def epochs_in(segments: Iterable[Segment]) -> Iterator[EpochEntry]:
         if first[1].partition_leader_epoch > last:
             last = first[1].partition_leader_epoch
             yield EpochEntry(last, first[1].base_offset)
-        if _last_epoch(segment) == last:
+        final = last_before(segment, OFFSET_MAX)
+        if final is not None and final.partition_leader_epoch == last:
             continue
         for _, header in walk_headers(segment.file, 0, segment.size):
             if header.partition_leader_epoch > last:
                 last = header.partition_leader_epoch
                 yield EpochEntry(last, header.base_offset)
-
-
-def _last_epoch(segment: Segment) -> int | None:
-    """None where a damaged index hides it: then the whole segment is read."""
-    epoch = -1
-    try:
-        for _, header in walk_from(segment, segment.indexes.offsets.last_entry):
-            epoch = header.partition_leader_epoch
-    except IndexDamage:
-        return None
-    return epoch

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.directory_health import is_full
 from ottla.storage.segment import RELATIVE_OFFSET_MAX, Segment
 from ottla.storage.segment_files import create_segment
@@ -20,15 +21,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def roll(log: Log, last_offset: int = 0) -> Segment:
-    """A new active segment for records up to `last_offset`; the active one, if it is still empty.
+def roll(log: Log, header: BatchHeader | None = None) -> Segment:
+    """A new active segment, in which the batch with `header` has room; the active one, if it is
+    still empty.
 
     It begins at the end of the log, so that after a crash a gap between two segments tells of a
     lost end. Only where offsets make a longer step than an index can hold it begins behind it.
     """
     active, base_offset = log.segments.active, log.log_end_offset
-    if last_offset - base_offset > RELATIVE_OFFSET_MAX:
-        base_offset = last_offset - RELATIVE_OFFSET_MAX
+    if header is not None and header.last_offset - base_offset > RELATIVE_OFFSET_MAX:
+        base_offset = header.base_offset
     if active.base_offset == base_offset:
         return active
     try:

@@ -26,6 +26,7 @@ from ottla.storage.segment import RELATIVE_OFFSET_MAX, Segment
 logger = logging.getLogger(__name__)
 
 OFFSET_MAX = 2**63 - 1
+LONG_STEP = 2**30  # that many records are not lost at once
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ def recover_segments(
     """
     result = Recovered(states, epochs, segments[0].base_offset)
     for at, segment in enumerate(segments):
-        is_gap = at > 0 and not _follows(segment, segments[at - 1], result.end_offset)
+        is_gap = at > 0 and not _follows(segment, result.end_offset)
         if is_gap and segment.base_offset > recovery_point:
             result.has_gaps = may_have_gaps
         if is_gap and segment.base_offset > recovery_point and not may_have_gaps:
@@ -83,11 +84,9 @@ def recover_segments(
     return result
 
 
-def _follows(segment: Segment, previous: Segment, end_offset: int) -> bool:
+def _follows(segment: Segment, end_offset: int) -> bool:
     """Segments begin where the one before ends, except where offsets make a very long step."""
-    if segment.base_offset - previous.base_offset > RELATIVE_OFFSET_MAX:
-        return True
-    return segment.base_offset == end_offset
+    return segment.base_offset == end_offset or segment.base_offset - end_offset > LONG_STEP
 
 
 class _Scan:

@@ -86,9 +86,10 @@ class World:
     @property
     def end_offset(self) -> int:
         """Of the list."""
-        return read_header(self.batches[-1]).next_offset if self.batches else self._base_offset
+        last = read_header(self.batches[-1]).next_offset if self.batches else 0
+        return max(last, self._end_floor)
 
-    _base_offset = 0
+    _end_floor = 0  # where the log went on after records at its end were lost
 
     # Appending
 
@@ -177,14 +178,13 @@ class World:
         while self.batches and read_header(self.batches[-1]).last_offset >= offset:
             self.batches.pop()
         assert self.log.log_end_offset <= offset
-        if not self.batches:
-            self._base_offset = self.log.log_end_offset
+        self._end_floor = 0 if self.batches else self.log.log_end_offset
         self._cut()
 
     def start_at(self, offset: int) -> None:
         self.log.truncate_fully_and_start_at(offset)
         self.batches.clear()
-        self._base_offset = offset
+        self._end_floor = offset
         self._cut()
 
     def _cut(self) -> None:
@@ -198,7 +198,7 @@ class World:
         while self.batches and read_header(self.batches[0]).last_offset < first:
             self.batches.pop(0)
         if not self.batches:
-            self._base_offset = self.log.log_end_offset
+            self._end_floor = self.log.log_end_offset
 
     def flush(self) -> None:
         from ottla.storage.flushing import flush
@@ -241,8 +241,7 @@ class World:
         for batch in survivors:
             assert batch in self.ever[read_header(batch).base_offset], "never written like this"
         self.batches = survivors
-        if not survivors:
-            self._base_offset = self.log.log_end_offset
+        self._end_floor = self.log.log_end_offset
         self.leader_epoch += 1
         self.adopt_producers()
 
