@@ -94,9 +94,9 @@ def encode_answer(response: Message | None, context: Context, header: RequestHea
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:
     """What a client is told about trouble. Here alone catching everything is right."""
     if isinstance(error, BrokerError):
-        return handler.refuse(request, error.code, error.message)
+        return handler.refuse(request, error.code, error.message, context.version)
     log.error("bug while handling %s v%s", context.key.name, context.version, exc_info=error)
-    return handler.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, "")
+    return handler.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, "", context.version)
 
 
 def refuse_version(key: ApiKey, header: RequestHeader) -> Answer:

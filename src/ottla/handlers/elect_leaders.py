@@ -9,10 +9,32 @@ from ottla.controller.elect_leaders import decide_elect_leaders
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.elect_leaders_request import ElectLeadersRequest
-from ottla.protocol.messages.elect_leaders_response import ElectLeadersResponse
+from ottla.protocol.messages.elect_leaders_response import (
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+
+ERROR_FOR_ALL_FROM = 1
 
 
-@handles(ApiKey.ELECT_LEADERS, versions=range(0, 3))
+def refuse_elect_leaders(
+    request: ElectLeadersRequest, code: ErrorCode, message: str, version: int
+) -> ElectLeadersResponse:
+    """Told for every partition that was named; before version 1 there is no other place."""
+    return ElectLeadersResponse(
+        error_code=code if version >= ERROR_FOR_ALL_FROM else ErrorCode.NONE,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic.topic, [PartitionResult(each, code, message) for each in topic.partitions]
+            )
+            for topic in request.topic_partitions or ()
+        ],
+    )
+
+
+@handles(ApiKey.ELECT_LEADERS, versions=range(0, 3), refuse_in_version=refuse_elect_leaders)
 async def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeadersResponse:
     return await context.parts.controller.decide(lambda state: decide_elect_leaders(state, request))

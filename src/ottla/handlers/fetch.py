@@ -60,11 +60,26 @@ class Found(NamedTuple):
     check: RangeCheck | None
 
 
-def refuse_fetch(_request: FetchRequest, code: ErrorCode, _message: str) -> FetchResponse:
-    return FetchResponse(error_code=code)
+def refuse_fetch(
+    request: FetchRequest, code: ErrorCode, _message: str, version: int
+) -> FetchResponse:
+    """Told for the whole answer where it has a place, and for every partition where names go."""
+    if version >= TOPIC_IDS_FROM:
+        return FetchResponse(error_code=code)
+    topics = [
+        FetchableTopicResponse(
+            topic.topic,
+            partitions=[
+                PartitionData(part.partition, code, -1, -1, -1, records=NOTHING)
+                for part in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    return FetchResponse(error_code=code, responses=topics)
 
 
-@handles(ApiKey.FETCH, versions=range(4, 19), refuse=refuse_fetch)
+@handles(ApiKey.FETCH, versions=range(4, 19), refuse_in_version=refuse_fetch)
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Awaitable[FetchResponse]:
     fetching = Fetching(request, context)
     if not fetching.look() and request.max_wait_ms > 0:

@@ -35,9 +35,9 @@ class Coordinating(Protocol):
 
 
 def refuse_find(
-    request: FindCoordinatorRequest, code: ErrorCode, message: str
+    request: FindCoordinatorRequest, code: ErrorCode, message: str, version: int
 ) -> FindCoordinatorResponse:
-    if request.coordinator_keys:
+    if version >= SEVERAL_FROM:
         error = BrokerError(code, message)
         return FindCoordinatorResponse(
             coordinators=[refused(key, error) for key in request.coordinator_keys]
@@ -47,7 +47,7 @@ def refuse_find(
     )
 
 
-@handles(ApiKey.FIND_COORDINATOR, versions=range(7), refuse=refuse_find)
+@handles(ApiKey.FIND_COORDINATOR, versions=range(7), refuse_in_version=refuse_find)
 def find_coordinator(
     request: FindCoordinatorRequest, context: Context
 ) -> FindCoordinatorResponse | Working:

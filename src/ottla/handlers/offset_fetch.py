@@ -36,7 +36,16 @@ TOPIC_IDS_FROM = 10
 NO_OFFSET = -1
 
 
-@handles(ApiKey.OFFSET_FETCH, versions=range(1, 11))
+def refuse_offset_fetch(
+    request: OffsetFetchRequest, code: ErrorCode, message: str, version: int
+) -> OffsetFetchResponse:
+    error = BrokerError(code, message)
+    asked = request.groups if version >= SEVERAL_GROUPS_FROM else [as_group(request)]
+    groups = [refused(each.group_id, each.topics or (), error, version) for each in asked]
+    return response_of(groups, version)
+
+
+@handles(ApiKey.OFFSET_FETCH, versions=range(1, 11), refuse_in_version=refuse_offset_fetch)
 def offset_fetch(
     request: OffsetFetchRequest, context: Context
 ) -> OffsetFetchResponse | Awaitable[OffsetFetchResponse]:

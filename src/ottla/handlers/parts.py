@@ -16,7 +16,7 @@ from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
-from ottla.replication.fetch_sessions import FetchSessions
+from ottla.replication.fetch_sessions import FetchSession, FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ class Parts:
     markers: MarkerWriter
     quotas: Any = None
 
+    def __post_init__(self) -> None:
+        self.fetch_sessions.on_eviction = self._forget_session
+
     @property
     def layers(self) -> BrokerLayers:
         """The broker's settings as they hold now, by source."""
@@ -64,5 +67,9 @@ class Parts:
     def close_fetch_session(self, session_id: int) -> None:
         session = self.fetch_sessions.get(session_id)
         if session is not None:
-            self.replicas.leave(session, list(session.partitions))
             self.fetch_sessions.close(session_id)
+            self._forget_session(session)
+
+    def _forget_session(self, session: FetchSession) -> None:
+        """Partitions tell their news to sessions: not to one that nobody reads any more."""
+        self.replicas.leave(session, list(session.partitions))

@@ -29,6 +29,7 @@ class Working(NamedTuple):
 Outcome = Message | None | Awaitable[Message | None] | Working
 HandlerFunction = Callable[[Any, Any], Outcome]
 Refusal = Callable[[Any, ErrorCode, str], Message]
+RefusalInVersion = Callable[[Any, ErrorCode, str, int], Message]
 F = TypeVar("F", bound=HandlerFunction)
 
 
@@ -36,23 +37,30 @@ class Handler(NamedTuple):
     key: ApiKey
     versions: range
     function: HandlerFunction
-    refuse: Refusal  # the answer when the whole request is refused
+    refuse: RefusalInVersion  # the answer when the whole request is refused
     is_working: bool  # an `async def` has not taken effect before it is done
 
 
 _handlers: dict[ApiKey, Handler] = {}
 
 
-def handles(key: ApiKey, versions: range, refuse: Refusal | None = None) -> Callable[[F], F]:
+def handles(
+    key: ApiKey,
+    versions: range,
+    refuse: Refusal | None = None,
+    *,
+    refuse_in_version: RefusalInVersion | None = None,
+) -> Callable[[F], F]:
     """Declare a function as the handler of an API.
 
     A plain function has taken effect when it returns; if it returns an awaitable, only the answer
     is still to come. With an `async def` the connection's next request waits until it is done.
+    A refusal that has another place in some versions is told which version it is for.
     """
 
     def register(function: F) -> F:
         is_working = inspect.iscoroutinefunction(function)
-        refusal = refuse or top_level_refusal(key)
+        refusal = refuse_in_version or in_any_version(refuse or top_level_refusal(key))
         _handlers[key] = Handler(key, versions, function, refusal, is_working)
         return function
 
@@ -63,6 +71,10 @@ def handles(key: ApiKey, versions: range, refuse: Refusal | None = None) -> Call
 def handler_of(key: ApiKey) -> Handler:
     import_module(f"ottla.handlers.{SERVED[key].module}")
     return _handlers[key]
+
+
+def in_any_version(refuse: Refusal) -> RefusalInVersion:
+    return lambda request, code, message, _version: refuse(request, code, message)
 
 
 def top_level_refusal(key: ApiKey) -> Refusal:

@@ -8,7 +8,7 @@ Leaves    reading to the fetch handler, time to the caller.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from random import Random
 from typing import NamedTuple, Protocol
 
@@ -155,6 +155,7 @@ class FetchSessions:
 
     def __init__(self, slots_max: int, rng: Random) -> None:
         self.slots_max = slots_max
+        self.on_eviction: Callable[[FetchSession], None] = lambda _session: None
         self._rng = rng
         self._sessions: dict[int, FetchSession] = {}
 
@@ -188,6 +189,7 @@ class FetchSessions:
             if victim is None:
                 return None
             self.close(victim.id)
+            self.on_eviction(victim)
         session = FetchSession(self._new_id(), is_follower, uses_topic_ids, now_ms)
         self._sessions[session.id] = session
         return session
