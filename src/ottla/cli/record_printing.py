@@ -1,0 +1,128 @@
+"""Printing records by a template.
+
+Promises  a template is looked at once; printing a record is a call for each of its pieces.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ottla.cli.moments import format_moment
+from ottla.cli.records import Header, Record
+from ottla.cli.template_numbers import number_encoder
+from ottla.cli.templates import HEADERS, TEXT, TIME, BadTemplate, Field, Literal, Piece
+
+
+class Around(NamedTuple):
+    """What a record does not know about itself."""
+
+    number: int = 1  # which record of this run it is
+    start_offset: int = -1
+    end_offset: int = -1
+
+
+Print = Callable[[Record, Around], bytes]
+
+_TEXTS: dict[str, Callable[[Record], bytes | None]] = {
+    "t": lambda record: record.topic.encode(),
+    "k": lambda record: record.key,
+    "v": lambda record: record.value,
+}
+_NUMBERS: dict[str, Callable[[Record, Around], int]] = {
+    "T": lambda record, _: len(record.topic.encode()),
+    "K": lambda record, _: length(record.key),
+    "V": lambda record, _: length(record.value),
+    "H": lambda record, _: len(record.headers),
+    "p": lambda record, _: record.partition,
+    "o": lambda record, _: record.offset,
+    "e": lambda record, _: record.leader_epoch,
+    "i": lambda _, around: around.number,
+    "[": lambda _, around: around.start_offset,
+    "]": lambda _, around: around.end_offset,
+}
+
+
+def record_printer(template: Sequence[Piece], null: bytes = b"") -> Print:
+    """`null` stands for keys and values that are null."""
+    parts = [_part(piece, null) for piece in template]
+    return lambda record, around: b"".join([part(record, around) for part in parts])
+
+
+def _part(piece: Piece, null: bytes) -> Print:
+    if isinstance(piece, Literal):
+        content = piece.content
+        return lambda _record, _around: content
+    if piece.kind == TEXT:
+        take, write = _TEXTS[piece.letter], text_encoder(piece.way)
+        return lambda record, _: null if (text := take(record)) is None else write(text)
+    if piece.kind == TIME:
+        write_time = time_encoder(piece.way)
+        return lambda record, _: write_time(record.timestamp_ms)
+    if piece.kind == HEADERS:
+        return _headers(piece, null)
+    number, write_number = _NUMBERS[piece.letter], number_encoder(piece.way)
+    return lambda record, around: write_number(number(record, around))
+
+
+def _headers(piece: Field, null: bytes) -> Print:
+    """A header is printed as the record whose key and value it has."""
+    inner = record_printer(piece.inner, null)
+    return lambda record, around: b"".join(
+        [inner(as_record(header), around) for header in record.headers]
+    )
+
+
+def as_record(header: Header) -> Record:
+    name, value = header
+    return Record(value, key=name.encode())
+
+
+def length(text: bytes | None) -> int:
+    return -1 if text is None else len(text)
+
+
+def text_encoder(way: str) -> Callable[[bytes], bytes]:
+    match way:
+        case "":
+            return lambda text: text
+        case "hex":
+            return lambda text: text.hex().encode()
+        case "base64":
+            return base64.b64encode
+        case "base64raw":
+            return lambda text: base64.b64encode(text).rstrip(b"=")
+    return unpacker(way.partition("[")[2].removesuffix("]"))
+
+
+def unpacker(layout: str) -> Callable[[bytes], bytes]:
+    """`[>iq]` as struct has it; what is left over is printed as it is."""
+    try:
+        fields = struct.Struct(layout if layout[:1] in "<>=!" else f">{layout}")
+    except struct.error as error:
+        raise BadTemplate(f"unpack[{layout}]: {error}") from error
+
+    def unpack(text: bytes) -> bytes:
+        if len(text) < fields.size:
+            return text
+        values = [_plain(value) for value in fields.unpack_from(text)]
+        rest = text[fields.size :]
+        return b" ".join([*values, rest] if rest else values)
+
+    return unpack
+
+
+def _plain(value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def time_encoder(way: str) -> Callable[[int], bytes]:
+    if way == "rfc3339":
+        return lambda timestamp_ms: format_moment(timestamp_ms).encode()
+    if way.startswith("strftime["):
+        layout = way.removeprefix("strftime[").removesuffix("]")
+        return lambda timestamp_ms: time.strftime(layout, time.gmtime(timestamp_ms / 1000)).encode()
+    return number_encoder(way)
