@@ -15,12 +15,19 @@ final class ToolsOracle {
     /** A tool asked to end the process. */
     private static final class Exited extends RuntimeException {
         private static final long serialVersionUID = 1L;
-        private final int status;
 
-        Exited(int status, String message) {
+        Exited(String message) {
             super(message);
-            this.status = status;
         }
+    }
+
+    /**
+     * What the tool ended with. Some tools catch whatever is thrown, complain and exit again:
+     * in a process of its own the first exit would have been the last.
+     */
+    private static final class End {
+        private int status = 0;
+        private boolean isReached = false;
     }
 
     private ToolsOracle() {
@@ -48,18 +55,25 @@ final class ToolsOracle {
             ByteArrayOutputStream printed, ByteArrayOutputStream complaints) throws Exception {
         PrintStream stdout = System.out;
         PrintStream stderr = System.err;
+        End end = new End();
+        ByteArrayOutputStream afterwards = new ByteArrayOutputStream();
         Exit.setExitProcedure((status, message) -> {
-            throw new Exited(status, message);
+            if (!end.isReached) {
+                end.isReached = true;
+                end.status = status;
+                System.setErr(new PrintStream(afterwards, true, StandardCharsets.UTF_8));
+            }
+            throw new Exited(message);
         });
         try (PrintStream out = new PrintStream(printed, true, StandardCharsets.UTF_8);
              PrintStream err = new PrintStream(complaints, true, StandardCharsets.UTF_8)) {
             System.setOut(out);
             System.setErr(err);
             tool.getMethod("main", String[].class).invoke(null, (Object) arguments);
-            return 0;
+            return end.status;
         } catch (InvocationTargetException error) {
-            if (error.getCause() instanceof Exited exited)
-                return exited.status;
+            if (error.getCause() instanceof Exited)
+                return end.status;
             if (error.getCause() instanceof Exception cause)
                 throw cause;
             throw error;
