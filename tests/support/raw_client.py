@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from types import TracebackType
 from typing import Any, Self
 
@@ -116,8 +117,11 @@ def batch_of(
     epoch: int = -1,
     sequence: int = -1,
     is_transactional: bool = False,
-    timestamp_ms: int = 1_700_000_000_000,
+    timestamp_ms: int | None = None,
 ) -> bytearray:
+    """One batch of uncompressed records, of now unless another time is given."""
+    if timestamp_ms is None:
+        timestamp_ms = time.time_ns() // 1_000_000
     rows = [Record(at, timestamp_ms, None, value, ()) for at, value in enumerate(values)]
     return build_batch(
         rows,

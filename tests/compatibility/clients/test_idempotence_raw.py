@@ -46,9 +46,7 @@ class Producer:
 
     def send(self, sequence: int, epoch: int = 0, records: int = 1) -> tuple[ErrorCode, int]:
         values = [b"record %d" % at for at in range(records)]
-        batch = batch_of(
-            *values, producer_id=self.producer_id, epoch=epoch, sequence=sequence, timestamp_ms=1
-        )
+        batch = batch_of(*values, producer_id=self.producer_id, epoch=epoch, sequence=sequence)
         answer = self.client.produce(self.topic, batch)
         return ErrorCode(answer.error_code), answer.base_offset
 

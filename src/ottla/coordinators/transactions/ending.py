@@ -51,6 +51,8 @@ def _decide_classic_end(current: Transaction, end: End, now_ms: int) -> Transact
         raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     if current.epoch != end.producer.epoch:
         raise BrokerError(ErrorCode.PRODUCER_FENCED)
+    if current.state in ENDING:
+        raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     if current.state is State.ONGOING:
         return current.changed(now_ms, state=prepare(end.is_commit), client_version=0)
     if current.state is complete(end.is_commit):
@@ -61,12 +63,13 @@ def _decide_classic_end(current: Transaction, end: End, now_ms: int) -> Transact
 def _decide_bumping_end(
     current: Transaction, end: End, new_id: NewProducerId, now_ms: int
 ) -> Transaction | None:
+    if current.state in ENDING:
+        # This may be the end of the next transaction, with the id and epoch that it was given.
+        raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     is_retry = _is_retry(current, end.producer)
-    is_new_id_unknown = _is_retry_with_spent_epoch(current, end.producer)
-    if current.producer_id != end.producer.producer_id and not is_new_id_unknown:
+    if current.producer_id != end.producer.producer_id and not is_retry:
         raise BrokerError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    is_current = end.producer.epoch == current.epoch and current.state not in ENDING
-    if not is_current and not is_retry:
+    if current.epoch != end.producer.epoch and not is_retry:
         raise BrokerError(ErrorCode.PRODUCER_FENCED)
     if current.state is State.ONGOING:
         return _bumped(current, prepare(end.is_commit), new_id, now_ms)
@@ -81,17 +84,12 @@ def _decide_bumping_end(
 
 
 def _is_retry(current: Transaction, producer: ProducerIdAndEpoch) -> bool:
-    """Did this producer end the transaction before, and was bumped?"""
-    if current.state in ENDING:
+    """Has this producer ended its transaction before, and not heard of the bump?"""
+    if current.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
+        return False
+    if producer.producer_id == current.producer_id:
         return current.epoch == producer.epoch + 1
-    if current.state in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
-        is_bumped = current.epoch == producer.epoch + 1
-        return is_bumped or _is_retry_with_spent_epoch(current, producer)
-    return False
-
-
-def _is_retry_with_spent_epoch(current: Transaction, producer: ProducerIdAndEpoch) -> bool:
-    is_before = current.previous_producer_id == producer.producer_id
+    is_before = producer.producer_id == current.previous_producer_id
     return is_before and producer.epoch == EPOCH_SPENT and current.epoch == 0
 
 
@@ -162,8 +160,6 @@ def complete(is_commit: bool) -> State:
 
 
 def _refused(current: Transaction, end: End) -> BrokerError:
-    if current.state is prepare(end.is_commit):
-        return BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     wanted = "commit" if end.is_commit else "abort"
     return BrokerError(
         ErrorCode.INVALID_TXN_STATE, f"cannot {wanted} in state {current.state.label}"

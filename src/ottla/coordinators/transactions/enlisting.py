@@ -23,6 +23,9 @@ def decide_add_partitions(
     now_ms: int,
 ) -> Transaction | None:
     """The transaction with these partitions; None where it has them all."""
+    if current is not None and current.state in ENDING:
+        # Whoever asks may go by the id and epoch of its next transaction already.
+        raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     known = _check_producer(current, producer)
     wanted = known.partitions.union(partitions)
     if known.state is State.ONGOING and wanted == known.partitions:

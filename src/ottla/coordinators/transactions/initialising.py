@@ -37,9 +37,9 @@ def must_abort_first(current: Transaction | None, wanted: Wanted) -> bool:
     """Is a transaction open that has to be ended before anybody gets a new epoch?"""
     if current is None:
         return False
-    _check_expected_id(current, wanted.expected)
     if current.state in ENDING:
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
+    _check_expected_id(current, wanted.expected)
     return current.state is State.ONGOING
 
 
