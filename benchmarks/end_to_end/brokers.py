@@ -1,0 +1,206 @@
+"""The brokers that are compared: ours and Apache Kafka, each a process of its own.
+
+Promises  both have the defaults that their users have: Kafka runs with the JVM options of its own
+          start script, ours as `ottla up` runs it. What differs from that is in `SETTINGS`, and the
+          same for both.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from tests.support.apache_kafka import free_ports
+from tests.support.kafka_jars import class_path
+
+from ottla.base.uuids import random_uuid, uuid_to_text
+from ottla.testing.broker import RunningBroker
+
+# One broker can hold one copy; what is deleted goes soon, so that runs do not fill the disk; the
+# first member of a group does not wait for others.
+SETTINGS = {
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "log.segment.delete.delay.ms": "1000",
+    "log.cleaner.backoff.ms": "1000",
+    "group.initial.rebalance.delay.ms": "0",
+}
+# What kafka-server-start and kafka-run-class give the JVM.
+JVM_OPTIONS = (
+    "-Xms1G",
+    "-Xmx1G",
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+    "-XX:MaxInlineLevel=15",
+    "-Djava.awt.headless=true",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+)
+
+
+class BrokerProcess(Protocol):
+    name: str
+    log_directory: Path
+
+    @property
+    def bootstrap(self) -> str: ...
+
+    @property
+    def pid(self) -> int: ...
+
+    def start(self) -> None:
+        """Returns when it says that it serves."""
+
+    def kill(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Ottla:
+    name = "ottla"
+
+    def __init__(self) -> None:
+        self.log_directory = Path(tempfile.mkdtemp(prefix="ottla-benchmark-"))
+        (port,) = free_ports(1)
+        self._broker = RunningBroker(config=SETTINGS, data=self.log_directory, port=port)
+
+    @property
+    def bootstrap(self) -> str:
+        return self._broker.bootstrap_servers
+
+    @property
+    def pid(self) -> int:
+        return self._broker.pid
+
+    def start(self) -> None:
+        self._broker.start()
+
+    def kill(self) -> None:
+        self._broker.kill()
+
+    def stop(self) -> None:
+        self._broker.stop()
+
+    def close(self) -> None:
+        if self._broker.is_running:
+            self._broker.kill()
+        shutil.rmtree(self.log_directory, ignore_errors=True)
+
+
+class Kafka:
+    name = "kafka"
+
+    def __init__(self) -> None:
+        self._directory = Path(tempfile.mkdtemp(prefix="kafka-benchmark-"))
+        self.log_directory = self._directory / "logs"
+        broker, controller = (f"127.0.0.1:{port}" for port in free_ports(2))
+        self.bootstrap = broker
+        self._cluster_id = uuid_to_text(random_uuid())
+        self._properties = self._directory / "server.properties"
+        settings = {
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "controller.listener.names": "CONTROLLER",
+            "controller.quorum.voters": f"1@{controller}",
+            "listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
+            "log.dirs": str(self.log_directory),
+            "share.coordinator.state.topic.replication.factor": "1",
+            "share.coordinator.state.topic.min.isr": "1",
+            **SETTINGS,
+        }
+        self._properties.write_text("".join(f"{a}={b}\n" for a, b in settings.items()))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
+    @property
+    def _running(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None
+        return self._process
+
+    def start(self) -> None:
+        words = ["interop.KafkaNode", str(self._properties), self._cluster_id]
+        with (self._directory / "kafka.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                ["java", *JVM_OPTIONS, "-cp", class_path(), *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        assert self._process.stdout is not None
+        if self._process.stdout.readline().strip() != b"READY":
+            raise RuntimeError((self._directory / "kafka.log").read_text()[-4000:])
+
+    def kill(self) -> None:
+        self._running.kill()
+        self._end()
+
+    def stop(self) -> None:
+        self._running.terminate()
+        self._end()
+
+    def close(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self.kill()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _end(self) -> None:
+        self._running.wait()
+        for pipe in (self._running.stdin, self._running.stdout):
+            assert pipe is not None
+            pipe.close()
+
+
+KINDS: dict[str, type[Ottla] | type[Kafka]] = {"ottla": Ottla, "kafka": Kafka}
+
+
+@contextmanager
+def running(names: list[str]) -> Iterator[list[BrokerProcess]]:
+    """Brokers of these kinds, started; gone with their data at the end."""
+    with built(names) as brokers:
+        for broker in brokers:
+            broker.start()
+        yield brokers
+
+
+@contextmanager
+def built(names: list[str]) -> Iterator[list[BrokerProcess]]:
+    """The same, not started yet."""
+    brokers: list[BrokerProcess] = [KINDS[name]() for name in names]
+    try:
+        yield brokers
+    finally:
+        for broker in brokers:
+            broker.close()
+
+
+# What a process costs, as the system counts it
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_s(pid: int) -> float:
+    """Processor time that the process has used, user and system."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
+def memory_mb(pid: int) -> float:
+    """Resident memory."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(f"process {pid} has no resident memory")

@@ -1,0 +1,83 @@
+"""One record at a time, acks=1: how long until it is acknowledged.
+
+    python -m benchmarks.end_to_end.latency [--rounds 3] [--long] [--only ottla|kafka]
+
+From a plain socket that has one request under way. `alone` has the broker for itself. `beside work`
+runs while another process keeps the broker busy (`background_work.py`): it rewrites keys of a
+compacted topic with small segments, and reads an old topic that is not in the page cache.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from benchmarks.end_to_end.brokers import BrokerProcess, running
+from benchmarks.end_to_end.report import Report, options, show
+from benchmarks.end_to_end.wire import Wire, batch_of, create_topics, produce_frame
+
+TOPIC = "latency"
+WARM_UP = 500
+
+
+def main() -> None:
+    asked = options(__doc__)
+    report = Report("Single records, acks=1, 100 B", True, "us", 0)
+    count = 20_000 if asked.is_long else 4000
+    with running(asked.brokers) as brokers:
+        for broker in brokers:
+            create_topics(broker.bootstrap, [TOPIC])
+            latencies_us(broker, 5 * count)  # the JVM compiles its code
+        for _ in range(asked.rounds):
+            for broker in brokers:
+                note("alone", broker, latencies_us(broker, count), report)
+        for _ in range(asked.rounds):
+            for broker in brokers:
+                with busy(broker):
+                    note("beside work", broker, latencies_us(broker, count), report)
+    show(report)
+
+
+def note(row: str, broker: BrokerProcess, sorted_us: list[float], report: Report) -> None:
+    for name, share in (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)):
+        at = min(len(sorted_us) - 1, int(len(sorted_us) * share))
+        report.add(f"{row}, {name}", broker.name, sorted_us[at])
+
+
+def latencies_us(broker: BrokerProcess, count: int) -> list[float]:
+    frame, found = produce_frame(TOPIC, [0], batch_of(100)), []
+    with Wire(broker.bootstrap) as wire:
+        for _ in range(WARM_UP + count):
+            start = time.perf_counter()
+            wire.send(frame)
+            wire.receive()
+            found.append((time.perf_counter() - start) * 1e6)
+    return sorted(found[WARM_UP:])
+
+
+@contextmanager
+def busy(broker: BrokerProcess) -> Iterator[None]:
+    """While another process gives the broker work."""
+    words = ["-m", "benchmarks.end_to_end.background_work", broker.bootstrap]
+    worker = subprocess.Popen(
+        [sys.executable, *words, str(broker.log_directory)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    if worker.stdout.readline() != b"busy\n":
+        raise RuntimeError("the background work did not begin")
+    try:
+        yield
+    finally:
+        worker.stdin.close()
+        worker.wait()
+        worker.stdout.close()
+
+
+if __name__ == "__main__":
+    main()

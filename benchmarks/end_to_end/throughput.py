@@ -1,0 +1,105 @@
+"""Produce and consume with confluent-kafka: records per second, and what they cost the broker.
+
+    python -m benchmarks.end_to_end.throughput [--rounds 3] [--long] [--only ottla|kafka]
+
+One producer, then one consumer, in this process. The quick run changes one thing at a time; --long
+combines everything. Values are half random, so that codecs have something to do. A round before
+the first is not counted: the JVM compiles its code then.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from itertools import product
+
+from benchmarks.end_to_end.brokers import BrokerProcess, cpu_s, running
+from benchmarks.end_to_end.librdkafka import consume, produce
+from benchmarks.end_to_end.report import Report, options, show
+from benchmarks.end_to_end.wire import create_topics, delete_topics
+
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Case:
+    value_bytes: int = 100
+    partitions: int = 1
+    codec: str = "none"
+    acks: str = "1"
+    batch_bytes: int = 16 * KIB
+
+    def __str__(self) -> str:
+        return (
+            f"{self.value_bytes} B, {self.partitions} part., {self.codec}, acks={self.acks}, "
+            f"{self.batch_bytes // KIB} KiB batches"
+        )
+
+    @property
+    def records(self) -> int:
+        return 600_000 if self.value_bytes <= 100 else 200_000
+
+    @property
+    def megabytes(self) -> float:
+        return self.records * self.value_bytes / 1e6
+
+
+BASE = Case()
+QUICK = [
+    BASE,
+    replace(BASE, acks="all"),
+    replace(BASE, partitions=6),
+    replace(BASE, codec="lz4"),
+    replace(BASE, codec="zstd"),
+    replace(BASE, batch_bytes=976 * KIB),  # librdkafka's default
+    replace(BASE, value_bytes=1000),
+    replace(BASE, value_bytes=1000, partitions=6, acks="all", batch_bytes=64 * KIB),
+]
+LONG = [
+    Case(*each)
+    for each in product((100, 1000), (1, 6), ("none", "lz4", "zstd"), ("1", "all"), (16 * KIB,))
+]
+
+
+class Figures:
+    def __init__(self) -> None:
+        self.produced = Report("Produce, confluent-kafka", False, "thousand records/s", 0)
+        self.consumed = Report("Consume, confluent-kafka", False, "thousand records/s", 0)
+        self.produce_cpu = Report("Broker CPU per MB produced", True, "us of values", 0)
+        self.consume_cpu = Report("Broker CPU per MB consumed", True, "us of values", 0)
+
+
+def main() -> None:
+    asked = options(__doc__)
+    figures = Figures()
+    with running(asked.brokers) as brokers:
+        for case in LONG if asked.is_long else QUICK:
+            for number in range(asked.rounds + 1):
+                for broker in brokers:
+                    measure(broker, case, figures if number else Figures())
+    show(figures.produced, figures.consumed, figures.produce_cpu, figures.consume_cpu)
+
+
+def measure(broker: BrokerProcess, case: Case, figures: Figures) -> None:
+    topic, count = "throughput", case.records
+    create_topics(broker.bootstrap, [topic], case.partitions)
+    values = [os.urandom(case.value_bytes // 2) + bytes(case.value_bytes // 2) for _ in range(100)]
+    settings = {
+        "acks": case.acks,
+        "compression.type": case.codec,
+        "batch.size": case.batch_bytes,
+        "linger.ms": 5,
+    }
+    name, row, before_s = broker.name, str(case), cpu_s(broker.pid)
+    taken_s = produce(broker.bootstrap, topic, case.partitions, values, count, settings)
+    figures.produced.add(row, name, count / taken_s / 1e3)
+    between_s = cpu_s(broker.pid)
+    figures.produce_cpu.add(row, name, (between_s - before_s) * 1e6 / case.megabytes)
+    taken_s = consume(broker.bootstrap, topic, case.partitions, count)
+    figures.consumed.add(row, name, count / taken_s / 1e3)
+    figures.consume_cpu.add(row, name, (cpu_s(broker.pid) - between_s) * 1e6 / case.megabytes)
+    delete_topics(broker.bootstrap, [topic])
+
+
+if __name__ == "__main__":
+    main()
