@@ -78,6 +78,7 @@ class World:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.loop.call_soon(self.broker.network.stop_accepting)
         self.run(self.broker.close())
         self.run(self.loop.shutdown_default_executor())
         self.loop.close()

@@ -1,0 +1,305 @@
+"""The transaction coordinator in a whole broker: time, restarts, replication."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from tests.support.raw_client import batch_of
+from tests.unit.handlers.world import World
+
+from ottla.base.ids import TopicPartition
+from ottla.coordinators.transactions.ending import End
+from ottla.coordinators.transactions.initialising import Wanted
+from ottla.coordinators.transactions.service import TransactionCoordinator
+from ottla.coordinators.transactions.states import State
+from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
+from ottla.metadata.image import Batch
+from ottla.metadata.records import PartitionChanged
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from ottla.replication.partition import Partition
+
+ID = "payments"
+ZERO = TopicPartition("t", 0)
+DAY_MS = 24 * 60 * 60 * 1000
+SETTINGS = {
+    "transaction.state.log.num.partitions": "2",
+    "offsets.topic.num.partitions": "2",
+    "request.timeout.ms": "200",
+}
+
+
+class TransactionWorld(World):
+    def __init__(self) -> None:
+        super().__init__(SETTINGS)
+
+    @property
+    def coordinator(self) -> TransactionCoordinator:
+        return self.broker.transactions
+
+    def open_coordinator(self) -> None:
+        self.create_topic("t", 2)
+        assert self.ask(FindCoordinatorRequest(ID, 1), 2).error_code == 0
+        self.settle()
+
+    def settle(self) -> None:
+        """Let everything happen that only waits for its turn."""
+
+        async def turns() -> None:
+            for _ in range(50):
+                await asyncio.sleep(0)
+
+        self.run(turns())
+
+    def begin(self, timeout_ms: int = 60_000) -> ProducerIdAndEpoch:
+        return self.run(self.coordinator.init_producer_id(Wanted(ID, timeout_ms, None)))
+
+    def add(self, producer: ProducerIdAndEpoch, client_version: int = 0) -> None:
+        self.run(self.coordinator.add_partitions(ID, producer, [ZERO], client_version))
+
+    def end(
+        self, producer: ProducerIdAndEpoch, is_commit: bool = True, version: int = 0
+    ) -> ProducerIdAndEpoch:
+        return self.run(self.coordinator.end_transaction(ID, End(producer, is_commit, version)))
+
+    def produce(self, producer: ProducerIdAndEpoch, version: int = 9) -> ErrorCode:
+        batch = batch_of(
+            b"value",
+            producer_id=producer.producer_id,
+            epoch=producer.epoch,
+            sequence=0,
+            is_transactional=True,
+            timestamp_ms=self.clock.now_ms(),
+        )
+        topic = TopicProduceData("t", partition_data=[PartitionProduceData(0, batch)])
+        answer = self.ask(ProduceRequest(ID, -1, 1000, [topic]), version)
+        return ErrorCode(answer.responses[0].partition_responses[0].error_code)
+
+    def state(self) -> State:
+        return self.run(self.coordinator.describe(ID)).state
+
+    @property
+    def partition(self) -> Partition:
+        return self.broker.replicas.partition(*ZERO)
+
+    @property
+    def state_partition(self) -> Partition:
+        return self.broker.replicas.partition(*self.coordinator.topic.partition_of(ID))
+
+    def lead_again(self) -> None:
+        """Every coordinator partition gets a new leader epoch: its shards are loaded anew."""
+        image = self.broker.publisher.image
+        topic = image.topic("__transaction_state")
+        assert topic is not None
+        for number, each in enumerate(topic.partitions):
+            change = PartitionChanged(
+                topic.id, number, each.partition_epoch + 1, leader=1,
+                leader_epoch=each.leader_epoch + 1,
+            )  # fmt: skip
+            self.publish(change)
+        self.settle()
+
+    def publish(self, *records: PartitionChanged) -> None:
+        async def publish() -> None:
+            publisher = self.broker.publisher
+            publisher.publish(Batch(publisher.image.offset, 1, records))
+
+        self.run(publish())
+
+
+@pytest.fixture
+def world() -> Iterator[TransactionWorld]:
+    with TransactionWorld() as running:
+        running.open_coordinator()
+        yield running
+
+
+# Time
+
+
+def test_a_transaction_that_outlives_its_timeout_is_aborted(world: TransactionWorld) -> None:
+    producer = world.begin(timeout_ms=10_000)
+    world.add(producer)
+    assert world.produce(producer) is ErrorCode.NONE
+    world.clock.advance_ms(10_000)
+    world.run(world.coordinator.abort_timed_out())
+    assert world.state() is State.ONGOING, "not before its time is over"
+    world.clock.advance_ms(1)
+    world.run(world.coordinator.abort_timed_out())
+    world.settle()
+    assert world.state() is State.COMPLETE_ABORT
+    log = world.partition.log
+    assert log.last_stable_offset == log.high_watermark == 2
+    with pytest.raises(BrokerError) as refused:
+        world.end(producer)
+    assert refused.value.code is ErrorCode.PRODUCER_FENCED
+    assert world.produce(producer) is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_only_open_transactions_time_out(world: TransactionWorld) -> None:
+    producer = world.begin(timeout_ms=10_000)
+    world.add(producer)
+    world.end(producer)
+    world.settle()
+    world.clock.advance_ms(DAY_MS)
+    world.run(world.coordinator.abort_timed_out())
+    assert world.state() is State.COMPLETE_COMMIT
+
+
+def test_an_id_that_nobody_uses_is_forgotten_after_a_week(world: TransactionWorld) -> None:
+    first = world.begin()
+    world.clock.advance_ms(7 * DAY_MS - 1)
+    world.run(world.coordinator.forget_expired())
+    assert world.state() is State.EMPTY
+    world.clock.advance_ms(1)
+    world.run(world.coordinator.forget_expired())
+    with pytest.raises(BrokerError) as refused:
+        world.state()
+    assert refused.value.code is ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+    second = world.begin()
+    assert second.epoch == 0
+    assert second.producer_id != first.producer_id
+
+
+def test_an_open_transaction_keeps_its_id_alive(world: TransactionWorld) -> None:
+    world.add(world.begin())
+    world.clock.advance_ms(100 * DAY_MS)
+    world.run(world.coordinator.forget_expired())
+    assert world.state() is State.ONGOING
+
+
+def test_many_old_ids_are_forgotten_in_batches(world: TransactionWorld) -> None:
+    for number in range(60):
+        wanted = Wanted(f"old-{number}", 1000, None)
+        world.run(world.coordinator.init_producer_id(wanted))
+    world.clock.advance_ms(8 * DAY_MS)
+    world.begin()
+    world.run(world.coordinator.forget_expired())
+    assert [each.transactional_id for each in world.coordinator.all_transactions()] == [ID]
+
+
+# Restarts
+
+
+def test_a_new_coordinator_knows_what_the_old_one_did(world: TransactionWorld) -> None:
+    producer = world.begin()
+    world.add(producer)
+    world.lead_again()
+    assert world.state() is State.ONGOING
+    assert world.produce(producer) is ErrorCode.NONE
+    world.end(producer)
+    world.settle()
+    assert world.state() is State.COMPLETE_COMMIT
+
+
+def test_a_new_coordinator_writes_the_markers_that_the_old_one_owed(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer = world.begin()
+    world.add(producer)
+    assert world.produce(producer) is ErrorCode.NONE
+    monkeypatch.setattr(world.coordinator._finisher, "begin", lambda *_: None)  # it dies here
+    world.end(producer)
+    monkeypatch.undo()
+    assert world.state() is State.PREPARE_COMMIT
+    assert world.partition.log.last_stable_offset == 0
+    world.lead_again()
+    assert world.state() is State.COMPLETE_COMMIT
+    assert world.partition.log.last_stable_offset == 2
+
+
+def test_while_it_loads_clients_are_told_to_wait(world: TransactionWorld) -> None:
+    producer = world.begin()
+
+    async def ask_at_once() -> None:
+        world.coordinator.leads(world.state_partition)
+        with pytest.raises(BrokerError, match="LOAD_IN_PROGRESS"):
+            await world.coordinator.add_partitions(ID, producer, [ZERO], 0)
+        with pytest.raises(BrokerError, match="LOAD_IN_PROGRESS"):
+            world.coordinator.all_transactions()
+
+    world.run(ask_at_once())
+    world.settle()
+    world.add(producer)
+
+
+def test_another_brokers_coordinator_is_not_this_one(world: TransactionWorld) -> None:
+    world.coordinator.resigned(world.coordinator.topic.partition_of(ID))
+    with pytest.raises(BrokerError) as refused:
+        world.begin()
+    assert refused.value.code is ErrorCode.NOT_COORDINATOR
+
+
+def test_after_a_restart_with_version_2_an_end_can_be_asked_for_again(
+    world: TransactionWorld,
+) -> None:
+    producer = world.begin()
+    world.add(producer, client_version=2)
+    following = world.end(producer, version=2)
+    world.settle()
+    world.lead_again()
+    assert world.end(producer, version=2) == following
+    wanted = Wanted(ID, 60_000, producer)
+    assert world.run(world.coordinator.init_producer_id(wanted)) == following
+
+
+# Replication: what is not replicated is not told, and has no consequences
+
+
+def hold_back(world: TransactionWorld) -> None:
+    """A follower joins the in-sync set that has fetched nothing yet."""
+    partition = world.state_partition
+    topic = world.broker.publisher.image.topic("__transaction_state")
+    assert topic is not None
+    known = topic.partitions[partition.name.partition]
+    change = PartitionChanged(
+        topic.id, partition.name.partition, known.partition_epoch + 1, leader=1,
+        leader_epoch=known.leader_epoch + 1, replicas=(1, 2), in_sync_replicas=(1, 2),
+    )  # fmt: skip
+    world.publish(change)
+    world.settle()
+
+
+def catch_up(world: TransactionWorld) -> None:
+    partition = world.state_partition
+    assert partition.leader_state is not None
+    end = partition.log.log_end_offset
+    partition.leader_state.followers[2].fetched(end, 0, end, world.clock.now_ms())
+    partition.advance()
+    world.settle()
+
+
+def test_nothing_is_answered_before_it_is_replicated(world: TransactionWorld) -> None:
+    producer = world.begin()
+    hold_back(world)
+    with pytest.raises(BrokerError) as refused:
+        world.add(producer)
+    assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE, "not within the timeout"
+    with pytest.raises(BrokerError):
+        world.state()
+    assert world.produce(producer) is ErrorCode.NOT_ENOUGH_REPLICAS, "verified by nobody"
+    catch_up(world)
+    assert world.state() is State.ONGOING
+    assert world.produce(producer) is ErrorCode.NONE
+
+
+def test_no_marker_is_written_before_the_decision_is_replicated(world: TransactionWorld) -> None:
+    producer = world.begin()
+    world.add(producer)
+    assert world.produce(producer) is ErrorCode.NONE
+    hold_back(world)
+    with pytest.raises(BrokerError):
+        world.end(producer)
+    assert world.partition.log.log_end_offset == 1
+    catch_up(world)
+    assert world.partition.log.log_end_offset == 2
+    catch_up(world)
+    assert world.state() is State.COMPLETE_COMMIT
