@@ -55,6 +55,8 @@ SERVED: dict[ApiKey, ServedApi] = _all_versions(
     ApiKey.DESCRIBE_GROUPS,
     ApiKey.LIST_GROUPS,
     ApiKey.DELETE_GROUPS,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    ApiKey.CONSUMER_GROUP_DESCRIBE,
     ApiKey.INIT_PRODUCER_ID,
     ApiKey.ADD_PARTITIONS_TO_TXN,
     ApiKey.ADD_OFFSETS_TO_TXN,

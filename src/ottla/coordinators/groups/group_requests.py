@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.classic import answers, joining, leaving, syncing
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
-from ottla.coordinators.groups.classic.leaving import Left
 from ottla.coordinators.groups.classic.stored import new_group_record
+from ottla.coordinators.groups.consumer import classic_members
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER, Group
-from ottla.coordinators.groups.offset_commits import decide_delete_all
+from ottla.coordinators.groups.offset_commits import Decision, decide_delete_all
 from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import Caller, Reply
 from ottla.protocol.error_codes import ErrorCode
@@ -21,6 +23,7 @@ from ottla.protocol.messages.describe_groups_response import DescribedGroup
 from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
 from ottla.protocol.messages.join_group_request import JoinGroupRequest
 from ottla.protocol.messages.leave_group_request import LeaveGroupRequest
+from ottla.protocol.messages.leave_group_response import MemberResponse
 from ottla.protocol.messages.list_groups_response import ListedGroup
 from ottla.protocol.messages.sync_group_request import SyncGroupRequest
 
@@ -28,33 +31,48 @@ GROUP_ERRORS_FROM = 6  # the version of DescribeGroups that tells an unknown gro
 
 
 def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
-    """The records of a group that the join begins; to be written before it."""
-    if request.group_id in shard.groups:
+    """The records of a classic group that the join begins; to be written before it."""
+    group = shard.groups.get(request.group_id)
+    if group is not None and not (isinstance(group, ConsumerGroup) and group.is_empty):
         return []
     if request.member_id != UNKNOWN_MEMBER:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
     if not request.protocol_type or not request.protocols:
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    return [new_group_record(request.group_id, shard.shared.now_ms())]
+    before = [] if group is None else group.tombstones()
+    return [*before, new_group_record(request.group_id, shard.shared.now_ms())]
 
 
 def join(shard: GroupShard, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:
-    return joining.join(shard.groups[request.group_id], request, caller, reply)
+    group = shard.groups[request.group_id]
+    if isinstance(group, ConsumerGroup):
+        return consumer_requests.join_classic(shard, group, request, caller, reply)
+    return joining.join(group, request, caller, reply)
 
 
 def sync(shard: GroupShard, request: SyncGroupRequest, reply: Reply) -> Records:
-    return syncing.sync(with_members(shard, request.group_id), request, reply)
+    group = with_members(shard, request.group_id)
+    if isinstance(group, ConsumerGroup):
+        shard.shared.answer(reply, classic_members.sync(group, request, shard.shared))
+        return []
+    return syncing.sync(group, request, reply)
 
 
 def heartbeat(shard: GroupShard, request: HeartbeatRequest) -> ErrorCode:
-    return syncing.heartbeat(with_members(shard, request.group_id), request)
+    group = with_members(shard, request.group_id)
+    if isinstance(group, ConsumerGroup):
+        return classic_members.heartbeat(group, request, shard.shared)
+    return syncing.heartbeat(group, request)
 
 
-def leave(shard: GroupShard, request: LeaveGroupRequest) -> Left:
-    return leaving.leave(with_members(shard, request.group_id), request)
+def leave(shard: GroupShard, request: LeaveGroupRequest) -> Decision[list[MemberResponse]]:
+    group = with_members(shard, request.group_id)
+    if isinstance(group, ConsumerGroup):
+        return consumer_requests.leave_classic(shard, group, request)
+    return leaving.leave(group, request)
 
 
-def with_members(shard: GroupShard, group_id: str) -> ClassicGroup:
+def with_members(shard: GroupShard, group_id: str) -> ClassicGroup | ConsumerGroup:
     group = shard.groups.get(group_id)
     if group is None:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)

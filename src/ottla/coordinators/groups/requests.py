@@ -10,7 +10,9 @@ from collections.abc import Awaitable
 from typing import TypeAlias, TypeVar
 
 from ottla.config.broker_options import BrokerConfig
-from ottla.coordinators.groups import group_requests, offset_requests
+from ottla.coordinators.groups import consumer_requests, group_requests, offset_requests
+from ottla.coordinators.groups.group import CONSUMER
+from ottla.coordinators.groups.offset_commits import Decision
 from ottla.coordinators.groups.replies import WaitingReply
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.coordinators.groups.shared import Caller
@@ -18,6 +20,15 @@ from ottla.coordinators.groups.stepping import LoadedShard, Stepper
 from ottla.coordinators.runtime import BY_COORDINATOR, Runtime, Writer
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.consumer_group_describe_response import (
+    DescribedGroup as DescribedConsumerGroup,
+)
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from ottla.protocol.messages.consumer_group_heartbeat_response import (
+    ConsumerGroupHeartbeatResponse,
+)
 from ottla.protocol.messages.delete_groups_response import DeletableGroupResult
 from ottla.protocol.messages.describe_groups_response import DescribedGroup
 from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
@@ -97,9 +108,31 @@ class GroupRequests:
 
     def leave(self, request: LeaveGroupRequest) -> Outcome[LeaveGroupResponse]:
         shard = self._shard_of_named(request.group_id)
-        left = group_requests.leave(shard.state, request)
-        end_offset = self._stepper.step(shard, request.group_id, lambda _state: left.records)
-        return self._stepper.answer(shard, end_offset, LeaveGroupResponse(members=left.members))
+
+        def act(state: GroupShard) -> Decision[LeaveGroupResponse]:
+            records, members = group_requests.leave(state, request)
+            return Decision(records, LeaveGroupResponse(members=members))
+
+        return self._stepper.decide(shard, request.group_id, act)
+
+    # Members of consumer groups
+
+    def consumer_heartbeat(
+        self, request: ConsumerGroupHeartbeatRequest, caller: Caller
+    ) -> Outcome[ConsumerGroupHeartbeatResponse]:
+        if CONSUMER not in self._config.group_coordinator_rebalance_protocols:
+            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
+        shard = self._shard(request.group_id)
+        outcome = self._stepper.decide(
+            shard,
+            request.group_id,
+            lambda state: consumer_requests.heartbeat(state, request, caller),
+        )
+        self._resolve_patterns(shard)
+        return outcome
+
+    def _resolve_patterns(self, shard: LoadedShard) -> None:
+        """Compare the patterns of groups with all topics, where that was asked for."""
 
     # Offsets
 
@@ -152,6 +185,10 @@ class GroupRequests:
     def describe(self, group_id: str, version: int) -> Outcome[DescribedGroup]:
         shard = self._shard(group_id)
         return self._stepper.show(shard, group_requests.describe(shard.state, group_id, version))
+
+    def describe_consumers(self, group_id: str) -> Outcome[DescribedConsumerGroup]:
+        shard = self._shard_of_named(group_id)
+        return self._stepper.show(shard, consumer_requests.describe(shard.state, group_id))
 
     def list_groups(self, request: ListGroupsRequest) -> ListGroupsResponse:
         """What this broker coordinates; tools ask every broker."""

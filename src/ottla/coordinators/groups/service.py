@@ -28,6 +28,7 @@ from ottla.config.resource_options import GroupConfig
 from ottla.coordinators.groups.offset_commits import decide_forget_topics
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.requests import GroupRequests
+from ottla.coordinators.groups.resolving import resolve_patterns
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.coordinators.groups.shared import Deadline, Shared
 from ottla.coordinators.groups.stepping import LoadedShard, Stepper
@@ -138,6 +139,16 @@ class GroupCoordinator(GroupRequests):
             shard.write(records, self._clock.now_ms())
         except BrokerError as error:
             log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
+
+    # Patterns
+
+    def _resolve_patterns(self, shard: LoadedShard) -> None:
+        shared = shard.state.shared
+        while shared.unresolved:
+            group_id = shared.unresolved.pop()
+            shared.resolving.add(group_id)
+            work = resolve_patterns(shard, group_id, self._stepper)
+            self._tasks.start(work, name=f"patterns of {group_id}")
 
     async def run(self) -> None:
         """Let time pass, until cancelled."""

@@ -10,29 +10,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.classic import rebalance
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.classic.stored import restored
 from ottla.coordinators.groups.classic.taking_over import take_over
 from ottla.coordinators.groups.committed_offsets import CommittedOffsets
+from ottla.coordinators.groups.consumer.classic_members import renew_session
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.kinds import ConsumerKey, GroupKey, MemberKey
+from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.group import Group
 from ottla.coordinators.groups.shared import Deadline, Shared, Waits
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import Writer
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.message import Message
 from ottla.protocol.messages.group_metadata_key import GroupMetadataKey
 from ottla.protocol.messages.group_metadata_value import GroupMetadataValue
 from ottla.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
 from ottla.protocol.messages.offset_commit_key import OffsetCommitKey
 
 Records = list[CoordinatorRecord]
+MEMBER_WAITS = (Waits.SESSION, Waits.REVOCATION, Waits.MEMBER_JOIN, Waits.MEMBER_SYNC)
 
 
 class GroupShard:
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
         self.offsets = CommittedOffsets()
-        self.groups: dict[str, ClassicGroup] = {}
+        self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
         self.is_loaded = False
 
     # What it knows.
@@ -59,44 +66,81 @@ class GroupShard:
             self.offsets.apply(key, record.value, writer.producer_id, offset)  # type: ignore[arg-type]
         elif isinstance(key, GroupMetadataKey):
             self._apply_classic(key.group, record.value)  # type: ignore[arg-type]
+        elif isinstance(key, ConsumerKey):
+            self._apply_consumer(key, record.value)
 
     def apply_marker(self, writer: Writer, is_commit: bool) -> None:
         self.offsets.apply_marker(writer.producer_id, is_commit)
 
     def _apply_classic(self, group_id: str, value: GroupMetadataValue | None) -> None:
         group = self.groups.get(group_id)
+        classic = group if isinstance(group, ClassicGroup) else None
         if value is None:
-            if group is not None:
-                self._dissolve(group)
-        elif self.is_loaded and group is not None:
-            take_over(group, value)
+            if classic is not None:
+                self._dissolve(classic)
+        elif self.is_loaded and classic is not None:
+            take_over(classic, value)
         else:
             self.groups[group_id] = restored(group_id, value, self.shared)
 
     def _dissolve(self, group: ClassicGroup) -> None:
+        """It is deleted, or becomes a consumer group: then whoever waits has to join that."""
         del self.groups[group.group_id]
         group.stop_timers()
         group.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
         group.state = State.DEAD
+
+    def _apply_consumer(self, key: ConsumerKey, value: Message | None) -> None:
+        group = self.groups.get(key.group_id)
+        if not isinstance(group, ConsumerGroup):
+            if value is None:
+                return  # of a group that is gone already
+            group = self.groups[key.group_id] = ConsumerGroup(key.group_id)
+        group.apply(key, value)
+        if value is None:
+            self._forget(key)
+
+    def _forget(self, key: ConsumerKey) -> None:
+        """A member or a group ended, and with it all that was expected of it."""
+        if isinstance(key, MemberKey):
+            for waits in MEMBER_WAITS:
+                self.shared.timers.cancel(Deadline(key.group_id, waits, key.member_id))
+        elif isinstance(key, GroupKey):
+            del self.groups[key.group_id]
+            self.shared.checked.pop(key.group_id, None)
 
     # Soft state begins and ends.
 
     def loaded(self, now_ms: int) -> None:  # noqa: ARG002  # timers have a clock of their own
         """From now on members have to show that they are alive."""
         self.is_loaded = True
-        size_max = self.shared.config.group_max_size
         for group in self.groups.values():
-            for member in group.members.values():
-                group.renew_session(member)
-            if len(group.members) > size_max:
-                # The limit was lowered: in a rebalance members can commit before some must go.
-                rebalance.prepare_rebalance(group, f"more than {size_max} members")
+            if isinstance(group, ClassicGroup):
+                self._watch_classic(group)
+            else:
+                self._watch_consumers(group)
+
+    def _watch_classic(self, group: ClassicGroup) -> None:
+        for member in group.members.values():
+            group.renew_session(member)
+        size_max = self.shared.config.group_max_size
+        if len(group.members) > size_max:
+            # The limit was lowered: in a rebalance members can commit before some must go.
+            rebalance.prepare_rebalance(group, f"more than {size_max} members")
+
+    def _watch_consumers(self, group: ConsumerGroup) -> None:
+        for member in group.members.values():
+            renew_session(self.shared, group.group_id, member)
+            if member.state is MemberState.UNREVOKED_PARTITIONS and not member.speaks_classic:
+                deadline = Deadline(group.group_id, Waits.REVOCATION, member.member_id)
+                self.shared.timers.start(deadline, member.rebalance_timeout_ms)
 
     def unloaded(self) -> None:
         """Another broker answers from now on, and tells who is in which group."""
         for group in self.groups.values():
-            group.answer_all(ErrorCode.NOT_COORDINATOR)
-            group.state = State.DEAD
+            if isinstance(group, ClassicGroup):
+                group.answer_all(ErrorCode.NOT_COORDINATOR)
+                group.state = State.DEAD
         for posted in self.shared.take_posted():
             posted.reply.give(posted.response)
         self.shared.timers.clear()
@@ -107,6 +151,8 @@ class GroupShard:
         group = self.groups.get(deadline.group_id)
         if group is None:
             return []
+        if isinstance(group, ConsumerGroup):
+            return consumer_requests.expire(self, group, deadline)
         match deadline.waits:
             case Waits.SESSION:
                 return rebalance.expire_session(group, deadline.member_id)
@@ -120,5 +166,5 @@ class GroupShard:
     def write_failed(self, group_id: str, code: ErrorCode) -> None:
         """The records of the last step are not in the log."""
         group = self.groups.get(group_id)
-        if group is not None:
+        if isinstance(group, ClassicGroup):
             rebalance.write_failed(group, code)

@@ -69,10 +69,25 @@ class Shared:
     new_id: Callable[[], str]  # random, for member ids
     topics_version: int = 0  # grows when topics or partitions come or go
     outbox: list[Posted] = field(default_factory=list)
+    effects: list[Callable[[], None]] = field(default_factory=list)
+    # Of consumer groups: the version of the topics that each has seen, and whose patterns are to be
+    # compared with all topics, or are being.
+    checked: dict[str, int] = field(default_factory=dict)
+    unresolved: set[str] = field(default_factory=set)
+    resolving: set[str] = field(default_factory=set)
 
     def answer(self, reply: Reply, response: Message) -> None:
         """Give the response once the records of this step are replicated."""
         self.outbox.append(Posted(reply, response))
+
+    def when_written(self, effect: Callable[[], None]) -> None:
+        """Change soft state once the records of this step are written, and only then."""
+        self.effects.append(effect)
+
+    def take_effect(self, *, is_written: bool) -> None:
+        effects, self.effects = self.effects, []
+        for effect in effects if is_written else ():
+            effect()
 
     def take_posted(self) -> list[Posted]:
         posted, self.outbox = self.outbox, []

@@ -34,15 +34,37 @@ class Stepper:
 
     def step(self, shard: LoadedShard, group_id: str, act: Callable[[GroupShard], Records]) -> int:
         """Let a group act; the offset up to which its outcome depends on the log."""
-        records = act(shard.state)
+        end_offset, _ = self._act(shard, group_id, lambda state: Decision(act(state), None))
+        return end_offset
+
+    def decide(
+        self, shard: LoadedShard, group_id: str, act: Callable[[GroupShard], Decision[A]]
+    ) -> A | Awaitable[A]:
+        """The same, for what is answered when the records are replicated."""
+        end_offset, answer = self._act(shard, group_id, act)
+        return self.answer(shard, end_offset, answer)
+
+    def _act(
+        self, shard: LoadedShard, group_id: str, act: Callable[[GroupShard], Decision[A]]
+    ) -> tuple[int, A]:
+        shared = shard.state.shared
+        try:
+            records, answer = act(shard.state)
+        except BaseException:
+            shared.take_effect(is_written=False)
+            shared.take_posted()
+            raise
         try:
             end_offset = shard.write(records, self._now_ms())
         except BrokerError as error:
+            shared.take_effect(is_written=False)
+            give(all_failed(shared.take_posted(), error.code))
             shard.state.write_failed(group_id, error.code)
-            self._send(shard, 0)
+            give(shared.take_posted())
             raise
+        shared.take_effect(is_written=True)
         self._send(shard, end_offset)
-        return end_offset
+        return end_offset, answer
 
     def write(
         self,
@@ -51,7 +73,7 @@ class Stepper:
         writer: Writer = NOBODY,
         by: ProducedBy = BY_COORDINATOR,
     ) -> A | Awaitable[A]:
-        """Write what was decided, and answer when it is replicated."""
+        """Write what was decided about offsets, and answer when it is replicated."""
         end_offset = shard.write(decision.records, self._now_ms(), writer, by)
         return self.answer(shard, end_offset, decision.answer)
 
@@ -90,8 +112,12 @@ class Stepper:
         try:
             await self._replicated(shard, end_offset)
         except BrokerError as error:
-            posted = [Posted(each.reply, failed(each.response, error.code)) for each in posted]
+            posted = all_failed(posted, error.code)
         give(posted)
+
+
+def all_failed(posted: Sequence[Posted], code: ErrorCode) -> list[Posted]:
+    return [Posted(each.reply, failed(each.response, code)) for each in posted]
 
 
 def give(posted: Sequence[Posted]) -> None:

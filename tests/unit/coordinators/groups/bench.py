@@ -4,7 +4,7 @@ by hand. Clients are small: they keep what they were told, and send what they ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -13,13 +13,16 @@ from typing import Any, NamedTuple, TypeVar
 from ottla.base.ids import TopicId
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
-from ottla.coordinators.groups import group_requests, offset_requests
+from ottla.coordinators.groups import consumer_requests, group_requests, offset_requests
 from ottla.coordinators.groups.classic.group import ClassicGroup
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.regexes import match_topics
 from ottla.coordinators.groups.offset_commits import Decision, decide_forget_topics
 from ottla.coordinators.groups.offset_expiry import decide_expiry
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import Caller, Deadline, Shared
+from ottla.coordinators.groups.stepping import all_failed, give
 from ottla.coordinators.groups.timers import Timers
 from ottla.coordinators.records import decode_record, encode_key, encode_value
 from ottla.coordinators.runtime import NOBODY, Writer
@@ -27,6 +30,13 @@ from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionCreated, Record, TopicCreated, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+    TopicPartitions,
+)
+from ottla.protocol.messages.consumer_group_heartbeat_response import (
+    ConsumerGroupHeartbeatResponse,
+)
 from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
 from ottla.protocol.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
@@ -59,6 +69,7 @@ from ottla.protocol.messages.txn_offset_commit_request import (
 from ottla.testing.clock import ManualClock
 
 A = TypeVar("A")
+Owned = dict[bytes, set[int]]  # partitions by topic id
 GROUP = "readers"
 HOST = "/10.0.0.1"
 SESSION_MS = 10_000
@@ -113,9 +124,12 @@ class Bench:
             self.image,
             timers,
             self.clock.now_ms,
-            lambda: str(next(self._ids)),
+            self.new_id,
         )
         return GroupShard(shared)
+
+    def new_id(self) -> str:
+        return str(next(self._ids))
 
     def _tick_ms(self) -> int:
         return int(self.clock.monotonic_s() * 1000)
@@ -169,18 +183,27 @@ class Bench:
         shard.apply(record, logged.writer, offset)
 
     def step(self, act: Callable[[GroupShard], Records], group_id: str = GROUP) -> None:
-        records = act(self.shard)
+        self.decide(lambda shard: Decision(act(shard), None), group_id)
+
+    def decide(self, act: Callable[[GroupShard], Decision[A]], group_id: str = GROUP) -> A:
+        """As the service does it, but that everything is replicated at once."""
+        shared = self.shard.shared
+        try:
+            records, answer = act(self.shard)
+        except BrokerError:
+            shared.take_effect(is_written=False)
+            raise
         try:
             self.write(records)
         except BrokerError as error:
+            shared.take_effect(is_written=False)
+            give(all_failed(shared.take_posted(), error.code))
             self.shard.write_failed(group_id, error.code)
-            self._deliver()
+            give(shared.take_posted())
             raise
-        self._deliver()
-
-    def _deliver(self) -> None:
-        for posted in self.shard.shared.take_posted():
-            posted.reply.give(posted.response)
+        shared.take_effect(is_written=True)
+        give(shared.take_posted())
+        return answer
 
     def decided(self, decision: Decision[A], writer: Writer = NOBODY) -> A:
         self.write(decision.records, writer)
@@ -238,7 +261,32 @@ class Bench:
             now_ms = self.clock.now_ms()
             self.write(decide_expiry(group, self.shard.offsets, now_ms, retention_ms))
 
+    # Patterns
+
+    def resolve_patterns(self) -> None:
+        """What the service does next to its other work."""
+        shared = self.shard.shared
+        while shared.unresolved:
+            group_id = shared.unresolved.pop()
+            group = self.shard.groups[group_id]
+            assert isinstance(group, ConsumerGroup)
+            found = match_topics(group.subscribed_regexes(), list(self.image.topics))
+            self.step(
+                partial(
+                    consumer_requests.decide_resolved,
+                    group_id=group_id,
+                    found=found,
+                    version=self.image.offset,
+                ),
+                group_id,
+            )
+
     # Looking
+
+    def consumers(self, group_id: str = GROUP) -> ConsumerGroup:
+        group = self.shard.groups[group_id]
+        assert isinstance(group, ConsumerGroup)
+        return group
 
     def classic(self, group_id: str = GROUP) -> ClassicGroup:
         group = self.shard.groups[group_id]
@@ -438,12 +486,123 @@ class ClassicClient:
         return code_of(act)
 
 
+@dataclass
+class ConsumerClient:
+    """A member of a consumer group: it takes over what it is told, and says what it has."""
+
+    bench: Bench
+    name: str = "client"
+    topics: Sequence[str] | None = ("t",)
+    regex: str | None = None
+    instance_id: str | None = None
+    assignor: str | None = None
+    group_id: str = GROUP
+    rebalance_ms: int = REBALANCE_MS
+    version: int = 1
+    member_id: str = ""
+    epoch: int = 0
+    owned: Owned = field(default_factory=dict)
+    wanted: Owned | None = None  # told, and not taken over yet
+    interval_ms: int = 0
+
+    def __post_init__(self) -> None:
+        self.member_id = self.member_id or f"{self.name}-{self.bench.new_id()}"
+
+    def beat(self, *, is_full: bool = False) -> ConsumerGroupHeartbeatResponse:
+        """One heartbeat; whatever it is told to give up or to take, it does with the next."""
+        self.take_over()
+        is_joining = self.epoch == 0
+        is_full |= is_joining
+        request = ConsumerGroupHeartbeatRequest(
+            self.group_id,
+            self.member_id,
+            self.epoch,
+            self.instance_id,
+            None,
+            self.rebalance_ms if is_full else -1,
+            self.topics if is_full else None,
+            self.regex if is_full else None,
+            self.assignor if is_full else None,
+            [] if is_joining else [TopicPartitions(*each) for each in sorted_owned(self.owned)],
+        )
+        answer = self.send(request)
+        self.member_id, self.epoch = answer.member_id or "", answer.member_epoch
+        self.interval_ms = answer.heartbeat_interval_ms
+        if answer.assignment is not None:
+            told = answer.assignment.topic_partitions
+            self.wanted = {each.topic_id: set(each.partitions) for each in told}
+        return answer
+
+    def send(self, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
+        caller = Caller(self.name, HOST, self.version)
+        answer = self.bench.decide(
+            lambda shard: consumer_requests.heartbeat(shard, request, caller), self.group_id
+        )
+        self.bench.resolve_patterns()
+        return answer
+
+    def take_over(self) -> None:
+        if self.wanted is not None:
+            self.owned, self.wanted = self.wanted, None
+
+    def refusal(self) -> ErrorCode:
+        """The code with which a heartbeat is refused."""
+
+        def act() -> ErrorCode:
+            return ErrorCode(self.beat().error_code)
+
+        return code_of(act)
+
+    def leave(self, epoch: int = -1) -> None:
+        self.send(
+            ConsumerGroupHeartbeatRequest(self.group_id, self.member_id, epoch, self.instance_id)
+        )
+        self.epoch, self.owned, self.wanted = 0, {}, None
+
+    def commit(
+        self, offsets: Mapping[tuple[str, int], int], *, epoch: int | None = None, version: int = 9
+    ) -> ErrorCode:
+        def act() -> ErrorCode:
+            self.bench.commit(
+                offsets,
+                group_id=self.group_id,
+                member_id=self.member_id,
+                epoch=self.epoch if epoch is None else epoch,
+                version=version,
+            )
+            return ErrorCode.NONE
+
+        return code_of(act)
+
+    @property
+    def partitions(self) -> set[tuple[str, int]]:
+        """What it reads, by the names of topics."""
+        self.take_over()
+        return {
+            (topic.name, at)
+            for topic_id, each in self.owned.items()
+            for at in each
+            if (topic := self.bench.image.topic_by_id(TopicId(topic_id))) is not None
+        }
+
+
+def sorted_owned(owned: Owned) -> list[tuple[bytes, list[int]]]:
+    return [(topic_id, sorted(owned[topic_id])) for topic_id in sorted(owned)]
+
+
+def settle(*clients: ConsumerClient, rounds: int = 10) -> None:
+    """Everybody sends heartbeats, seconds pass, until nobody is told anything new."""
+    for _ in range(rounds):
+        for client in clients:
+            client.beat()
+        clients[0].bench.advance_ms(1000)
+
+
 def leave(
     bench: Bench, members: list[MemberIdentity], group_id: str = GROUP
 ) -> list[MemberResponse]:
-    left = group_requests.leave(bench.shard, LeaveGroupRequest(group_id, members=members))
-    bench.step(lambda _shard: left.records, group_id)
-    return left.members
+    request = LeaveGroupRequest(group_id, members=members)
+    return bench.decide(lambda shard: group_requests.leave(shard, request), group_id)
 
 
 def code_of(act: Callable[[], ErrorCode]) -> ErrorCode:

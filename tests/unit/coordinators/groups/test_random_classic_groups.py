@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.coordinators.groups.bench import Bench, ClassicClient, ReplyBox, code_of
 
-from ottla.coordinators.groups.classic.group import State
+from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
@@ -26,7 +26,11 @@ DELAY = "group.initial.rebalance.delay.ms=3000"
 
 def stored_of(shard: GroupShard) -> dict[str, Any]:
     """All that must survive a restart."""
-    groups = {group_id: group.stored for group_id, group in shard.groups.items()}
+    groups = {
+        group_id: group.stored
+        for group_id, group in shard.groups.items()
+        if isinstance(group, ClassicGroup)
+    }
     return {
         "groups": groups,
         "committed": shard.offsets.committed,
@@ -188,6 +192,7 @@ def test_members_at_random(history: list[tuple[str, int]]) -> None:
     replies = [reply for walker in walkers for reply in walker.replies]
     assert not any(reply.is_waiting for reply in replies)
     for group in bench.shard.groups.values():
+        assert isinstance(group, ClassicGroup)
         assert group.state is State.EMPTY
         assert group.joining == 0
         assert group.pending == set()

@@ -1,0 +1,34 @@
+"""The range assignor: of each topic, every subscriber gets a run of partitions.
+
+Topics with equally many partitions and subscribers are divided alike, so that a member has the same
+partitions of all of them. Static members come first, in the order of their instance ids: what they
+get does not change when they are started again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ottla.coordinators.groups.assignors.division import Division, Subscriber
+
+
+def divide_by_range(
+    subscribers: Mapping[str, Subscriber], partition_counts: Mapping[bytes, int]
+) -> Division:
+    order = sorted(subscribers, key=lambda member_id: place(member_id, subscribers[member_id]))
+    shares: dict[str, dict[bytes, frozenset[int]]] = {member_id: {} for member_id in order}
+    for topic_id, count in partition_counts.items():
+        takers = [each for each in order if topic_id in subscribers[each].topics]
+        start = 0
+        for at, member_id in enumerate(takers):
+            size = count // len(takers) + (at < count % len(takers))
+            if size:
+                shares[member_id][topic_id] = frozenset(range(start, start + size))
+            start += size
+    return dict(shares)
+
+
+def place(member_id: str, subscriber: Subscriber) -> tuple[bool, str]:
+    if subscriber.instance_id is not None:
+        return False, subscriber.instance_id
+    return True, member_id

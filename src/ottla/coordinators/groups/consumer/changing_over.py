@@ -1,0 +1,189 @@
+"""Between classic groups and consumer groups, while members work (KIP-848, migration).
+
+Up    the first member that speaks the new protocol turns a classic group into a consumer group; the
+      classic members stay, with what they were assigned.
+Down  when the last such member is gone, the group is a classic one again, and rebalances.
+
+`group.consumer.migration.policy` says which way is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ottla.base.ids import TopicId
+from ottla.coordinators.groups.assignors.division import Partitions
+from ottla.coordinators.groups.classic.group import ClassicGroup
+from ottla.coordinators.groups.classic.member import ClassicMember, select_protocol
+from ottla.coordinators.groups.classic.rebalance import prepare_rebalance
+from ottla.coordinators.groups.classic.stored import Generation, generation_record
+from ottla.coordinators.groups.consumer.classic_members import (
+    classic_side,
+    policy_of,
+    renew_session,
+)
+from ottla.coordinators.groups.consumer.draft import Draft
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.member import ClassicSide, ConsumerMember, with_epoch
+from ottla.coordinators.groups.consumer.records import (
+    current_record,
+    group_record,
+    member_record,
+    target_epoch_record,
+    target_record,
+)
+from ottla.coordinators.groups.consumer.subscriptions import metadata_hash
+from ottla.coordinators.groups.embedded_protocol import (
+    CONSUMER_PROTOCOL,
+    decode_assignment,
+    decode_subscription,
+    embedded_version,
+    encode_assignment,
+)
+from ottla.coordinators.groups.shared import Shared
+from ottla.coordinators.records import CoordinatorRecord
+from ottla.metadata.image import Image
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError, MalformedMessage
+
+UPGRADING = ("upgrade", "bidirectional")
+
+
+# Up
+
+
+def upgraded(classic: ClassicGroup, shared: Shared) -> Draft:
+    """The consumer group that a classic group becomes; BrokerError if it may not."""
+    check_upgrade(classic, shared)
+    group_id, generation = classic.group_id, classic.generation
+    draft = Draft(ConsumerGroup(group_id), shared, *classic.tombstones())
+    try:
+        members = [
+            upgraded_member(each, classic, shared.image) for each in classic.members.values()
+        ]
+    except MalformedMessage as error:
+        raise cannot_upgrade(group_id, "the embedded consumer protocol is malformed") from error
+    targets = {each.member_id: assigned_to(each) for each in members}
+    draft.put(*(member_record(group_id, each) for each in members))
+    found = metadata_hash(draft.group.subscribed_topics(), shared.image)
+    draft.put(
+        group_record(group_id, generation, found),
+        *(target_record(group_id, *item) for item in targets.items()),
+        target_epoch_record(group_id, generation, 0),
+        *(current_record(group_id, each) for each in members),
+    )
+    for member in members:
+        shared.when_written(lambda member=member: renew_session(shared, group_id, member))  # type: ignore[misc]
+    return draft
+
+
+def check_upgrade(classic: ClassicGroup, shared: Shared) -> None:
+    if policy_of(shared) not in UPGRADING:
+        raise cannot_upgrade(classic.group_id, "online upgrade is disabled")
+    if not classic.uses_consumer_protocol:
+        reason = "the group does not use the consumer embedded protocol"
+        raise cannot_upgrade(classic.group_id, reason)
+    if len(classic.members) > shared.config.group_consumer_max_size:
+        reason = "the group size exceeds the consumer group maximum size"
+        raise cannot_upgrade(classic.group_id, reason)
+
+
+def cannot_upgrade(group_id: str, reason: str) -> BrokerError:
+    message = f"Cannot upgrade classic group {group_id} to consumer group because {reason}."
+    return BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, message)
+
+
+def upgraded_member(member: ClassicMember, group: ClassicGroup, image: Image) -> ConsumerMember:
+    """It keeps what it has; its generation is its epoch."""
+    chosen = group.protocol or member.protocols[0].name
+    subscription = decode_subscription(member.metadata(chosen))
+    assigned = with_epoch(assigned_partitions(member, group.group_id, image), group.generation)
+    return ConsumerMember(
+        member.member_id,
+        group.generation,
+        group.generation,
+        instance_id=member.instance_id,
+        rack_id=subscription.rack_id or None,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        topics=frozenset(subscription.topics),
+        assigned=assigned,
+        classic=ClassicSide(member.session_timeout_ms, member.protocols),
+    )
+
+
+def assigned_partitions(member: ClassicMember, group_id: str, image: Image) -> Partitions:
+    if not member.assignment:
+        return {}
+    assignment = decode_assignment(member.assignment)
+    if assignment.user_data:
+        # An assignor of the clients' own would lose what it wrote there.
+        raise cannot_upgrade(group_id, "an unsupported custom assignor is in use")
+    partitions: dict[bytes, frozenset[int]] = {}
+    for each in assignment.assigned_partitions:
+        topic = image.topic(each.topic)
+        if topic is not None:
+            partitions[topic.id] = frozenset(each.partitions)
+    return partitions
+
+
+def assigned_to(member: ConsumerMember) -> Partitions:
+    return {topic_id: frozenset(each) for topic_id, each in member.assigned.items()}
+
+
+# Down
+
+
+def downgraded(
+    group: ConsumerGroup, leaving: Collection[str], shared: Shared
+) -> list[CoordinatorRecord]:
+    """The records of the classic group; its members are told to join when they are written."""
+    staying = [each for each in group.members.values() if each.member_id not in leaving]
+    members = [downgraded_member(each) for each in staying]
+    protocol = select_protocol(members)
+    for member in members:
+        version = embedded_version(member.metadata(protocol))
+        target = named(group.target_of(member.member_id), shared.image)
+        member.assignment = encode_assignment(target, version)
+    generation = Generation(group.epoch, CONSUMER_PROTOCOL, protocol, members[0].member_id)
+    assignments = {each.member_id: each.assignment for each in members}
+    return [
+        *group.tombstones(),
+        generation_record(group.group_id, generation, members, assignments, shared.now_ms()),
+    ]
+
+
+def downgraded_member(member: ConsumerMember) -> ClassicMember:
+    side = classic_side(member)
+    return ClassicMember(
+        member.member_id,
+        member.instance_id,
+        member.client_id,
+        member.client_host,
+        member.rebalance_timeout_ms,
+        side.session_timeout_ms,
+        side.protocols,
+    )
+
+
+def named(partitions: Partitions, image: Image) -> dict[str, Iterable[int]]:
+    found: dict[str, Iterable[int]] = {}
+    for topic_id, each in partitions.items():
+        topic = image.topic_by_id(TopicId(topic_id))
+        if topic is not None:
+            found[topic.name] = each
+    return found
+
+
+def begin_classic(
+    classic: ClassicGroup, members: Iterable[ConsumerMember], *, must_rebalance: bool
+) -> None:
+    """The record tells one protocol of each member; they offered more, and are alive."""
+    for each in members:
+        member = classic.members.get(each.member_id)
+        if member is not None:
+            classic.update(member, classic_side(each).protocols)
+            classic.renew_session(member)
+    if must_rebalance:
+        prepare_rebalance(classic, "the last member that spoke the consumer protocol is gone")

@@ -1,0 +1,43 @@
+"""A consumer group with the records that are about to be written, tried on a copy.
+
+So every later thought of a step sees the earlier ones, and the group itself changes only when the
+records are in the log.
+"""
+
+from __future__ import annotations
+
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.member import ConsumerMember
+from ottla.coordinators.groups.consumer.records import current_record, member_record
+from ottla.coordinators.groups.shared import Shared
+from ottla.coordinators.records import CoordinatorRecord
+
+
+class Draft:
+    def __init__(self, group: ConsumerGroup, shared: Shared, *before: CoordinatorRecord) -> None:
+        self.group = group
+        self.shared = shared
+        self.records = list(before)
+        self._is_copy = False
+
+    @property
+    def group_id(self) -> str:
+        return self.group.group_id
+
+    def put(self, *records: CoordinatorRecord) -> None:
+        if records and not self._is_copy:
+            self.group = self.group.copy()
+            self._is_copy = True
+        for record in records:
+            self.records.append(record)
+            self.group.apply(record.key, record.value)  # type: ignore[arg-type]
+
+    def save_metadata(self, member: ConsumerMember) -> None:
+        """Who a member is and what it wants."""
+        if self.group.members.get(member.member_id) != member:
+            self.put(member_record(self.group_id, member))
+
+    def save_assignment(self, member: ConsumerMember) -> None:
+        """What a member has."""
+        if self.group.members.get(member.member_id) != member:
+            self.put(current_record(self.group_id, member))

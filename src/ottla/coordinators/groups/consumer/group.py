@@ -1,0 +1,269 @@
+"""A consumer group: the fold of its records.
+
+Owns      epochs of the group and of its target assignment, the members, what each is meant to have
+          (`target`), what each has, and the topics that patterns stand for.
+Promises  it changes only in `apply`; a partition is never held by two members at a time, because
+          nobody is given one that `holder_of` says is held.
+Leaves    deciding to the other modules of this folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Partitions
+from ottla.coordinators.groups.consumer import records
+from ottla.coordinators.groups.consumer.kinds import (
+    ConsumerKey,
+    CurrentKey,
+    CurrentValue,
+    GroupKey,
+    MemberKey,
+    MemberValue,
+    PartitionMetadataKey,
+    RegexKey,
+    RegexValue,
+    TargetEpochKey,
+    TargetKey,
+)
+from ottla.coordinators.groups.consumer.member import (
+    LEAVING_EPOCH,
+    NOTHING,
+    Assigned,
+    ConsumerMember,
+)
+from ottla.coordinators.groups.group import CONSUMER, CommitBy, ExpiryStart, PartitionCheck
+from ottla.coordinators.records import CoordinatorRecord
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+
+FIRST_EPOCH = 1  # of a group that has no record yet
+NO_TARGET_EPOCH = 0
+MEMBER_EPOCHS_FROM = 9  # the version of OffsetCommit
+
+
+class ResolvedRegex(NamedTuple):
+    """The topics that a pattern stood for when it was last compared with all topics."""
+
+    topics: frozenset[str]
+    version: int  # of the metadata
+    resolved_ms: int
+
+
+class ConsumerGroup:
+    group_type = CONSUMER
+    protocol_type = CONSUMER
+
+    def __init__(self, group_id: str) -> None:
+        self.group_id = group_id
+        self.epoch = FIRST_EPOCH
+        self.metadata_hash = 0
+        self.target_epoch = NO_TARGET_EPOCH
+        self.assigned_ms = 0  # when the target was computed; 0: not known
+        self.members: dict[str, ConsumerMember] = {}
+        self.instances: dict[str, str] = {}  # member ids of static members
+        self.target: dict[str, Partitions] = {}
+        self.regexes: dict[str, ResolvedRegex] = {}
+        self.has_partition_metadata = False  # a record of an older broker, to be removed
+        self.holders: dict[tuple[bytes, int], str] = {}
+
+    def copy(self) -> ConsumerGroup:
+        """One to try records on. Members and assignments are values, and shared."""
+        copied = ConsumerGroup(self.group_id)
+        copied.__dict__.update(self.__dict__)
+        for name in ("members", "instances", "target", "regexes", "holders"):
+            setattr(copied, name, dict(getattr(self, name)))
+        return copied
+
+    # What it is.
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.members
+
+    @property
+    def is_abandoned(self) -> bool:
+        return not self.members
+
+    @property
+    def state_name(self) -> str:
+        if not self.members:
+            return "Empty"
+        if self.epoch > self.target_epoch:
+            return "Assigning"
+        if all(each.is_at(self.target_epoch) for each in self.members.values()):
+            return "Stable"
+        return "Reconciling"
+
+    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
+        if instance_id is None or instance_id not in self.instances:
+            return None
+        return self.members[self.instances[instance_id]]
+
+    def member(self, member_id: str) -> ConsumerMember:
+        found = self.members.get(member_id)
+        if found is None:
+            message = f"Member {member_id} is not a member of group {self.group_id}."
+            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID, message)
+        return found
+
+    def target_of(self, member_id: str) -> Partitions:
+        return self.target.get(member_id, NO_PARTITIONS)
+
+    def holder_of(self, topic_id: bytes, partition: int) -> str | None:
+        """Who has the partition, or has yet to give it up."""
+        return self.holders.get((topic_id, partition))
+
+    def topics_of(self, member: ConsumerMember) -> frozenset[str]:
+        """By name and by pattern; a pattern that was not resolved yet stands for nothing."""
+        resolved = self.regexes.get(member.regex)
+        return member.topics if resolved is None else member.topics | resolved.topics
+
+    def subscribed_topics(self) -> set[str]:
+        topics = {topic for member in self.members.values() for topic in member.topics}
+        return topics.union(*(each.topics for each in self.regexes.values()))
+
+    def subscribed_regexes(self) -> set[str]:
+        return {member.regex for member in self.members.values() if member.regex}
+
+    def is_subscribed(self, topic: str) -> bool:
+        return topic in self.subscribed_topics()
+
+    # How it changes.
+
+    def apply(self, key: ConsumerKey, value: Any) -> None:
+        """Take over a record; the one that ends the group is the shard's business."""
+        match key:
+            case CurrentKey():
+                self._apply_current(key.member_id, value)
+            case TargetKey():
+                if value is None:
+                    self.target.pop(key.member_id, None)
+                else:
+                    self.target[key.member_id] = records.target_from(value)
+            case MemberKey():
+                self._apply_member(key.member_id, value)
+            case GroupKey():
+                if value is not None:
+                    self.epoch, self.metadata_hash = value.epoch, value.metadata_hash
+            case TargetEpochKey():
+                self.target_epoch = -1 if value is None else value.assignment_epoch
+                self.assigned_ms = 0 if value is None else value.assignment_timestamp
+            case RegexKey():
+                self._apply_regex(key.regular_expression, value)
+            case PartitionMetadataKey():
+                self.has_partition_metadata = value is not None
+
+    def _apply_current(self, member_id: str, value: CurrentValue | None) -> None:
+        member = self.members.get(member_id)
+        if value is not None:
+            self._put(records.with_assignment(member or ConsumerMember(member_id), value))
+        elif member is not None:
+            gone = replace(
+                member,
+                epoch=LEAVING_EPOCH,
+                previous_epoch=LEAVING_EPOCH,
+                assigned=NOTHING,
+                revoking=NOTHING,
+            )
+            self._put(gone)
+
+    def _apply_member(self, member_id: str, value: MemberValue | None) -> None:
+        member = self.members.get(member_id)
+        if value is not None:
+            self._put(records.with_metadata(member or ConsumerMember(member_id), value))
+        elif member is not None:
+            self._release(member)
+            del self.members[member_id]
+            if self.instances.get(member.instance_id or "") == member_id:
+                del self.instances[member.instance_id or ""]
+
+    def _apply_regex(self, regex: str, value: RegexValue | None) -> None:
+        if value is None:
+            self.regexes.pop(regex, None)
+        else:
+            topics = frozenset(value.topics)
+            self.regexes[regex] = ResolvedRegex(topics, value.version, value.timestamp)
+
+    def _put(self, member: ConsumerMember) -> None:
+        old = self.members.get(member.member_id)
+        if old is not None:
+            self._release(old)
+        self.members[member.member_id] = member
+        for held in held_by(member):
+            self.holders[held] = member.member_id
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = member.member_id
+
+    def _release(self, member: ConsumerMember) -> None:
+        for held in held_by(member):
+            if self.holders.get(held) == member.member_id:
+                del self.holders[held]
+
+    # What every group can be asked.
+
+    def check_commit(self, by: CommitBy) -> PartitionCheck | None:
+        """A member may commit in its epoch, and in an older one what it has had since then."""
+        if by.epoch < 0 and not self.members:
+            return None
+        if by.is_transactional and by.is_anonymous:
+            return None
+        member = self.member(by.member_id)
+        if (
+            not by.is_transactional
+            and not member.speaks_classic
+            and by.version < MEMBER_EPOCHS_FROM
+        ):
+            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
+        if by.epoch == member.epoch:
+            return None
+        stale = stale_code(member)
+        if by.epoch > member.epoch:
+            raise BrokerError(stale)
+
+        def check(topic_id: bytes, partition: int) -> None:
+            since = member.holds(topic_id, partition)
+            if since is None or by.epoch < since:
+                raise BrokerError(stale)
+
+        return check
+
+    def check_offset_fetch(self, member_id: str | None, member_epoch: int) -> None:
+        if member_id is None and member_epoch < 0:
+            return  # a tool, or a client that does not say who it is
+        member = self.member(member_id or "")
+        if member_epoch != member.epoch:
+            raise BrokerError(stale_code(member))
+
+    def check_offset_delete(self) -> None:
+        """Always: offsets in use are found out one by one."""
+
+    def check_delete(self) -> None:
+        if self.members:
+            raise BrokerError(ErrorCode.NON_EMPTY_GROUP)
+
+    def expiry_start(self) -> ExpiryStart | None:
+        return lambda committed: committed.commit_ms
+
+    def tombstones(self) -> list[CoordinatorRecord]:
+        return records.group_tombstones(self.group_id, list(self.members), self.regexes)
+
+
+def held_by(member: ConsumerMember) -> Iterator[tuple[bytes, int]]:
+    for assigned in (member.assigned, member.revoking):
+        yield from each_partition(assigned)
+
+
+def each_partition(assigned: Assigned) -> Iterator[tuple[bytes, int]]:
+    for topic_id, partitions in assigned.items():
+        for partition in partitions:
+            yield topic_id, partition
+
+
+def stale_code(member: ConsumerMember) -> ErrorCode:
+    """Classic clients know generations, not epochs."""
+    if member.speaks_classic:
+        return ErrorCode.ILLEGAL_GENERATION
+    return ErrorCode.STALE_MEMBER_EPOCH

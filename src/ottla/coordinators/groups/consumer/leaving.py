@@ -1,0 +1,44 @@
+"""Members of consumer groups that go: by themselves, for a while, or because they went silent."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from ottla.coordinators.groups.consumer.draft import Draft
+from ottla.coordinators.groups.consumer.heartbeats import held_instance
+from ottla.coordinators.groups.consumer.member import (
+    NOTHING,
+    STATIC_LEAVING_EPOCH,
+    ConsumerMember,
+)
+from ottla.coordinators.groups.consumer.records import current_record, member_tombstones
+from ottla.coordinators.groups.consumer.regexes import forget_unused
+from ottla.coordinators.groups.consumer.subscriptions import update_epoch
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+
+
+def leaving_member(draft: Draft, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember:
+    if request.instance_id is None:
+        return draft.group.member(request.member_id)
+    return held_instance(draft.group, request.member_id, request.instance_id)
+
+
+def leave_for_a_while(draft: Draft, member: ConsumerMember) -> None:
+    """A static member's client is started again: its partitions are kept for it.
+
+    They count as assigned from the beginning, for whoever comes back has a new id and epoch.
+    """
+    kept = {topic_id: dict.fromkeys(each, 0) for topic_id, each in member.assigned.items()}
+    away = replace(member, epoch=STATIC_LEAVING_EPOCH, assigned=kept, revoking=NOTHING)
+    draft.put(current_record(draft.group_id, away))
+
+
+def remove(draft: Draft, members: Collection[ConsumerMember]) -> None:
+    """Without them, a new epoch begins."""
+    for member in members:
+        draft.put(*member_tombstones(draft.group_id, member.member_id))
+    forget_unused(draft)
+    update_epoch(draft, has_changed=True)

@@ -1,0 +1,90 @@
+"""One member of a consumer group. A value: a change makes a new one, and a record of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import NamedTuple
+
+from ottla.coordinators.groups.assignors.division import Partitions
+from ottla.coordinators.groups.classic.member import OfferedProtocol
+
+JOINING_EPOCH = 0
+LEAVING_EPOCH = -1
+STATIC_LEAVING_EPOCH = -2  # it will be back
+
+# By topic id and partition, the epoch in which the member got it.
+Assigned = Mapping[bytes, Mapping[int, int]]
+NOTHING: Assigned = {}
+
+
+class MemberState(IntEnum):
+    """Where a member is on its way to the target assignment, in Kafka's numbers."""
+
+    STABLE = 0  # it has all of it
+    UNREVOKED_PARTITIONS = 1  # it has to give up partitions first
+    UNRELEASED_PARTITIONS = 2  # others have to give up partitions first
+    UNKNOWN = 127  # a later version of the software wrote it
+
+
+class ClassicSide(NamedTuple):
+    """What is kept of a member that speaks the classic protocol."""
+
+    session_timeout_ms: int
+    protocols: tuple[OfferedProtocol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerMember:
+    member_id: str
+    epoch: int = JOINING_EPOCH
+    previous_epoch: int = -1
+    state: MemberState = MemberState.STABLE
+    instance_id: str | None = None
+    rack_id: str | None = None
+    rebalance_timeout_ms: int = -1
+    client_id: str = ""
+    client_host: str = ""
+    topics: frozenset[str] = frozenset()
+    regex: str = ""
+    assignor: str | None = None
+    assigned: Assigned = field(default_factory=dict)
+    revoking: Assigned = field(
+        default_factory=dict
+    )  # it has to give these up, and may still use them
+    classic: ClassicSide | None = None
+
+    @property
+    def speaks_classic(self) -> bool:
+        return self.classic is not None
+
+    def is_at(self, assignment_epoch: int) -> bool:
+        """Whether it has all that this target assignment gives it."""
+        return self.state is MemberState.STABLE and self.epoch == assignment_epoch
+
+    def holds(self, topic_id: bytes, partition: int) -> int | None:
+        """Since which epoch it has the partition; None if it has not."""
+        epoch = self.assigned.get(topic_id, {}).get(partition)
+        return self.revoking.get(topic_id, {}).get(partition) if epoch is None else epoch
+
+    def moved_to(
+        self, epoch: int, state: MemberState, assigned: Assigned, revoking: Assigned = NOTHING
+    ) -> ConsumerMember:
+        """The epoch before is kept for a member that did not hear of its new one."""
+        return replace(
+            self,
+            epoch=epoch,
+            previous_epoch=self.previous_epoch if epoch == self.epoch else self.epoch,
+            state=state,
+            assigned=assigned,
+            revoking=revoking,
+        )
+
+
+def without_epochs(assigned: Assigned) -> Partitions:
+    return {topic_id: frozenset(each) for topic_id, each in assigned.items()}
+
+
+def with_epoch(partitions: Mapping[bytes, Iterable[int]], epoch: int) -> Assigned:
+    return {topic_id: dict.fromkeys(each, epoch) for topic_id, each in partitions.items()}

@@ -1,0 +1,128 @@
+"""Subscriptions by pattern: RE2's, compared with whole topic names.
+
+RE2 alone is used, as Kafka does it: its time grows with the length of a name and never explodes, so
+that a pattern from a client can be trusted. All patterns of a group are compared with all topics
+together: when a new one comes, when topics have come, and now and then; but not every moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from functools import cache
+from typing import Any
+
+from ottla.coordinators.groups.consumer.draft import Draft
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.member import ConsumerMember
+from ottla.coordinators.groups.consumer.records import regex_record, regex_tombstone
+from ottla.coordinators.groups.consumer.subscriptions import update_epoch
+from ottla.coordinators.groups.shared import Shared
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+
+REFRESH_MS_MIN = 10_000
+PATTERN_BYTES_MAX = 1024 * 1024  # of memory for one pattern
+
+Matcher = Callable[[str], object]  # None: no match
+
+
+@cache
+def _re2() -> tuple[Any, Any]:
+    """Loaded when the first pattern comes."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = PATTERN_BYTES_MAX
+    options.never_capture = True
+    return re2, options
+
+
+def compile_regex(pattern: str) -> Matcher:
+    """BrokerError if it is none."""
+    re2, options = _re2()
+    try:
+        matcher: Matcher = re2.compile(pattern, options).fullmatch
+    except re2.error as error:
+        reason = error.args[0] if error.args else ""
+        text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        raise BrokerError(
+            ErrorCode.INVALID_REGULAR_EXPRESSION,
+            f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {text}.",
+        ) from error
+    return matcher
+
+
+class RegexChange(Enum):
+    NONE = "none"
+    UNRESOLVED = "changed, and what it stands for is not known yet"
+    RESOLVED = "changed, and what it stands for is known"
+
+
+def change_regex(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> RegexChange:
+    """A member has, perhaps, another pattern; `new` is already in the draft."""
+    if old.regex == new.regex:
+        return RegexChange.NONE
+    users = [each.member_id for each in draft.group.members.values() if each.regex == new.regex]
+    if new.regex and users == [new.member_id]:
+        compile_regex(new.regex)
+    forget_unused(draft)
+    if new.regex and new.regex not in draft.group.regexes:
+        return RegexChange.UNRESOLVED
+    return RegexChange.RESOLVED
+
+
+def forget_unused(draft: Draft) -> None:
+    """Patterns that no member has any more."""
+    unused = draft.group.regexes.keys() - draft.group.subscribed_regexes()
+    draft.put(*(regex_tombstone(draft.group_id, each) for each in sorted(unused)))
+
+
+def want_refresh(draft: Draft) -> None:
+    """Have the patterns compared with all topics, if it is time."""
+    shared, group_id = draft.shared, draft.group_id
+    if group_id not in shared.resolving and is_stale(draft.group, shared):
+        shared.when_written(lambda: shared.unresolved.add(group_id))
+
+
+def is_stale(group: ConsumerGroup, shared: Shared) -> bool:
+    wanted = group.subscribed_regexes()
+    if not wanted:
+        return False
+    known = group.regexes.values()
+    if not known:
+        return True
+    age_ms = shared.now_ms() - max(each.resolved_ms for each in known)
+    if age_ms <= REFRESH_MS_MIN:
+        return False
+    return (
+        bool(wanted - group.regexes.keys())
+        or min(each.version for each in known) < shared.topics_version
+        or age_ms > shared.config.group_consumer_regex_refresh_interval_ms
+    )
+
+
+def match_topics(patterns: Iterable[str], names: Iterable[str]) -> dict[str, set[str]]:
+    """The topics of each pattern."""
+    matchers = {pattern: compile_regex(pattern) for pattern in patterns}
+    return {
+        pattern: {name for name in names if matches(name) is not None}
+        for pattern, matches in matchers.items()
+    }
+
+
+def decide_resolved(
+    group: ConsumerGroup, shared: Shared, found: Mapping[str, Iterable[str]], version: int
+) -> Draft:
+    """The patterns were compared with the topics of a version of the metadata."""
+    draft = Draft(group, shared)
+    has_changed = False
+    wanted = group.subscribed_regexes()
+    for pattern, topics in found.items():
+        if pattern in wanted:
+            known = group.regexes.get(pattern)
+            has_changed |= set(topics) != (set() if known is None else known.topics)
+            draft.put(regex_record(draft.group_id, pattern, topics, version, shared.now_ms()))
+    update_epoch(draft, has_changed=has_changed)
+    return draft

@@ -1,0 +1,258 @@
+"""ConsumerGroupHeartbeat and -Describe, and what classic members of consumer groups ask.
+
+Promises  every function decides only: records are returned, and soft state changes when they are
+          written. A request is refused with BrokerError, and then nothing has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from ottla.coordinators.groups.classic.group import ClassicGroup
+from ottla.coordinators.groups.consumer import (
+    changing_over,
+    classic_members,
+    describing,
+    heartbeats,
+    leaving,
+    regexes,
+)
+from ottla.coordinators.groups.consumer.draft import Draft
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.member import (
+    JOINING_EPOCH,
+    LEAVING_EPOCH,
+    STATIC_LEAVING_EPOCH,
+    ConsumerMember,
+    MemberState,
+)
+from ottla.coordinators.groups.offset_commits import Decision
+from ottla.coordinators.groups.shared import Caller, Deadline, Reply, Waits
+from ottla.coordinators.records import CoordinatorRecord
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.consumer_group_describe_response import DescribedGroup
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from ottla.protocol.messages.consumer_group_heartbeat_response import (
+    ConsumerGroupHeartbeatResponse,
+)
+from ottla.protocol.messages.join_group_request import JoinGroupRequest
+from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
+from ottla.protocol.messages.leave_group_response import MemberResponse
+
+if TYPE_CHECKING:
+    from ottla.coordinators.groups.shard import GroupShard
+
+Records = list[CoordinatorRecord]
+CLIENT_MEMBER_IDS_FROM = 1  # the version of ConsumerGroupHeartbeat
+
+# Heartbeats
+
+
+def heartbeat(
+    shard: GroupShard, request: ConsumerGroupHeartbeatRequest, caller: Caller
+) -> Decision[ConsumerGroupHeartbeatResponse]:
+    check(request, caller.version, shard.shared.config.group_consumer_assignors)
+    if request.member_epoch in (LEAVING_EPOCH, STATIC_LEAVING_EPOCH):
+        return leave(shard, request)
+    is_joining = request.member_epoch == JOINING_EPOCH
+    draft = draft_to_join(shard, request.group_id) if is_joining else draft_of(shard, request)
+    answer = heartbeats.heartbeat(draft, request, caller)
+    return Decision(draft.records, answer)
+
+
+def check(request: ConsumerGroupHeartbeatRequest, version: int, assignors: Collection[str]) -> None:
+    """BrokerError for a request that no client should send."""
+    needs_id = version >= CLIENT_MEMBER_IDS_FROM or request.member_epoch != JOINING_EPOCH
+    has_subscription = (
+        request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
+    )
+    is_joining = request.member_epoch == JOINING_EPOCH
+    faults = {
+        "MemberId can't be empty.": needs_id and not request.member_id.strip(),
+        "GroupId can't be empty.": not request.group_id.strip(),
+        "InstanceId can't be empty.": is_blank(request.instance_id),
+        "RackId can't be empty.": is_blank(request.rack_id),
+        "RebalanceTimeoutMs must be provided in first request.": is_joining
+        and request.rebalance_timeout_ms == -1,
+        "TopicPartitions must be empty when (re-)joining.": is_joining
+        and (request.topic_partitions is None or len(request.topic_partitions) > 0),
+        "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when (re-)joining.": (
+            is_joining and not has_subscription
+        ),
+        "InstanceId can't be null.": request.member_epoch == STATIC_LEAVING_EPOCH
+        and request.instance_id is None,
+        "MemberEpoch is invalid.": request.member_epoch < STATIC_LEAVING_EPOCH,
+    }
+    for message, is_so in faults.items():
+        if is_so:
+            raise BrokerError(ErrorCode.INVALID_REQUEST, message)
+    if request.server_assignor is not None and request.server_assignor not in assignors:
+        raise BrokerError(
+            ErrorCode.UNSUPPORTED_ASSIGNOR,
+            f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: "
+            f"{', '.join(assignors)}.",
+        )
+
+
+def is_blank(text: str | None) -> bool:
+    return text is not None and not text.strip()
+
+
+def draft_of(shard: GroupShard, request: ConsumerGroupHeartbeatRequest) -> Draft:
+    return Draft(consumer_group(shard, request.group_id), shard.shared)
+
+
+def consumer_group(shard: GroupShard, group_id: str) -> ConsumerGroup:
+    group = shard.find(group_id)
+    if isinstance(group, ConsumerGroup):
+        return group
+    message = (
+        f"Group {group_id} not found."
+        if group is None
+        else f"Group {group_id} is not a consumer group."
+    )
+    raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, message)
+
+
+def draft_to_join(shard: GroupShard, group_id: str) -> Draft:
+    """The group that a member joins: as it is, a new one, or what a classic one becomes."""
+    group = shard.find(group_id)
+    if isinstance(group, ConsumerGroup):
+        return Draft(group, shard.shared)
+    if isinstance(group, ClassicGroup) and not group.is_empty:
+        return changing_over.upgraded(group, shard.shared)
+    before = [] if group is None else group.tombstones()
+    return Draft(ConsumerGroup(group_id), shard.shared, *before)
+
+
+# Leaving
+
+
+def leave(
+    shard: GroupShard, request: ConsumerGroupHeartbeatRequest
+) -> Decision[ConsumerGroupHeartbeatResponse]:
+    draft = draft_of(shard, request)
+    member = leaving.leaving_member(draft, request)
+    answer = ConsumerGroupHeartbeatResponse(
+        member_id=member.member_id, member_epoch=request.member_epoch
+    )
+    if request.member_epoch == STATIC_LEAVING_EPOCH:
+        leaving.leave_for_a_while(draft, member)
+        return Decision(draft.records, answer)
+    return Decision(remove(shard, draft.group, [member]), answer)
+
+
+def remove(shard: GroupShard, group: ConsumerGroup, members: Collection[ConsumerMember]) -> Records:
+    """Members go; if only classic ones stay, the group is classic again."""
+    gone = {each.member_id for each in members}
+    if classic_members.can_downgrade(group, gone, shard.shared):
+        return go_back(shard, group, gone, must_rebalance=True)
+    draft = Draft(group, shard.shared)
+    leaving.remove(draft, members)
+    return draft.records
+
+
+def go_back(
+    shard: GroupShard, group: ConsumerGroup, gone: Collection[str], *, must_rebalance: bool
+) -> Records:
+    staying = [each for each in group.members.values() if each.member_id not in gone]
+
+    def begin() -> None:
+        classic = shard.groups[group.group_id]
+        assert isinstance(classic, ClassicGroup)
+        changing_over.begin_classic(classic, staying, must_rebalance=must_rebalance)
+
+    shard.shared.when_written(begin)
+    return changing_over.downgraded(group, gone, shard.shared)
+
+
+# Time
+
+
+def expire(shard: GroupShard, group: ConsumerGroup, deadline: Deadline) -> Records:
+    """A member has not done in time what it had to do: others go on without it."""
+    member = group.members.get(deadline.member_id)
+    if member is None:
+        return []
+    if deadline.waits is Waits.REVOCATION and member.state is not MemberState.UNREVOKED_PARTITIONS:
+        return []
+    return remove(shard, group, [member])
+
+
+# Classic members
+
+
+def join_classic(
+    shard: GroupShard,
+    group: ConsumerGroup,
+    request: JoinGroupRequest,
+    caller: Caller,
+    reply: Reply,
+) -> Records:
+    shared = shard.shared
+    draft = Draft(group, shared)
+    answer = classic_members.join(draft, request, caller)
+    shared.answer(reply, answer)
+    if answer.error_code:
+        return []
+    if classic_members.can_downgrade(draft.group, (), shared):
+        must_rebalance = draft.group.target_epoch < draft.group.epoch
+        records = go_back(shard, draft.group, (), must_rebalance=must_rebalance)
+        return [*draft.records, *records]
+    member = draft.group.members[answer.member_id]
+    shared.when_written(lambda: classic_members.watch_joined(shared, group.group_id, member))
+    return draft.records
+
+
+def leave_classic(
+    shard: GroupShard, group: ConsumerGroup, request: LeaveGroupRequest
+) -> Decision[list[MemberResponse]]:
+    found: dict[str, ConsumerMember] = {}
+    answers = []
+    for identity in request.members:
+        code = ErrorCode.NONE
+        try:
+            member = identified(group, identity)
+            found[member.member_id] = member
+        except BrokerError as error:
+            code = error.code
+        answers.append(MemberResponse(identity.member_id, identity.group_instance_id, code))
+    return Decision(remove(shard, group, found.values()) if found else [], answers)
+
+
+def identified(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:
+    """Tools name an instance alone."""
+    instance_id = identity.group_instance_id
+    if instance_id is None:
+        return group.member(identity.member_id)
+    holder = group.static_member(instance_id)
+    member_id = identity.member_id or (holder.member_id if holder is not None else "")
+    return heartbeats.held_instance(group, member_id, instance_id)
+
+
+# Patterns
+
+
+def decide_resolved(
+    shard: GroupShard, group_id: str, found: dict[str, set[str]], version: int
+) -> Records:
+    group = shard.groups.get(group_id)
+    if not isinstance(group, ConsumerGroup):
+        return []
+    return regexes.decide_resolved(group, shard.shared, found, version).records
+
+
+# Tools
+
+
+def describe(shard: GroupShard, group_id: str) -> DescribedGroup:
+    try:
+        group = consumer_group(shard, group_id)
+    except BrokerError as error:
+        return DescribedGroup(error.code, error.message, group_id)
+    default = shard.shared.config.group_consumer_assignors[0]
+    return describing.describe(group, default, shard.shared.image)

@@ -1,0 +1,26 @@
+"""ConsumerGroupHeartbeat (key 68), versions 0 and 1: be a member of a consumer group (KIP-848).
+
+v1 subscription by pattern, member ids made by the client
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from ottla.handlers.callers import caller_of
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from ottla.protocol.messages.consumer_group_heartbeat_response import (
+    ConsumerGroupHeartbeatResponse,
+)
+
+
+@handles(ApiKey.CONSUMER_GROUP_HEARTBEAT, versions=range(2))
+def consumer_group_heartbeat(
+    request: ConsumerGroupHeartbeatRequest, context: Context
+) -> ConsumerGroupHeartbeatResponse | Awaitable[ConsumerGroupHeartbeatResponse]:
+    return context.parts.groups.consumer_heartbeat(request, caller_of(context))
