@@ -81,9 +81,13 @@ class JavaClients:
         *,
         is_committed: bool = False,
         start: int | None = None,
+        leader_epoch: int | None = None,
     ) -> list[Consumed]:
-        """Everything from `start` (or the beginning) to the end that the isolation level sees."""
+        """Everything from `start` (or the beginning) to the end that the isolation level sees.
+        With the leader epoch of `start`, the consumer asks first whether it still stands."""
         question = self._isolation(is_committed) | ({} if start is None else {"from": start})
+        if leader_epoch is not None:
+            question["leader_epoch"] = leader_epoch
         answer = self._ask("client.consume", topic=topic, partition=partition, **question)
         return [consumed_from_json(record) for record in answer]
 

@@ -1,9 +1,13 @@
 """DeleteRecords (key 21), versions 0 to 2: forget everything before an offset.
 
 v2 flexible encoding. -1 stands for the high watermark.
+Answered when the new beginning is written down: what was deleted does not come back by a crash.
 """
 
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
 
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
@@ -20,6 +24,8 @@ from ottla.protocol.messages.delete_records_response import (
     DeleteRecordsTopicResult,
 )
 from ottla.replication.partition import Partition
+from ottla.replication.replica_manager import ReplicaManager
+from ottla.storage.log_directory import LogDirectory
 
 HIGH_WATERMARK = -1
 UNKNOWN = -1
@@ -43,27 +49,51 @@ def refuse_delete_records(
 
 
 @handles(ApiKey.DELETE_RECORDS, versions=range(0, 3), refuse=refuse_delete_records)
-def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRecordsResponse:
-    return DeleteRecordsResponse(
+def delete_records(
+    request: DeleteRecordsRequest, context: Context
+) -> DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]:
+    deletion = Deletion(context.parts.replicas)
+    response = DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
-                topic.name, [delete(topic.name, each, context) for each in topic.partitions]
+                topic.name, [deletion.delete(topic.name, each) for each in topic.partitions]
             )
             for topic in request.topics
         ]
     )
+    return deletion.write_down(response) if deletion.moved else response
 
 
-def delete(
-    topic: str, wanted: DeleteRecordsPartition, context: Context
-) -> DeleteRecordsPartitionResult:
-    try:
-        partition = context.parts.replicas.partition(topic, wanted.partition_index)
-        partition.check_leader()
-        low_watermark = delete_before(partition, wanted.offset)
-    except BrokerError as error:
-        return DeleteRecordsPartitionResult(wanted.partition_index, UNKNOWN, error.code)
-    return DeleteRecordsPartitionResult(wanted.partition_index, low_watermark, ErrorCode.NONE)
+class Deletion:
+    """One request: which logs begin elsewhere now, in which directories."""
+
+    def __init__(self, replicas: ReplicaManager) -> None:
+        self._replicas = replicas
+        self.moved: dict[LogDirectory, list[DeleteRecordsPartitionResult]] = {}
+
+    def delete(self, topic: str, wanted: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
+        index = wanted.partition_index
+        try:
+            partition = self._replicas.partition(topic, index)
+            partition.check_leader()
+            low_watermark = delete_before(partition, wanted.offset)
+        except BrokerError as error:
+            return DeleteRecordsPartitionResult(index, UNKNOWN, error.code)
+        result = DeleteRecordsPartitionResult(index, low_watermark, ErrorCode.NONE)
+        directory = self._replicas.logs.directory_of(partition.name)
+        if directory is not None:
+            self.moved.setdefault(directory, []).append(result)
+        return result
+
+    async def write_down(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:
+        for directory, results in self.moved.items():
+            try:
+                await asyncio.to_thread(directory.checkpoint_job().run)
+            except OSError as error:
+                code = directory.health.refused("writing checkpoints", error).code
+                for each in results:
+                    each.low_watermark, each.error_code = UNKNOWN, code
+        return response
 
 
 def delete_before(partition: Partition, offset: int) -> int:

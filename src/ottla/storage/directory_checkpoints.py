@@ -4,7 +4,7 @@ Owns      `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and
           `replication-offset-checkpoint` of one directory.
 Promises  a recovery point or log start on disk is never above the one in memory: when one goes
           down, it is written before records are touched, and no write that began earlier can undo
-          that.
+          that. What a job has written, no job that was made earlier undoes.
           A damaged checkpoint counts as empty: logs are then read from their beginning.
 Threads   `CheckpointJob.run` may run in any; everything else in the log's.
 """
@@ -48,6 +48,8 @@ class DirectoryCheckpoints:
         self._carried = SavedOffsets({}, {}, {})
         self._lock = threading.Lock()
         self._version = 0
+        self._jobs_made = 0
+        self._last_written = 0
 
     def read(self) -> SavedOffsets:
         """What the files say. It is written again as it is for logs that are not open (yet)."""
@@ -82,12 +84,15 @@ class DirectoryCheckpoints:
             starts.pop(log.partition, None)
             if log.log_start_offset > log.segments[0].base_offset:
                 starts[log.partition] = log.log_start_offset
-        return CheckpointJob(self, self._version, SavedOffsets(points, starts, marks))
+        self._jobs_made += 1
+        saved = SavedOffsets(points, starts, marks)
+        return CheckpointJob(self, self._version, saved, self._jobs_made)
 
     def write(self, job: CheckpointJob) -> None:
         with self._lock:
-            if job.version != self._version:
+            if job.version != self._version or job.number < self._last_written:
                 return
+            self._last_written = job.number
             self._recovery_points.write(job.offsets.recovery_points)
             # A log never starts above its high watermark; in this order neither do the files say.
             self._high_watermarks.write(job.offsets.high_watermarks)
@@ -96,10 +101,11 @@ class DirectoryCheckpoints:
 
 class CheckpointJob:
     def __init__(
-        self, checkpoints: DirectoryCheckpoints, version: int, offsets: SavedOffsets
+        self, checkpoints: DirectoryCheckpoints, version: int, offsets: SavedOffsets, number: int
     ) -> None:
         self.version = version
         self.offsets = offsets
+        self.number = number  # in the order in which jobs were made
         self._checkpoints = checkpoints
 
     def run(self) -> None:

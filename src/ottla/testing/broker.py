@@ -81,7 +81,8 @@ class RunningBroker:
                 env=self._environment,
             )  # fmt: skip
         self.bootstrap_servers = self._wait_until_ready()
-        self._port = int(self.bootstrap_servers.rpartition(":")[2])
+        if not self._port:  # one that was given may differ from the one that is advertised
+            self._port = int(self.bootstrap_servers.rpartition(":")[2])
 
     def stop(self) -> int:
         """Stop in good order (SIGTERM); the exit code."""

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.Future;
 
@@ -18,6 +19,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -117,14 +119,20 @@ final class ClientsOracle {
             Arrays.asList(RecordsOracle.headers(json.path("headers"))));
     }
 
-    /** Every record from `from` (the start by default) to the end that this isolation sees. */
+    /**
+     * Every record from `from` (the start by default) to the end that this isolation sees. With
+     * the `leader_epoch` of `from` the consumer first asks whether that part of the log still stands.
+     */
     private static JsonNode consume(JsonNode question) throws Exception {
         TopicPartition partition = partition(question);
         ArrayNode answer = Oracle.JSON.createArrayNode();
         try (KafkaConsumer<byte[], byte[]> consumer = consumer(question)) {
             List<TopicPartition> partitions = List.of(partition);
             consumer.assign(partitions);
-            if (question.has("from"))
+            if (question.has("leader_epoch"))
+                consumer.seek(partition, new OffsetAndMetadata(question.path("from").asLong(),
+                    Optional.of(question.path("leader_epoch").asInt()), ""));
+            else if (question.has("from"))
                 consumer.seek(partition, question.path("from").asLong());
             else
                 consumer.seekToBeginning(partitions);

@@ -17,8 +17,7 @@ class Java:
         self._producers += 1
         name = f"{topic}-{self._producers}"
         configs = {
-            "compression.type": how.codec, "acks": how.acks, "linger.ms": "1",
-            "enable.idempotence": "false", **how.extra,
+            "compression.type": how.codec, "acks": how.acks, "linger.ms": "1", **how.extra,
         }  # fmt: skip
         steps = [
             send(

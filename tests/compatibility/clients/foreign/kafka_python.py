@@ -12,7 +12,17 @@ from tests.compatibility.clients.foreign.client import ORDINARY, PATIENCE_S, How
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # while it is loaded
-    from kafka import KafkaConsumer, KafkaProducer, TopicPartition, codec
+    from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition, codec
+
+__all__ = [
+    "KafkaAdminClient",
+    "KafkaPython",
+    "TopicPartition",
+    "as_record",
+    "consumer",
+    "missing_codecs",
+    "read",
+]
 
 
 class KafkaPython:
@@ -24,7 +34,7 @@ class KafkaPython:
             bootstrap_servers=self._bootstrap,
             compression_type=None if how.codec == "none" else how.codec,
             acks=how.acks if how.acks == "all" else int(how.acks),
-            **{"enable_idempotence": False, **how.extra},
+            **how.extra,
         )
         try:
             futures = [

@@ -1,0 +1,9 @@
+"""All stories, in the order in which they are told: a lowered feature changes what follows."""
+
+from __future__ import annotations
+
+from tests.compatibility.clients.stories import groups, records, settings, topics, transactions
+from tests.compatibility.clients.stories.telling import STORIES as TOLD
+
+_ORDER = [module.__name__ for module in (topics, records, groups, transactions, settings)]
+STORIES = sorted(TOLD, key=lambda story: _ORDER.index(story.tell.__module__))
