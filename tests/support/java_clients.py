@@ -140,6 +140,11 @@ def send(
     return ["send", record]
 
 
+def offsets_in_transaction(group: str, topic: str, offset: int, partition: int = 0) -> Step:
+    """Commit a group's offset with the producer's transaction."""
+    return ["offsets", {"group": group, "topic": topic, "partition": partition, "offset": offset}]
+
+
 def run_tool(oracle: Oracle, class_name: str, *arguments: str) -> Printed:
     answer = oracle.ask("tool.run", **{"class": class_name}, arguments=list(arguments))
     return Printed(answer["status"], answer["printed"], answer["complaints"])

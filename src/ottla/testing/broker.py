@@ -45,7 +45,7 @@ class RunningBroker:
         """`config` under Kafka's names; `arguments` as `ottla up` takes them."""
         self._config = dict(config or {})
         self._arguments = ["--log-level", log_level, *arguments]
-        self._environment = {**os.environ, **(environment or {})}
+        self.environment = dict(environment or {})  # besides this process's own, at the next start
         self._port = port
         self._is_own_data = data is None
         self.data = Path(data) if data is not None else Path(tempfile.mkdtemp(prefix="ottla-"))
@@ -78,7 +78,7 @@ class RunningBroker:
                     "--stop-with-stdin", *self._arguments,
                 ],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
-                env=self._environment,
+                env={**os.environ, **self.environment},
             )  # fmt: skip
         self.bootstrap_servers = self._wait_until_ready()
         if not self._port:  # one that was given may differ from the one that is advertised

@@ -17,8 +17,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -72,8 +74,8 @@ final class ClientsOracle {
 
     /**
      * The steps of one producer: ["send", record], ["flush"], ["begin"], ["commit"], ["abort"],
-     * ["close"]. It stays open for further questions until it is closed. The answer has, for each
-     * send, partition and offset.
+     * ["offsets", {group, topic, partition, offset}], ["close"]. It stays open for further
+     * questions until it is closed. The answer has, for each send, partition and offset.
      */
     private static JsonNode produce(JsonNode question) throws Exception {
         String name = question.path("producer").asText();
@@ -103,9 +105,16 @@ final class ClientsOracle {
             case "begin" -> producer.beginTransaction();
             case "commit" -> producer.commitTransaction();
             case "abort" -> producer.abortTransaction();
+            case "offsets" -> sendOffsets(step.get(1), producer);
             case "close" -> PRODUCERS.remove(name).close(Duration.ZERO);
             default -> throw new IllegalArgumentException("no such step: " + step);
         }
+    }
+
+    private static void sendOffsets(JsonNode json, KafkaProducer<byte[], byte[]> producer) {
+        OffsetAndMetadata offset = new OffsetAndMetadata(json.path("offset").asLong());
+        producer.sendOffsetsToTransaction(Map.of(partition(json), offset),
+            new ConsumerGroupMetadata(json.path("group").asText()));
     }
 
     private static ProducerRecord<byte[], byte[]> record(JsonNode json) throws Exception {
