@@ -1,46 +1,149 @@
 """The `ottla` command: finds the command named and runs it.
 
-Each command is a module of this folder with `add_arguments(parser)` and `run(arguments)`;
-only the one that is asked for is imported, so that every command starts quickly.
+Each command is a module of this folder with `add_arguments(parser)` and `run(arguments)`; a noun
+with verbs is a folder of such modules. Only the one that is asked for is imported, so that every
+command starts quickly.
 """
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from typing import NamedTuple
 
-COMMANDS = {
+Known = Mapping[str, "str | Known"]
+
+COMMANDS: Known = {
     "up": "run a broker in the foreground",
+    "status": "the cluster at a glance: brokers, topics, groups, health",
+    "topics": {
+        "list": "the topics of the cluster",
+        "describe": "partitions, offsets and settings of topics",
+        "create": "create topics",
+        "alter": "change a topic's settings, or give it more partitions",
+        "delete": "delete topics with all their records",
+    },
+    "produce": "write records, from arguments or from standard input",
+    "consume": "read records: any part of a topic, or as a member of a group",
+    "groups": {
+        "list": "the consumer groups of the cluster",
+        "describe": "members, offsets and lag of groups",
+        "reset": "set the offsets from which a group goes on",
+        "delete": "delete groups with their offsets",
+    },
     "version": "what is installed, and which record decoder runs",
 }
+ALIASES = {"topic": "topics", "group": "groups", "--version": "version"}
+HELP = ("-h", "--help", "help")
+INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
+
+
+class Found(NamedTuple):
+    """The command that was named, and the words that are left for it."""
+
+    names: tuple[str, ...]
+    about: str
+    rest: list[str]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
-    if words[:1] == ["--version"]:
-        words[0] = "version"
-    if not words or words[0] in ("-h", "--help"):
-        print(usage())
-        return 0
-    if words[0] not in COMMANDS:
-        print(f"ottla: no command {words[0]!r}\n\n{usage()}", file=sys.stderr)
-        return 2
-    return run_command(words[0], words[1:])
+    found = find_command(words)
+    if isinstance(found, Found):
+        return run_command(found)
+    text, code = found
+    print(text, file=sys.stderr if code else sys.stdout)
+    return code
 
 
-def run_command(name: str, words: list[str]) -> int:
-    command = import_module(f"ottla.cli.{name}")
-    parser = argparse.ArgumentParser(prog=f"ottla {name}", description=COMMANDS[name])
+def find_command(words: list[str]) -> Found | tuple[str, int]:
+    """The command; or what to print instead, and the exit code."""
+    names: tuple[str, ...] = ()
+    known: Known = COMMANDS
+    while True:
+        if not words or words[0] in HELP:
+            return usage(names, known), 0 if words else 2 if names else 0
+        name, *words = words
+        name = name if names else ALIASES.get(name, name)
+        about = known.get(name)
+        if about is None:
+            return f"{unknown(names, name, known)}\n\n{usage(names, known)}", 2
+        names = (*names, name)
+        if isinstance(about, str):
+            return Found(names, about, words)
+        known = about
+
+
+def run_command(found: Found) -> int:
+    import argparse
+
+    from ottla.cli.problems import CommandFailed
+
+    command = import_module(".".join(("ottla.cli", *found.names)))
+    name = " ".join(("ottla", *found.names))
+    parser = argparse.ArgumentParser(
+        prog=name,
+        description=found.about,
+        epilog=getattr(command, "EPILOG", None),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     command.add_arguments(parser)
-    return int(command.run(parser.parse_args(words)))
+    try:
+        code = int(command.run(parser.parse_intermixed_args(found.rest)))
+        sys.stdout.flush()
+    except CommandFailed as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except kafka_errors() as error:
+        print(f"{name}: {error.args[0].str()}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever read our output has enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
 
 
-def usage() -> str:
-    width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {about}" for name, about in COMMANDS.items()]
-    return "\n".join(["usage: ottla COMMAND ...", "", *lines])
+def kafka_errors() -> tuple[type[Exception], ...]:
+    """What the client library raises, if the command has loaded it."""
+    library = sys.modules.get("confluent_kafka")
+    return () if library is None else (library.KafkaException,)
+
+
+def usage(names: tuple[str, ...], known: Known) -> str:
+    rows = list(rows_of(known))
+    width = max(len(name) for name, _ in rows)
+    noun = "VERB" if names else "COMMAND"
+    return "\n".join(
+        [
+            f"usage: {' '.join(('ottla', *names))} {noun} ...",
+            "",
+            *(f"  {name:<{width}}  {about}" for name, about in rows),
+            "",
+            f"{' '.join(('ottla', *names))} {noun} --help tells more about each of them.",
+        ]
+    )
+
+
+def rows_of(known: Known) -> list[tuple[str, str]]:
+    rows = []
+    for name, about in known.items():
+        if isinstance(about, str):
+            rows.append((name, about))
+        else:
+            rows += [(f"{name} {verb}", text) for verb, text in rows_of(about)]
+    return rows
+
+
+def unknown(names: tuple[str, ...], name: str, known: Known) -> str:
+    from ottla.cli.problems import did_you_mean
+
+    question = did_you_mean(name, known)
+    return f"ottla: no command {' '.join((*names, name))!r}" + (f"; {question}" if question else "")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,7 @@ class Around(NamedTuple):
     """What a record does not know about itself."""
 
     number: int = 1  # which record of this run it is
-    start_offset: int = -1
-    end_offset: int = -1
+    ends: Callable[[Record], tuple[int, int]] = lambda _: (-1, -1)  # of its partition
 
 
 Print = Callable[[Record, Around], bytes]
@@ -41,8 +40,8 @@ _NUMBERS: dict[str, Callable[[Record, Around], int]] = {
     "o": lambda record, _: record.offset,
     "e": lambda record, _: record.leader_epoch,
     "i": lambda _, around: around.number,
-    "[": lambda _, around: around.start_offset,
-    "]": lambda _, around: around.end_offset,
+    "[": lambda record, around: around.ends(record)[0],
+    "]": lambda record, around: around.ends(record)[1],
 }
 
 

@@ -26,9 +26,15 @@ CHUNK_BYTES = 64 * 1024
 
 
 def read_records(input_file: BinaryIO, template: Sequence[Piece]) -> Iterator[Record]:
-    """The records of the input, up to its end. BadRecord says which one cannot be read."""
+    """The records of the input, up to its end.
+
+    BadTemplate comes at once; BadRecord, when it is reached, says which one cannot be read.
+    """
     check_readable(template)
-    source = Source(input_file)
+    return _records(Source(input_file), template)
+
+
+def _records(source: Source, template: Sequence[Piece]) -> Iterator[Record]:
     number = 0
     last = template[-1] if template else None
     source.record_end = last.content if isinstance(last, Literal) else None

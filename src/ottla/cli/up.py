@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_DATA = "ottla-data"
 DEFAULT_LISTEN = "localhost:9092"
+OTHER_VARIABLES = ("OTTLA_BOOTSTRAP", "OTTLA_TESTING_KAFKA")  # ours, but no settings of a broker
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +106,8 @@ def load_settings(arguments: argparse.Namespace) -> LoadedConfig:
     if arguments.config is not None:
         file = PropertiesFile(arguments.config, Path(arguments.config).read_bytes())
     settings = [*defaults(arguments), *arguments.settings]
-    return load_config(file, os.environ, settings)
+    environment = {name: text for name, text in os.environ.items() if name not in OTHER_VARIABLES}
+    return load_config(file, environment, settings)
 
 
 def defaults(arguments: argparse.Namespace) -> list[str]:

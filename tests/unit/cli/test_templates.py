@@ -28,7 +28,7 @@ RECORD = Record(
 
 
 def printed(template: str, record: Record = RECORD, null: bytes = b"") -> bytes:
-    return record_printer(parse_template(template), null)(record, Around(1, 10, 300))
+    return record_printer(parse_template(template), null)(record, Around(1, lambda _: (10, 300)))
 
 
 def read(template: str, content: bytes) -> list[Record]:

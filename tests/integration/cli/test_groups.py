@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Consumer
+from tests.integration.cli.conftest import Command
+
+from ottla.testing.broker import RunningBroker
+
+pytestmark = pytest.mark.xdist_group("command-line")
+
+
+@pytest.fixture
+def read_topic(command: Command, topic: str, group: str) -> str:
+    """Five records, of which the group has read three."""
+    command("produce", topic, *"abcde")
+    command("consume", topic, "-g", group, "-n", "3")
+    return topic
+
+
+@pytest.fixture
+def member(shared_broker: RunningBroker, read_topic: str, group: str) -> Iterator[Consumer]:
+    consumer = Consumer(
+        {
+            "bootstrap.servers": shared_broker.bootstrap_servers,
+            "group.id": group,
+            "client.id": "a-member",
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.subscribe([read_topic])
+    assert consumer.poll(30) is not None
+    yield consumer
+    consumer.close()
+
+
+def test_lag_is_shown_for_each_partition(command: Command, read_topic: str, group: str) -> None:
+    (told,) = command("groups", "describe", group, "--format", "json", "--time").document
+    assert (told["state"], told["lag"], told["members"]) == ("Empty", 2, [])
+    (row,) = told["partitions"]
+    assert row["topic"] == read_topic
+    assert (row["committed_offset"], row["end_offset"], row["lag"]) == (3, 5, 2)
+    assert row["lag_ms"] >= 0
+    assert f"{read_topic}          0" in command("groups", "describe", group).out
+    assert "WAITING" in command("groups", "describe", group, "--time").out
+
+
+def test_members_are_shown_with_what_they_read(
+    command: Command, read_topic: str, group: str, member: Consumer
+) -> None:
+    (told,) = command("groups", "describe", group, "--format", "json").document
+    assert told["state"] == "Stable"
+    assert [each["client_id"] for each in told["members"]] == ["a-member"]
+    assert told["partitions"][0]["client_id"] == "a-member"
+    listed = command("groups", "list", group, "--format", "json").document
+    assert listed == [{"group": group, "state": "Stable", "members": 1, "coordinator": 1}]
+
+
+def test_a_group_in_use_is_not_reset_and_its_members_are_named(
+    command: Command, group: str, member: Consumer
+) -> None:
+    refused = command("groups", "reset", group, "--to", "start")
+    assert refused.code == 1
+    assert f"group {group} is in use (Stable)" in refused.err
+    assert "a-member on" in refused.err
+    refused = command("groups", "delete", group)
+    assert refused.code == 1
+    assert "stop its members first" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "after"),
+    [
+        (["--to", "start"], 0),
+        (["--to", "end"], 5),
+        (["--to", "4"], 4),
+        (["--to", "99"], 5),
+        (["--to", "+1"], 1),
+        (["--to", "-1"], 4),
+        (["--to", "@-1h"], 0),
+        (["--to", "@4000000000000"], 5),
+        (["--shift-by", "-2"], 1),
+        (["--shift-by", "9"], 5),
+    ],
+)
+def test_a_group_is_set_to_any_place(
+    command: Command, read_topic: str, group: str, words: list[str], after: int
+) -> None:
+    told = command("groups", "reset", group, *words, "--format", "json").document
+    assert told == [{"topic": read_topic, "partition": 0, "before": 3, "after": after}]
+    rest = command("consume", read_topic, "-g", group, "-e", "-f", "%v")
+    assert rest.out == "abcde"[after:]
+
+
+def test_a_dry_run_only_shows(command: Command, read_topic: str, group: str) -> None:
+    told = command("groups", "reset", group, "--to", "start", "--dry-run")
+    assert told.lines[1].split() == [read_topic, "0", "3", "0"]
+    assert command("consume", read_topic, "-g", group, "-e", "-f", "%v").out == "de"
+
+
+def test_a_new_group_gets_its_first_offsets_for_the_topics_named(
+    command: Command, topic: str, group: str
+) -> None:
+    command("produce", topic, "a", "b")
+    told = command("groups", "reset", group, "--to", "-1", "--topic", f"{topic}:0")
+    assert told.code == 0
+    assert command("consume", topic, "-g", group, "-e").lines == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--to", "start"], "has committed nothing yet"),
+        (["--to", ":end"], "one place"),
+        (["--to", "start", "--topic", "{topic}:7"], "partitions are 0 to 0"),
+        (["--shift-by", "1", "--topic", "{topic}"], "nothing to shift"),
+        (["--to", "start", "--topic", "{topic}x"], "did you mean topic-"),
+    ],
+)
+def test_a_reset_that_cannot_be_is_refused(
+    command: Command, topic: str, group: str, words: list[str], reason: str
+) -> None:
+    refused = command("groups", "reset", group, *(word.format(topic=topic) for word in words))
+    assert refused.code in (1, 2)
+    assert reason.format(topic=topic) in refused.err
+
+
+def test_a_group_is_deleted_with_its_offsets(command: Command, read_topic: str, group: str) -> None:
+    assert command("groups", "delete", group).out == f"deleted {group}\n"
+    assert group not in command("groups", "list").out
+    assert command("consume", read_topic, "-g", group, "-e", "-f", "%v").out == "abcde"
+
+
+def test_a_misspelt_group_is_answered_with_the_nearest_names(
+    command: Command, read_topic: str, group: str
+) -> None:
+    failed = command("groups", "describe", f"{group}x")
+    assert failed.code == 1
+    assert f"there is no group {group}x" in failed.err
+    assert group in failed.err.partition("did you mean")[2]

@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.integration.cli.conftest import Command
+
+pytestmark = pytest.mark.xdist_group("command-line")
+
+
+def test_values_become_records_and_come_back(command: Command, topic: str) -> None:
+    done = command("produce", topic, "hello", "world")
+    assert done.out == f"2 records to partition 0 of {topic}, offsets 0 to 1\n"
+    assert command("consume", topic, "-e").lines == ["hello", "world"]
+
+
+def test_lines_of_standard_input_become_records(command: Command, topic: str) -> None:
+    done = command("produce", topic, "-o", "json", stdin=b"one\ntwo")
+    assert done.document == [
+        {"topic": topic, "partition": 0, "records": 2, "first_offset": 0, "last_offset": 1}
+    ]
+    assert command("consume", topic, "-e").lines == ["one", "two"]
+
+
+def test_keys_headers_and_tombstones(command: Command, topic: str) -> None:
+    command("produce", topic, "-k", "4711", "-H", "source=shop", "-H", "empty=", "sold")
+    command("produce", topic, "-f", r"%k\t%v\n", "-Z", stdin=b"4711\t\n")
+    command("produce", topic, "-K", ":", stdin=b"a:b:c\nno key\n")
+    told = command("consume", topic, "-e", "-Z", "-f", r"%o %k %v %h{%k=%v;}\n")
+    assert told.lines == [
+        "0 4711 sold source=shop;empty=;",
+        "1 4711 NULL ",
+        "2 a b:c ",
+        "3 NULL no key ",
+    ]
+
+
+def test_json_carries_every_record_from_topic_to_topic(command: Command, topic: str) -> None:
+    template = "%K{big32}%k%V{big32}%v%H %h{%K{big16}%k%V{big16}%v}"
+    record = b"\x00\x00\x00\x01\xff\xff\xff\xff\xff1 \x00\x01h\x00\x01\xfe"
+    command("produce", topic, "-f", template, stdin=record * 2)
+    told = command("consume", topic, "-e", "--format", "json")
+    assert [json.loads(line)["key_base64"] for line in told.lines] == ["/w==", "/w=="]
+
+    copy = f"{topic}-copy"
+    command("topics", "create", copy, "-p", "1")
+    assert command("produce", copy, "--format", "json", stdin=told.out.encode()).code == 0
+    copied = command("consume", copy, "-e", "--format", "json")
+    assert copied.out.replace(copy, topic) == told.out
+
+
+@pytest.mark.parametrize(
+    ("offset", "values"),
+    [
+        ("start", "0123456789"),
+        (":end", "0123456789"),
+        ("7", "789"),
+        ("7:", "789"),
+        (":3", "012"),
+        ("3:5", "34"),
+        ("5:3", ""),
+        ("8:end", "89"),
+        ("+8", "89"),
+        ("-2", "89"),
+        ("-99", "0123456789"),
+        ("end", ""),
+        ("@1000000000007", "789"),
+        ("@1000000000003:1000000000005", "34"),
+        ("@:1000000000002", "01"),
+        ("@2001-09-09T01:46:40.003Z:2ms", "34"),
+        ("@-1h", ""),
+        ("@:-1h", "0123456789"),
+    ],
+)
+def test_any_part_of_a_topic_can_be_read(
+    command: Command, digits: str, offset: str, values: str
+) -> None:
+    told = command("consume", digits, "-e", "-f", "%v", "-o", offset)
+    assert (told.code, told.out) == (0, values)
+
+
+@pytest.fixture
+def digits(command: Command) -> str:
+    """The digits 0 to 9, a millisecond apart."""
+    if command("topics", "create", "digits", "-p", "1").code == 0:
+        rows = "".join(f"{1_000_000_000_000 + digit} {digit}\n" for digit in range(10))
+        command("produce", "digits", "-f", r"%d %v\n", stdin=rows.encode())
+    return "digits"
+
+
+def test_a_range_that_has_its_end_needs_no_exit(command: Command, digits: str) -> None:
+    assert command("consume", digits, "-f", "%v", "-o", "3:6").out == "345"
+    assert command("consume", digits, "-f", "%v", "-n", "4").out == "0123"
+    assert command("consume", digits, "-f", "%v", "-n", "0").out == ""
+
+
+def test_the_tail_is_the_newest_of_all_partitions(command: Command, topic: str) -> None:
+    command("topics", "alter", topic, "-p", "3")
+    rows = "".join(f"{n % 3} {1_000_000_000_000 + n} {n}\n" for n in range(9))
+    command("produce", topic, "-f", r"%p %d %v\n", stdin=rows.encode())
+    assert command("consume", topic, "--tail", "4").lines == ["5", "6", "7", "8"]
+    assert command("consume", topic, "--tail", "0").lines == []
+    assert command("consume", topic, "-e", "-p", "1").lines == ["1", "4", "7"]
+
+
+def test_records_are_chosen_by_key_value_and_header(command: Command, topic: str) -> None:
+    command("produce", topic, "-k", "a", "-H", "x=1", "apple")
+    command("produce", topic, "-k", "b", "-H", "x=2", "banana")
+    command("produce", topic, "-k", "a", "-H", "y=1", "cherry", "")
+    assert command("consume", topic, "-e", "--key", "a").lines == ["apple", "cherry", ""]
+    assert command("consume", topic, "-e", "--grep", "an|rr").lines == ["banana", "cherry"]
+    assert command("consume", topic, "-e", "--header", "x").lines == ["apple", "banana"]
+    assert command("consume", topic, "-e", "--header", "x=2").lines == ["banana"]
+    assert command("consume", topic, "-e", "--key", "a", "--grep", "pp").lines == ["apple"]
+    assert command("consume", topic, "--tail", "1", "--key", "b").lines == ["banana"]
+    assert command("consume", topic, "-e", "--grep", "[").code == 2
+
+
+def test_a_group_goes_on_where_it_stopped(command: Command, topic: str, group: str) -> None:
+    command("produce", topic, "one", "two", "three")
+    assert command("consume", topic, "-g", group, "-n", "1").lines == ["one"]
+    assert command("consume", topic, "-g", group, "-e").lines == ["two", "three"]
+    assert command("consume", topic, "-g", group, "-e").lines == []
+    command("produce", topic, "four")
+    assert command("consume", topic, "-g", group, "-e").lines == ["four"]
+
+
+def test_several_topics_are_read_together(command: Command, topic: str) -> None:
+    other = f"{topic}-other"
+    command("topics", "create", other, "-p", "1")
+    command("produce", topic, "a")
+    command("produce", other, "b")
+    assert sorted(command("consume", topic, other, "-e", "-f", r"%t %v\n").lines) == [
+        f"{topic} a",
+        f"{other} b",
+    ]
+
+
+def test_yaml_shows_one_document_for_each_record(command: Command, topic: str) -> None:
+    command("produce", topic, "a: b")
+    told = command("consume", topic, "-e", "--format", "yaml")
+    assert told.lines[0] == "---"
+    assert 'value: "a: b"' in told.lines
+
+
+def test_bad_input_is_refused_with_its_place_and_what_came_before_is_written(
+    command: Command, topic: str
+) -> None:
+    failed = command("produce", topic, "--format", "json", stdin=b'{"value": "a"}\nnonsense\n')
+    assert failed.code == 1
+    assert "line 2: no JSON" in failed.err
+    assert "1 record before that was written" in failed.err
+    assert command("consume", topic, "-e").lines == ["a"]
+
+
+def test_reading_a_misspelt_topic_is_answered_with_the_nearest_names(
+    command: Command, digits: str
+) -> None:
+    failed = command("consume", "digit", "-e")
+    assert failed.code == 1
+    assert "did you mean digits?" in failed.err
+    assert command("consume", digits, "-p", "7", "-e").err.endswith("it has 1\n")
+
+
+def test_writing_to_a_new_topic_makes_it_and_says_so(command: Command, digits: str) -> None:
+    done = command("produce", "digitz", "x")
+    assert done.code == 0
+    assert "there is no topic digitz yet; did you mean digits?" in done.err
+    command("topics", "delete", "digitz")
+
+
+def test_an_offset_that_is_not_there_is_an_error(command: Command, digits: str) -> None:
+    failed = command("consume", digits, "-o", "500", "-e")
+    assert failed.code == 1
+    assert "ottla topics describe digits" in failed.err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["consume", "t", "-o", "soon"], "no offset range"),
+        (["consume", "t", "-f", "%q"], "%q stands for nothing"),
+        (["consume", "t", "-f", "csv"], "neither text, json, yaml nor a template"),
+        (["consume", "t", "-g", "g", "-o", "17"], "ottla groups reset g --to 17"),
+        (["consume", "t", "--tail", "3", "-o", "17"], "--tail goes neither"),
+        (["produce", "t", "-H", "x", "v"], "NAME=VALUE"),
+        (["produce", "t", "-f", "%k%v"], "put a sign or %K"),
+        (["consume", "t", "-X", "nonsense"], "expected NAME=VALUE"),
+        (["consume", "t", "-X", "no.such.setting=1"], "No such configuration property"),
+        (["consume", "t", "-b", "host:x"], "expected HOST:PORT"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(command: Command, words: list[str], reason: str) -> None:
+    refused = command(*words)
+    assert refused.code == 2
+    assert reason in refused.err

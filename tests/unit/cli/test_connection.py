@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from ottla.cli.connection import address_of, client_settings, servers_of
+from ottla.cli.problems import CommandFailed
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("localhost:9092", ("localhost", 9092)),
+        ("localhost", ("localhost", 9092)),
+        (" 10.0.0.1:1 ", ("10.0.0.1", 1)),
+        ("[::1]:9093", ("::1", 9093)),
+        ("[::1]", ("::1", 9092)),
+        ("PLAINTEXT://kafka:29092", ("kafka", 29092)),
+    ],
+)
+def test_addresses_are_taken_as_kafka_clients_take_them(
+    text: str, address: tuple[str, int]
+) -> None:
+    assert address_of(text) == address
+
+
+@pytest.mark.parametrize("text", ["localhost:", "localhost:x", "localhost:99999"])
+def test_an_address_with_a_bad_port_is_refused(text: str) -> None:
+    with pytest.raises(CommandFailed, match="HOST:PORT"):
+        address_of(text)
+
+
+def test_our_variable_comes_before_kafkas() -> None:
+    both = {"OTTLA_BOOTSTRAP": "a:1", "KAFKA_BOOTSTRAP_SERVERS": "b:2"}
+    assert servers_of(both) == "a:1"
+    assert servers_of({"KAFKA_BOOTSTRAP_SERVERS": "b:2"}) == "b:2"
+    assert servers_of({"OTTLA_BOOTSTRAP": ""}) == "localhost:9092"
+
+
+def test_client_settings_are_names_and_values() -> None:
+    assert client_settings(["a=b=c", "d="]) == {"a": "b=c", "d": ""}
+    with pytest.raises(CommandFailed, match="NAME=VALUE"):
+        client_settings(["a"])

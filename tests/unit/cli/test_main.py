@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from ottla.cli.main import COMMANDS, Found, Known, find_command, main
+
+
+def every_command(
+    known: Known = COMMANDS, names: tuple[str, ...] = ()
+) -> Iterator[tuple[str, ...]]:
+    for name, about in known.items():
+        if isinstance(about, str):
+            yield (*names, name)
+        else:
+            yield from every_command(about, (*names, name))
+
+
+@pytest.mark.parametrize("names", list(every_command()), ids=" ".join)
+def test_every_command_explains_itself(
+    names: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*names, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: ottla {' '.join(names)} ")
+    assert importlib.import_module(".".join(("ottla.cli", *names))).__doc__
+
+
+def test_a_command_is_found_with_its_words() -> None:
+    assert find_command(["topics", "list", "-i"]) == Found(
+        ("topics", "list"), "the topics of the cluster", ["-i"]
+    )
+    found = find_command(["topic", "list"])
+    assert isinstance(found, Found)
+    assert found.names == ("topics", "list")
+
+
+@pytest.mark.parametrize("words", [[], ["-h"], ["--help"], ["help"], ["topics", "--help"]])
+def test_help_lists_what_there_is(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    assert "describe" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["topcs"], "no command 'topcs'; did you mean topics?"),
+        (["topics", "creat"], "no command 'topics creat'; did you mean create?"),
+        (["frobnicate"], "no command 'frobnicate'\n"),
+        (["topics"], "usage: ottla topics VERB"),
+    ],
+)
+def test_a_command_that_is_not_there_is_refused_with_those_there_are(
+    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert reason in told
+    assert "usage: ottla" in told
+
+
+def test_looking_for_help_loads_next_to_nothing() -> None:
+    """So that it comes at once: no parser, no client library, no broker."""
+    code = (
+        "import sys; from ottla.cli.main import main; main(['--help']);"
+        "print([name for name in sys.modules if name.startswith('ottla.')"
+        " or name in ('argparse', 'asyncio', 'confluent_kafka')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['ottla.cli', 'ottla.cli.main']"
