@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from ottla.base.filesystem import replace_file
 from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.clean_shutdown import read_clean_shutdown, remove_clean_shutdown
@@ -20,6 +21,7 @@ from ottla.storage.directory_health import StorageUnavailable
 from ottla.storage.errors import StorageError
 from ottla.storage.file_names import (
     CLEAN_SHUTDOWN_NAME,
+    OWN_NAME,
     DirectoryMark,
     PartitionDirectoryName,
     parse_directory_name,
@@ -58,12 +60,16 @@ def _load(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
     directory.last_shutdown = read_clean_shutdown(directory.files, marker)
     if directory.last_shutdown is not None:
         remove_clean_shutdown(directory.files, marker)
+    own = f"{directory.path}/{OWN_NAME}"
+    is_foreign = not directory.files.exists(own)
     offsets = directory.checkpoints.read()
     found = _partition_directories(directory)
     for number, (path, name) in enumerate(found, 1):
         bytes_read: list[int] = []
-        log = _load_one(directory, path, name, offsets, config_of, bytes_read.append)
+        log = _load_one(directory, path, name, offsets, is_foreign, config_of, bytes_read.append)
         yield LoadStep(path, log, number, len(found), sum(bytes_read))
+    if is_foreign:
+        replace_file(directory.files, own, b"")
     directory.is_loaded = True
 
 
@@ -82,6 +88,7 @@ def _load_one(
     path: str,
     name: PartitionDirectoryName,
     offsets: SavedOffsets,
+    is_foreign: bool,
     config_of: ConfigOf,
     progress: Callable[[int], None],
 ) -> Log | None:
@@ -92,7 +99,8 @@ def _load_one(
         directory.strays.append(path)
         return None
     partition = name.partition
-    checkpoint = _checkpoint(offsets, partition, directory.last_shutdown is not None)
+    is_clean = directory.last_shutdown is not None
+    checkpoint = _checkpoint(offsets, partition, is_clean, is_foreign)
     config = config_of(partition.topic)
     try:
         log = open_log(directory.context, partition, path, config, checkpoint, progress)
@@ -109,11 +117,14 @@ def _load_one(
     return log
 
 
-def _checkpoint(offsets: SavedOffsets, partition: TopicPartition, is_clean: bool) -> Checkpoint:
+def _checkpoint(
+    offsets: SavedOffsets, partition: TopicPartition, is_clean: bool, is_foreign: bool
+) -> Checkpoint:
     log_start = offsets.log_starts.get(partition, 0)
-    if log_start > offsets.high_watermarks.get(partition, log_start):
-        # It never is, so one of them is damaged. A log start that is too high would delete
-        # records; one that is too low only shows some again.
+    if not is_foreign and log_start > offsets.high_watermarks.get(partition, log_start):
+        # We never write it so, which means that one of them is damaged. A log start that is too
+        # high would delete records; one that is too low only shows some again.
         logger.error("%s: log start %d is above the high watermark", partition, log_start)
         log_start = 0
-    return Checkpoint(offsets.recovery_points.get(partition), max(0, log_start), is_clean)
+    point = offsets.recovery_points.get(partition)
+    return Checkpoint(point, max(0, log_start), is_clean, is_foreign)

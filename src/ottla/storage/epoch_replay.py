@@ -1,8 +1,8 @@
 """Leader epochs of a log from its files: the checkpoint, or else the batches themselves.
 
-Promises  the epochs that the batches carry: the checkpoint is compared with them, at two batches
-          an epoch. Epochs only go up, so of most segments the first and last batch are enough to
-          build it anew.
+Promises  the epochs that the batches carry: the checkpoint, which has no checksum, is compared with
+          them at a few places, for wrong epochs would cut the wrong records. Epochs only go up, so
+          of most segments the first and last batch are enough to build it anew.
 """
 
 from __future__ import annotations
@@ -57,57 +57,62 @@ def checked_epochs(
 ) -> list[EpochEntry]:
     """What was stored, if the records agree; else what they say themselves."""
     entries = [entry for entry in stored if entry.start_offset < end_offset]
-    try:
-        _check_first(path, segments, start_offset, entries)
-        _check_last(path, segments, end_offset, entries[-1].epoch if entries else None)
-        for entry in entries:
-            _check_entry(path, segments, start_offset, entry)
-    except CorruptLogError as error:
-        log.warning("building leader epochs from the records: %s", error)
-        return list(epochs_in(segments))
-    return entries
+    batch = _find_contradiction(segments, start_offset, end_offset, entries)
+    if batch is None:
+        return entries
+    if entries and _count_contradictions(segments, batch, start_offset, entries) == 1:
+        # No checksum covers the epoch in a batch: this one is damaged, and will not be served.
+        log.error("leader epochs in %s contradict a single batch: %s", path, batch)
+        return entries
+    log.warning("building leader epochs from the records: %s contradicts %s", path, batch)
+    return list(epochs_in(segments))
 
 
-def _check_first(
-    path: str, segments: Sequence[Segment], start_offset: int, entries: Sequence[EpochEntry]
-) -> None:
-    """The oldest records have an epoch too: where the log starts may have gone back in a crash."""
-    first = next((batch for each in segments if (batch := _batch_at([each], start_offset))), None)
-    covered_from = entries[0].start_offset if entries else OFFSET_MAX
-    if first is None or first.partition_leader_epoch < 0:
-        return
-    if max(first.base_offset, start_offset) < covered_from:
-        raise CorruptLogError(path, 0, f"nothing about {first}")
+def epoch_at(entries: Sequence[EpochEntry], offset: int) -> int | None:
+    """The epoch in which an offset was written; None before the first that is known."""
+    at = bisect_right(entries, offset, key=lambda entry: entry.start_offset)
+    return entries[at - 1].epoch if at else None
 
 
-def _check_last(
-    path: str, segments: Sequence[Segment], end_offset: int, latest_epoch: int | None
-) -> None:
-    last = _batch_at(segments, end_offset - 1)
-    if last is not None and last.partition_leader_epoch not in (-1, latest_epoch):
-        raise CorruptLogError(path, 0, f"ends with epoch {latest_epoch}, but there is {last}")
+def _find_contradiction(
+    segments: Sequence[Segment], start_offset: int, end_offset: int, entries: Sequence[EpochEntry]
+) -> BatchHeader | None:
+    """A batch of another epoch than was stored. The first and last batch, and those on both sides
+    of every change of epoch, tell all that can be wrong with what was stored."""
+    places = [start_offset, end_offset - 1]
+    for entry in entries:
+        if (before := _batch_before(segments, entry.start_offset)) is not None:
+            places.append(before.base_offset)
+        places.append(entry.start_offset)
+    for place in places:
+        batch = _batch_at(segments, place)
+        if batch is not None and _contradicts(batch, start_offset, entries):
+            return batch
+    return None
 
 
-def _check_entry(
-    path: str, segments: Sequence[Segment], start_offset: int, entry: EpochEntry
-) -> None:
-    """The file has no checksum, and wrong epochs would cut the wrong records: compare with them.
+def _contradicts(batch: BatchHeader, start_offset: int, entries: Sequence[EpochEntry]) -> bool:
+    """A batch of an unknown epoch (-1) fits everywhere; one in which the log starts belongs to the
+    epoch of its start."""
+    first_offset = max(batch.base_offset, start_offset)
+    if batch.last_offset < start_offset or batch.partition_leader_epoch == -1:
+        return False
+    return epoch_at(entries, first_offset) != batch.partition_leader_epoch
 
-    Where compaction or deletion took the first records of an epoch, the next one may be later.
-    """
-    at, before = (
-        _batch_at(segments, entry.start_offset),
-        _batch_before(segments, entry.start_offset),
+
+def _count_contradictions(
+    segments: Sequence[Segment],
+    batch: BatchHeader,
+    start_offset: int,
+    entries: Sequence[EpochEntry],
+) -> int:
+    """How many batches of the segment with this one have another epoch than was stored."""
+    place = bisect_right(segments, batch.base_offset, key=lambda each: each.base_offset) - 1
+    segment = segments[place]
+    return sum(
+        _contradicts(header, start_offset, entries)
+        for _, header in walk_headers(segment.file, 0, segment.size)
     )
-    if at is not None and (
-        at.partition_leader_epoch < entry.epoch
-        or (at.base_offset == entry.start_offset and at.partition_leader_epoch != entry.epoch)
-        or at.base_offset < entry.start_offset != start_offset
-    ):
-        raise CorruptLogError(path, 0, f"{entry}, where the records are of {at}")
-    is_first = entry.start_offset == start_offset
-    if before is not None and before.partition_leader_epoch >= entry.epoch and not is_first:
-        raise CorruptLogError(path, 0, f"{entry}, though before it are records of {before}")
 
 
 def _batch_at(segments: Sequence[Segment], offset: int) -> BatchHeader | None:

@@ -10,13 +10,13 @@ Leaves    sending to the network, running the check in a thread to the broker.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.aborted_search import find_aborted
+from ottla.storage.epoch_replay import epoch_at
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_range import FileRange
 from ottla.storage.scanning import CHECK_READ_BYTES, HEADER_READ_BYTES, walk_checked
@@ -76,14 +76,15 @@ class RangeCheck:
 
     def _check_place(self, position: int, header: BatchHeader) -> None:
         """Offset and leader epoch, which the checksum leaves out."""
-        at = bisect_right(self._epochs, header.base_offset, key=lambda entry: entry.start_offset)
-        expected = self._epochs[at - 1].epoch if at else header.partition_leader_epoch
-        if header.last_offset >= self._end_offset or header.partition_leader_epoch != expected:
+        epoch = header.partition_leader_epoch
+        expected = epoch_at(self._epochs, header.base_offset)
+        is_wrong = epoch not in (-1, expected) and expected is not None
+        if header.last_offset >= self._end_offset or is_wrong:
             raise CorruptLogError(
                 self._segment.path,
                 position,
-                f"offset {header.last_offset} of epoch {header.partition_leader_epoch} where "
-                f"epoch {expected} is, and {self._end_offset} the end",
+                f"offset {header.last_offset} of epoch {epoch} where epoch {expected} is, and "
+                f"{self._end_offset} the end",
             )
 
     def confirm(self) -> bool:

@@ -39,6 +39,7 @@ class Checkpoint(NamedTuple):
     recovery_point: int | None = None  # unknown: the log is new, or the checkpoint was lost
     log_start_offset: int = 0
     is_clean: bool = False  # the last stop was orderly
+    is_foreign: bool = False  # Apache Kafka wrote it, whose compaction does not wait for syncs
 
 
 def open_log(
@@ -156,7 +157,7 @@ def _recover(
     if from_offset < recovery_point:
         flush(log)  # what was built anew is not looked at again
     if recovered.has_gaps:
-        # Believed only because no recovery point is known: let there be one behind them.
+        # Believed only this once: let there be a recovery point behind them.
         flush(log)
         files.context.write_checkpoints(log)
     return log
@@ -180,10 +181,11 @@ def _read_again(
     epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
     stored = stored_epochs(files.context.files, epochs_path)
     before = checked_epochs(epochs_path, stored, trusted, checkpoint.log_start_offset, first_offset)
-    # Compaction leaves gaps between segments, but only where the recovery point has passed.
-    may_have_gaps = files.config.is_compacted and checkpoint.recovery_point is None
+    # Compaction leaves gaps between segments, but ours only where the recovery point has passed.
+    is_unknown = checkpoint.recovery_point is None
+    may_have_gaps = checkpoint.is_foreign or (files.config.is_compacted and is_unknown)
     recovered = recover_segments(
-        unread, checkpoint.recovery_point or 0, may_have_gaps,
+        unread, checkpoint.recovery_point or 0, files.config.is_compacted, may_have_gaps,
         states, before, snapshots, progress,
     )  # fmt: skip
     if [entry for entry in stored if entry.start_offset < recovered.end_offset] != recovered.epochs:

@@ -91,6 +91,8 @@ def header_at(
     header = _make(_unpack(chunk, at))
     if header.magic != MAGIC:
         raise CorruptLogError(file.path, position, f"magic {header.magic}, not {MAGIC}")
+    if header.partition_leader_epoch < -1:
+        raise CorruptLogError(file.path, position, f"epoch {header.partition_leader_epoch}")
     size = LENGTH_PREFIX_BYTES + header.batch_length
     if not HEADER_BYTES <= size <= end - position:
         raise CorruptLogError(

@@ -45,6 +45,7 @@ class Recovered:
 def recover_segments(
     segments: Sequence[Segment],
     recovery_point: int,
+    is_compacted: bool,
     may_have_gaps: bool,
     states: ProducerStates,
     epochs: list[EpochEntry],
@@ -74,7 +75,7 @@ def recover_segments(
             states.end_offset = segment.base_offset
             snapshots.write(states, segment.base_offset, sync=False)
         following = segments[at + 1] if at + 1 < len(segments) else None
-        scan = _Scan(segment, recovery_point, result, following)
+        scan = _Scan(segment, recovery_point, is_compacted, result, following)
         scan.run()
         result.kept.append(segment)
         progress(segment.size)
@@ -96,12 +97,14 @@ class _Scan:
         self,
         segment: Segment,
         recovery_point: int,
+        is_compacted: bool,
         result: Recovered,
         following: Segment | None,
     ) -> None:
         self.is_cut = False
         self._segment = segment
         self._recovery_point = recovery_point
+        self._is_gapless = not is_compacted  # or at least no gap begins and ends among synced ones
         self._result = result
         self._has_following = following is not None
         self._next_base_offset = OFFSET_MAX if following is None else following.base_offset
@@ -162,9 +165,11 @@ class _Scan:
     def _check_order(self, position: int, header: BatchHeader) -> None:
         """What a checksum cannot tell: whether this batch belongs behind the one before."""
         wrong = None
-        self._is_overlap = header.last_offset >= self._next_base_offset
-        if self._is_overlap:
+        if header.last_offset >= self._next_base_offset:
+            self._is_overlap = self._next_base_offset > self._recovery_point
             wrong = f"offset {header.last_offset} in spite of a segment at {self._next_base_offset}"
+        elif self._next_offset < self._recovery_point < header.base_offset and self._is_gapless:
+            wrong = f"offset {header.base_offset}, though {self._recovery_point} was synced once"
         elif header.base_offset < self._next_offset:
             wrong = f"offset {header.base_offset} below {self._next_offset}"
         elif header.last_offset - self._segment.base_offset > RELATIVE_OFFSET_MAX:
