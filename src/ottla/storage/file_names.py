@@ -34,6 +34,7 @@ HIGH_WATERMARKS_NAME = "replication-offset-checkpoint"
 CLEANER_OFFSETS_NAME = "cleaner-offset-checkpoint"
 CLEAN_SHUTDOWN_NAME = ".kafka_cleanshutdown"
 LOCK_NAME = ".lock"
+OWN_NAME = ".ottla"  # Kafka has no such file: its absence says who wrote the directory
 
 NAME_CHARACTERS_MAX = 255  # what common file systems allow in one part of a path
 TOPIC_CHARACTERS_MAX = 249

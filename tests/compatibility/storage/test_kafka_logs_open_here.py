@@ -231,9 +231,6 @@ def contents(directory: Path, suffix: str) -> dict[str, bytes]:
     return {name: data for name, data in found.items() if data or suffix != ".txnindex"}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="records behind such a gap are dropped as if an end had been lost"
-)
 @pytest.mark.parametrize("recovery_point", [0, 1, 60])
 def test_gaps_that_compaction_left_behind_an_old_recovery_point_are_no_damage(
     kafka_files: KafkaFiles, tmp_path: Path, recovery_point: int
