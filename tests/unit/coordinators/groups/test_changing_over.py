@@ -1,0 +1,374 @@
+"""Groups whose members change from the classic to the consumer protocol and back at work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from tests.unit.coordinators.groups.bench import (
+    GROUP,
+    REBALANCE_MS,
+    SESSION_MS,
+    Bench,
+    ClassicClient,
+    ConsumerClient,
+    code_of,
+    leave,
+    rebalance,
+    settle,
+)
+
+from ottla.coordinators.groups import consumer_requests
+from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.embedded_protocol import decode_assignment, encode_assignment
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.consumer_protocol_subscription import (
+    ConsumerProtocolSubscription,
+    TopicPartition,
+)
+from ottla.protocol.messages.leave_group_request import MemberIdentity
+
+
+@pytest.fixture
+def bench() -> Bench:
+    bench = Bench()
+    bench.create_topic("t", 4)
+    return bench
+
+
+def subscription(owned: Iterable[int] = ()) -> bytes:
+    partitions = [TopicPartition("t", list(owned))] if owned else []
+    return ConsumerProtocolSubscription(["t"], None, partitions).encode_prefixed(1)
+
+
+def classic(bench: Bench, name: str, instance_id: str | None = None) -> ClassicClient:
+    return ClassicClient(bench, name, instance_id=instance_id, protocols={"range": subscription()})
+
+
+def assigned(data: bytes) -> set[tuple[str, int]]:
+    if not data:
+        return set()
+    topics = decode_assignment(data).assigned_partitions
+    return {(each.topic, at) for each in topics for at in each.partitions}
+
+
+def partitions_of(client: ClassicClient) -> set[tuple[str, int]]:
+    return assigned(client.assignment or b"")
+
+
+def work_classic(bench: Bench, *clients: ClassicClient) -> None:
+    """The leader divides the topic in the order of the clients."""
+    replies = [client.join() for client in clients]
+    bench.advance_ms(0)
+    answers = [client.joined(reply) for client, reply in zip(clients, replies, strict=True)]
+    share = 4 // len(clients)
+    parts = {
+        client.member_id: encode_assignment({"t": range(at * share, at * share + share)}, 1)
+        for at, client in enumerate(clients)
+    }
+    leader = next(each for each in clients if each.member_id == answers[0].leader)
+    leader.synced(leader.sync(parts))
+    for client in clients:
+        client.synced(client.sync())
+
+
+def follow(client: ClassicClient) -> ErrorCode:
+    """What a classic member does in a consumer group: it joins again whenever it is told to."""
+    code = client.heartbeat()
+    if code == ErrorCode.REBALANCE_IN_PROGRESS:
+        kept = [at for _, at in partitions_of(client)]
+        client.protocols = {"range": subscription(kept)}
+        client.joined(client.join())
+        reply = client.sync(protocol="range")
+        before = partitions_of(client)
+        client.synced(reply)
+        if before - partitions_of(client):  # it has given up partitions: once more
+            client.protocols = {"range": subscription([at for _, at in partitions_of(client)])}
+            client.joined(client.join())
+            client.synced(client.sync(protocol="range"))
+    return code
+
+
+# Up
+
+
+def test_the_first_new_member_turns_the_group_and_the_others_keep_what_they_have(
+    bench: Bench,
+) -> None:
+    first, second = classic(bench, "a"), classic(bench, "b")
+    work_classic(bench, first, second)
+    new = ConsumerClient(bench, "new")
+    new.beat()
+    group = bench.consumers()
+    assert group.members.keys() == {first.member_id, second.member_id, new.member_id}
+    assert group.epoch == 2
+    assert new.partitions == set()
+    assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
+    described = consumer_requests.describe(bench.shard, GROUP)
+    assert {each.client_id: each.member_type for each in described.members} == {
+        "a": 0,
+        "b": 0,
+        "new": 1,
+    }
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_classic_and_new_members_share_the_partitions(bench: Bench, is_restarted: bool) -> None:
+    first, second = classic(bench, "a"), classic(bench, "b")
+    work_classic(bench, first, second)
+    new = ConsumerClient(bench, "new")
+    new.beat()
+    if is_restarted:
+        bench.restart()
+    for _ in range(8):
+        follow(first)
+        follow(second)
+        new.beat()
+        bench.advance_ms(1000)
+    parts = [partitions_of(first), partitions_of(second), new.partitions]
+    assert sorted(len(each) for each in parts) == [1, 1, 2]
+    assert set().union(*parts) == {("t", at) for at in range(4)}
+    assert bench.consumers().state_name == "Stable"
+
+
+def test_members_that_wait_in_a_rebalance_are_sent_to_the_new_group(bench: Bench) -> None:
+    first, second = classic(bench, "a"), classic(bench, "b")
+    work_classic(bench, first)
+    waiting = second.join()
+    ConsumerClient(bench, "new").beat()
+    assert waiting.code == ErrorCode.REBALANCE_IN_PROGRESS
+    assert second.join().code == ErrorCode.NONE
+
+
+def test_an_empty_classic_group_becomes_a_new_group_and_keeps_its_offsets(bench: Bench) -> None:
+    client = classic(bench, "a")
+    work_classic(bench, client)
+    client.commit({("t", 0): 5})
+    client.leave()
+    ConsumerClient(bench).beat()
+    for _ in range(2):
+        assert isinstance(bench.shard.groups[GROUP], ConsumerGroup)
+        assert bench.fetch("t", 0) == 5
+        bench.restart()
+
+
+def test_offsets_without_members_become_a_new_group(bench: Bench) -> None:
+    bench.commit({("t", 0): 5})
+    ConsumerClient(bench).beat()
+    bench.restart()
+    assert isinstance(bench.shard.groups[GROUP], ConsumerGroup)
+    assert bench.fetch("t", 0) == 5
+
+
+@pytest.mark.parametrize("policy", ["disabled", "downgrade"])
+def test_a_group_does_not_turn_where_the_policy_is_against_it(policy: str) -> None:
+    bench = Bench(f"group.consumer.migration.policy={policy}")
+    bench.create_topic("t", 4)
+    work_classic(bench, classic(bench, "a"))
+    assert ConsumerClient(bench).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
+    assert isinstance(bench.shard.groups[GROUP], ClassicGroup)
+
+
+def test_a_group_of_another_kind_of_client_does_not_turn(bench: Bench) -> None:
+    rebalance(bench, ClassicClient(bench, protocol_type="connect"))
+    assert ConsumerClient(bench).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
+
+
+def test_a_group_whose_members_say_nonsense_does_not_turn(bench: Bench) -> None:
+    rebalance(bench, ClassicClient(bench, protocols={"range": b"\0\1nonsense"}))
+    size = len(bench.log)
+    with pytest.raises(BrokerError) as refused:
+        ConsumerClient(bench).beat()
+    assert refused.value.code == ErrorCode.GROUP_ID_NOT_FOUND
+    assert "malformed" in refused.value.message
+    assert len(bench.log) == size
+
+
+def test_a_group_with_an_assignor_of_its_own_does_not_turn(bench: Bench) -> None:
+    client = classic(bench, "a")
+    reply = client.join()
+    bench.advance_ms(0)
+    client.joined(reply)
+    own = b"\0\0" + b"\0\0\0\0" + b"\0\0\0\3own"
+    client.synced(client.sync({client.member_id: own}))
+    assert ConsumerClient(bench).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
+
+
+# Classic members of a consumer group
+
+
+def mixed(bench: Bench) -> tuple[ClassicClient, ConsumerClient]:
+    old, new = classic(bench, "old"), ConsumerClient(bench, "new")
+    new.beat()
+    reply = old.join()
+    old.joined(reply)
+    old.synced(old.sync(protocol="range"))
+    for _ in range(6):
+        bench.advance_ms(1000)
+        new.beat()
+        follow(old)
+    return old, new
+
+
+def test_a_classic_client_may_join_a_consumer_group(bench: Bench) -> None:
+    old, new = mixed(bench)
+    assert (len(partitions_of(old)), len(new.partitions)) == (2, 2)
+    assert old.generation == new.epoch
+    assert old.commit({min(partitions_of(old)): 1}) == ErrorCode.NONE
+    assert old.heartbeat() == ErrorCode.NONE
+
+
+def test_a_classic_client_is_refused_where_the_policy_is_against_it() -> None:
+    bench = Bench("group.consumer.migration.policy=disabled")
+    bench.create_topic("t", 4)
+    ConsumerClient(bench).beat()
+    assert code_of(lambda: classic(bench, "a").join().code) == (
+        ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    )
+
+
+def test_classic_members_of_a_consumer_group_must_have_a_protocol_in_common(
+    bench: Bench,
+) -> None:
+    mixed(bench)
+    other = ClassicClient(bench, protocols={"own": subscription()})
+    assert code_of(lambda: other.join().code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+
+
+def test_a_classic_member_is_checked_like_in_its_own_group(bench: Bench) -> None:
+    old, new = mixed(bench)
+    old.generation += 1
+    assert old.heartbeat() == ErrorCode.ILLEGAL_GENERATION
+    assert code_of(lambda: old.sync().code) == ErrorCode.ILLEGAL_GENERATION
+    assert old.commit({("t", 0): 1}) == ErrorCode.ILLEGAL_GENERATION
+    old.generation -= 1
+    assert code_of(lambda: old.sync(protocol="own").code) == (ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+    old.member_id = new.member_id
+    assert old.heartbeat() == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_a_classic_member_without_heartbeats_is_removed(bench: Bench) -> None:
+    old, new = mixed(bench)
+    bench.advance_ms(SESSION_MS)
+    assert old.member_id not in bench.consumers().members
+    settle(new)
+    assert len(new.partitions) == 4
+
+
+def test_a_classic_member_that_does_not_join_again_in_time_is_removed(bench: Bench) -> None:
+    old, new = mixed(bench)
+    third = ConsumerClient(bench, "third")
+    bench.advance_ms(1000)
+    third.beat()
+    for _ in range(REBALANCE_MS // 5000 + 1):
+        code = old.heartbeat()
+        new.beat()
+        third.beat()
+        bench.advance_ms(5000)
+    assert code == ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def test_a_classic_member_that_does_not_sync_in_time_is_removed(bench: Bench) -> None:
+    old, new = mixed(bench)
+    late = classic(bench, "late")
+    late.session_ms = 5 * REBALANCE_MS
+    late.joined(late.join())
+    for _ in range(REBALANCE_MS // 5000):
+        old.heartbeat()
+        new.beat()
+        bench.advance_ms(5000)
+    assert late.member_id not in bench.consumers().members
+
+
+# Down
+
+
+def test_when_the_last_new_member_leaves_the_group_is_classic_again(bench: Bench) -> None:
+    old, new = mixed(bench)
+    generation = old.generation
+    new.leave()
+    group = bench.classic()
+    assert (group.state, group.generation) == (State.PREPARING_REBALANCE, generation)
+    assert old.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
+    work_classic(bench, old)
+    assert len(partitions_of(old)) == 4
+    bench.restart()
+    assert old.heartbeat() == ErrorCode.NONE
+
+
+def test_a_restart_right_after_the_group_turned_back_finds_a_classic_group(bench: Bench) -> None:
+    old, new = mixed(bench)
+    new.leave()
+    bench.restart()
+    assert bench.classic().state is State.STABLE
+    assert old.heartbeat() == ErrorCode.NONE
+    assert old.member_id in bench.classic().members
+
+
+def test_when_the_last_new_member_goes_silent_the_group_is_classic_again(bench: Bench) -> None:
+    old, _ = mixed(bench)
+    for _ in range(10):
+        bench.advance_ms(SESSION_MS - 1000)
+        old.heartbeat()
+    assert bench.classic().state is State.PREPARING_REBALANCE
+
+
+def test_a_group_stays_as_it_is_where_there_is_no_way_back() -> None:
+    bench = Bench("group.consumer.migration.policy=upgrade")
+    bench.create_topic("t", 4)
+    old, new = mixed(bench)
+    new.leave()
+    bench.advance_ms(1000)
+    assert bench.consumers().members.keys() == {old.member_id}
+    for _ in range(5):
+        bench.advance_ms(1000)
+        follow(old)
+
+
+def test_a_static_member_that_comes_back_as_a_classic_one_takes_its_place(bench: Bench) -> None:
+    new = ConsumerClient(bench, "x", instance_id="x")
+    settle(new)
+    had = new.partitions
+    back = classic(bench, "x", instance_id="x")
+    back.joined(back.send_join())
+    assert isinstance(bench.shard.groups[GROUP], ClassicGroup)
+    assert back.synced(back.sync(protocol="range"))
+    assert partitions_of(back) == had
+    assert bench.classic().state is State.STABLE
+    bench.restart()
+    assert back.heartbeat() == ErrorCode.NONE
+
+
+def test_a_static_member_that_comes_back_as_a_new_one_takes_its_place(bench: Bench) -> None:
+    old = classic(bench, "x", instance_id="x")
+    work_classic(bench, old)
+    new = ConsumerClient(bench, "x", instance_id="x")
+    new.beat()
+    assert bench.consumers().members.keys() == {new.member_id}
+    settle(new)
+    assert len(new.partitions) == 4
+
+
+def test_classic_and_new_members_are_removed_by_tools_alike(bench: Bench) -> None:
+    old, new = mixed(bench)
+    answers = leave(
+        bench, [MemberIdentity(old.member_id), MemberIdentity("x"), MemberIdentity("", "i")]
+    )
+    unknown = ErrorCode.UNKNOWN_MEMBER_ID
+    assert [each.error_code for each in answers] == [0, unknown, unknown]
+    assert bench.consumers().members.keys() == {new.member_id}
+
+
+def test_an_empty_consumer_group_becomes_a_classic_one(bench: Bench) -> None:
+    new = ConsumerClient(bench)
+    new.beat()
+    new.commit({("t", 0): 5})
+    new.leave()
+    old = classic(bench, "a")
+    work_classic(bench, old)
+    for _ in range(2):
+        assert bench.classic().state is State.STABLE
+        assert bench.fetch("t", 0) == 5
+        bench.restart()
