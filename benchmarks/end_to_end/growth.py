@@ -9,6 +9,7 @@ committed offsets, 1,000 idle connections; and the memory that the connections t
 
 from __future__ import annotations
 
+import time
 from contextlib import ExitStack
 
 from benchmarks.end_to_end.brokers import BrokerProcess, cpu_s, memory_mb, running
@@ -107,6 +108,7 @@ def commit_one(wire: Wire, group: str, topics: list[OffsetCommitRequestTopic]) -
         if not answer.topics[0].partitions[0].error_code:
             return
         wire.ask(ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(group))
+        time.sleep(0.02)
     raise RuntimeError(f"no offset of {group} was committed: {answer}")
 
 

@@ -3,8 +3,9 @@
 Owns      the file `leader-epoch-checkpoint` of a partition: lines of epoch and start offset, both
           ascending.
 Promises  the file never lacks an epoch that was assigned: assigning writes it durably before it
-          returns, and only a new epoch does. Truncating changes memory alone and leaves stale
-          entries in the file until `write`: opening a log truncates again, so they do no harm.
+          returns, and only a new epoch does. Announcing and truncating change memory alone, and
+          leave the file as it is until `write`: opening a log drops epochs without records and
+          truncates again, so neither does harm.
 Leaves    repeating the question until two replicas agree (KIP-101, KIP-279) to replication.
 Threads   one at a time, except `write`.
 """
@@ -44,6 +45,7 @@ class LeaderEpochs:
         self._path = path
         self._entries = list(entries)
         self._is_dirty = False
+        self._lacks_entry = False  # to be written before its first record
         self._write_lock = threading.Lock()  # so that an older content never replaces a newer
 
     @classmethod
@@ -86,16 +88,24 @@ class LeaderEpochs:
         Entries that contradict it (a later epoch, or a later start) are dropped: they were written
         by a leader whose records did not survive.
         """
-        if not self._put(EpochEntry(epoch, start_offset)):
-            return False
-        self.write()
-        return True
+        is_news = self._put(EpochEntry(epoch, start_offset))
+        if is_news or self._lacks_entry:
+            self.write()
+        return is_news
 
     def assign_all(self, entries: Iterable[EpochEntry]) -> None:
         """As `assign` for each, with one write."""
         changes = [self._put(entry) for entry in entries]
-        if any(changes):
+        if any(changes) or self._lacks_entry:
             self.write()
+
+    def announce(self, epoch: int, start_offset: int) -> None:
+        """As `assign`, before there are records: it is written with the first of them.
+
+        A broker that starts leads thousands of partitions anew, and writes to few of them at once.
+        """
+        if self._put(EpochEntry(epoch, start_offset)):
+            self._lacks_entry = True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> EpochEndOffset:
         """Where the records of `epoch` end: the largest epoch up to it that has records, and the
@@ -144,11 +154,11 @@ class LeaderEpochs:
     def write(self) -> None:
         """Replace the file by what is in memory, durably."""
         with self._write_lock:
-            self._is_dirty = False
+            self._is_dirty = self._lacks_entry = False
             try:
                 write_checkpoint(self._files, self._path, map(_format, tuple(self._entries)))
             except BaseException:
-                self._is_dirty = True
+                self._is_dirty = self._lacks_entry = True
                 raise
 
     def renamed(self, path: str) -> None:

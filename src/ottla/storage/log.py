@@ -21,7 +21,7 @@ from ottla.storage.admission import append_rules
 from ottla.storage.epoch_replay import open_epochs
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import LEADER_EPOCHS_NAME, PARTITION_METADATA_NAME
-from ottla.storage.leader_epochs import EpochEndOffset, EpochEntry, LeaderEpochs
+from ottla.storage.leader_epochs import EpochEndOffset, LeaderEpochs
 from ottla.storage.log_context import LogContext
 from ottla.storage.partition_metadata import read_topic_id, write_topic_id
 from ottla.storage.producer_replay import SnapshotFiles, load_states
@@ -94,7 +94,7 @@ class Log:
 
     def note_leader_epoch(self, epoch: int) -> None:
         """A leader begins its epoch at the end of the log, before it appends anything."""
-        append.note_epochs(self, [EpochEntry(epoch, self.log_end_offset)])
+        self.leader_epochs.announce(epoch, self.log_end_offset)
 
     # Reading: `reading.py`, `time_search.py`
 

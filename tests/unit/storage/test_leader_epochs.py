@@ -175,6 +175,30 @@ def test_a_failed_write_is_still_to_be_done(disk: MemoryDisk) -> None:
     assert epochs.is_dirty
 
 
+def test_an_epoch_that_could_not_be_written_is_written_when_assigned_again(
+    disk: MemoryDisk,
+) -> None:
+    volume = Volume(disk, "/data")
+    epochs = filled(volume, (1, 10))
+    disk.fail("sync")
+    with pytest.raises(OSError):
+        epochs.assign(2, 20)
+    epochs.assign(2, 20)
+    assert open_epochs(volume).entries == ((1, 10), (2, 20))
+
+
+def test_an_announced_epoch_is_written_with_its_first_records(disk: MemoryDisk) -> None:
+    volume = Volume(disk, "/data")
+    epochs = filled(volume, (1, 10))
+    before = dict(disk.operations)
+    epochs.announce(2, 20)
+    assert disk.operations == before
+    assert epochs.entries == ((1, 10), (2, 20))
+    assert not epochs.is_dirty  # without records it is not worth a write
+    assert not epochs.assign(2, 20)
+    assert open_epochs(volume).entries == ((1, 10), (2, 20))
+
+
 def test_an_assigned_epoch_survives_a_power_cut() -> None:
     for seed in range(30):
         disk = MemoryDisk()
