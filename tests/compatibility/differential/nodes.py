@@ -1,0 +1,48 @@
+"""The two brokers that are compared, told the same."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.support.apache_kafka import PROPERTIES, ApacheKafka
+
+from ottla.testing.broker import RunningBroker
+
+# Small enough that scripts can reach them.
+LIMITS = {
+    "group.min.session.timeout.ms": "100",
+    "group.max.session.timeout.ms": "60000",
+    "group.max.size": "3",
+    "auto.create.topics.enable": "true",
+    "log.retention.check.interval.ms": "86400000",
+}
+# Of no meaning to us, or another way to say what we are told otherwise.
+ONLY_KAFKAS = {
+    "process.roles",
+    "controller.listener.names",
+    "broker.session.timeout.ms",
+    "broker.heartbeat.interval.ms",
+}
+
+
+@contextmanager
+def kafka_node() -> Iterator[ApacheKafka]:
+    with (
+        tempfile.TemporaryDirectory(prefix="kafka-", ignore_cleanup_errors=True) as folder,
+        ApacheKafka(Path(folder), LIMITS) as node,
+    ):
+        yield node
+
+
+def our_properties() -> dict[str, str]:
+    told = {**PROPERTIES, **LIMITS}
+    return {name: value for name, value in told.items() if name not in ONLY_KAFKAS}
+
+
+@contextmanager
+def our_broker() -> Iterator[RunningBroker]:
+    with RunningBroker(config=our_properties()) as broker:
+        yield broker

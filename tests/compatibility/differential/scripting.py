@@ -1,0 +1,79 @@
+"""What a script of requests is: a function that talks to a broker in one version of an API.
+
+    @script(ApiKey.LIST_OFFSETS)
+    def list_offsets(talk: Talk) -> None:
+        topic = talk.topic("a")
+        talk.ask("the latest", ListOffsetsRequest(...))
+
+It is run once for every version, with topic names of its own, against Apache Kafka when its
+answers are recorded and against our broker when they are compared.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ottla.protocol.api_keys import APIS, ApiKey
+
+if TYPE_CHECKING:
+    from tests.compatibility.differential.talk import Talk
+
+ONCE = secrets.token_hex(3)  # so that scripts can be run again on a broker that knows them
+SCRIPTS_FOLDER = Path(__file__).parent / "scripts"
+
+
+class Script(NamedTuple):
+    name: str
+    key: ApiKey
+    versions: Sequence[int]
+    talk: Callable[[Talk], None]
+
+
+class Run(NamedTuple):
+    """One script in one version."""
+
+    script: Script
+    version: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.script.name} v{self.version}"
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its topics and groups begin with: nobody else's, on any broker."""
+        return f"{self.script.name.replace('_', '-')}-{self.version}-{ONCE}-"
+
+
+_scripts: dict[str, Script] = {}
+
+
+def script(
+    key: ApiKey, versions: Sequence[int] | None = None
+) -> Callable[[Callable[[Talk], None]], Callable[[Talk], None]]:
+    """Declare a script, for all stable versions of its API unless it names its own."""
+
+    def register(function: Callable[[Talk], None]) -> Callable[[Talk], None]:
+        name = function.__name__
+        assert name not in _scripts, f"two scripts are called {name}"
+        chosen = APIS[key].stable_versions if versions is None else tuple(versions)
+        _scripts[name] = Script(name, key, chosen, function)
+        return function
+
+    return register
+
+
+@cache
+def all_scripts() -> dict[str, Script]:
+    for path in sorted(SCRIPTS_FOLDER.glob("*.py")):
+        import_module(f"tests.compatibility.differential.scripts.{path.stem}")
+    return dict(_scripts)
+
+
+def all_runs() -> list[Run]:
+    return [Run(each, version) for each in all_scripts().values() for version in each.versions]

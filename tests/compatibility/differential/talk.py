@@ -1,0 +1,188 @@
+"""What a script has in its hands: connections to one broker, and a list of what was answered.
+
+Owns      the connections of one run of a script, the names of its topics, the answers so far.
+Promises  a request that its version cannot express is left out, on every broker alike.
+Leaves    what is asked to the scripts, what answers mean to `comparing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from tests.compatibility.differential.plain import Names, Plain, plain_outcome
+from tests.compatibility.differential.scripting import Run
+from tests.compatibility.differential.wire import Connection, Nothing, Outcome, key_of
+from tests.support.waiting import wait_until
+
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.errors import UnencodableValue
+from ottla.protocol.message import Message, UnsupportedVersion
+from ottla.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from ottla.protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+
+Answers = dict[str, Plain]  # by label, in the order in which they were asked
+
+
+class Topic(NamedTuple):
+    name: str
+    id: bytes
+
+
+class Pending(NamedTuple):
+    """A request whose answer is still to come."""
+
+    label: str
+    connection: Connection
+    key: ApiKey
+    version: int
+    correlation_id: int
+
+
+class Talk:
+    def __init__(self, address: str, run: Run) -> None:
+        self._address = address
+        self._run = run
+        self._connections: dict[str, Connection] = {}
+        self.names = Names(run.prefix)
+        self.version = run.version
+        self.answers: Answers = {}
+
+    def close(self) -> None:
+        for connection in self._connections.values():
+            connection.close()
+
+    # What is compared
+
+    def ask(
+        self,
+        label: str,
+        request: Message,
+        *,
+        version: int | None = None,
+        on: str = "",
+        may_be_silent: bool = False,
+        shown: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """Send it, keep the answer under `label` and return it; None if there is none.
+
+        `shown` changes a copy of the answer before it is kept, to leave out what others did.
+        """
+        pending = self.send(label, request, version=version, on=on)
+        if pending is None:
+            return None
+        if may_be_silent:
+            pending.connection.send_probe()
+        outcome = self.receive(pending, shown=shown)
+        if may_be_silent and outcome is not None:
+            pending.connection.receive_frame()  # the answer to the probe
+        return outcome
+
+    def send(
+        self, label: str, request: Message, *, version: int | None = None, on: str = ""
+    ) -> Pending | None:
+        """Send it now, `receive` its answer later. None if the version cannot say it."""
+        assert label not in self.answers, f"two requests are called {label!r}"
+        version = self.version if version is None else version
+        connection = self.connection(on)
+        try:
+            sent = connection.send(request, version)
+        except (UnsupportedVersion, UnencodableValue):
+            return None
+        return Pending(label, connection, key_of(request), version, sent)
+
+    def receive(self, pending: Pending | None, shown: Callable[[Any], Any] | None = None) -> Any:
+        if pending is None:
+            return None
+        _, connection, key, version, sent = pending
+        outcome = connection.receive(key, version, sent)
+        return self.keep(pending.label, outcome, shown)
+
+    def keep(
+        self, label: str, outcome: Outcome, shown: Callable[[Any], Any] | None = None
+    ) -> Message | None:
+        is_answer = isinstance(outcome, Message)
+        kept = shown(outcome) if is_answer and shown is not None else outcome
+        assert label not in self.answers, f"two requests are called {label!r}"
+        self.answers[label] = plain_outcome(kept, self.names)
+        return outcome if isinstance(outcome, Message) else None
+
+    def raw(self, label: str, data: bytes, *, version: int = 0, on: str = "") -> None:
+        """Send bytes as they are; keep whether an answer came, and the error it begins with."""
+        connection = self.connection(on)
+        connection.send_bytes(data)
+        connection.send_probe()
+        frame = connection.receive_frame()
+        assert label not in self.answers, f"two requests are called {label!r}"
+        self.answers[label] = Nothing.CLOSED.value if frame is None else frame.hex()
+        connection.close()
+
+    # What it stands on
+
+    def connection(self, name: str = "") -> Connection:
+        """The connection by this name; a new one if there is none or it was closed."""
+        known = self._connections.get(name)
+        if known is None or not known.is_open:
+            known = self._connections[name] = Connection(self._address)
+        return known
+
+    def quietly(self, request: Message, version: int) -> Any:
+        """Ask what need not be compared; the answer."""
+        connection = self.connection("quiet")
+        sent = connection.send(request, version)
+        outcome = connection.receive(key_of(request), version, sent)
+        assert isinstance(outcome, Message), f"{request}: {outcome}"
+        return outcome
+
+    def until(
+        self, request: Message, version: int, is_done: Callable[[Any], bool], what: str
+    ) -> None:
+        """Ask quietly until it is so: Kafka applies many changes a little later."""
+        wait_until(lambda: is_done(self.quietly(request, version)), what)
+
+    def name(self, name: str) -> str:
+        """A name for a topic, group or transaction that no other run uses."""
+        return self._run.prefix + name
+
+    def topic(
+        self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None
+    ) -> Topic:
+        """A new topic whose partitions are being served."""
+        chosen = [CreatableTopicConfig(key, value) for key, value in (configs or {}).items()]
+        wanted = CreatableTopic(self.name(name), partitions, 1, (), chosen)
+        (made,) = self.quietly(CreateTopicsRequest([wanted], 30_000), 7).topics
+        assert made.error_code == 0, made
+        self.await_leaders(made.name, partitions)
+        return Topic(made.name, made.topic_id)
+
+    def await_leaders(self, name: str, partitions: int) -> None:
+        latest = [ListOffsetsPartition(index, timestamp=-1) for index in range(partitions)]
+        request = ListOffsetsRequest(-1, 0, [ListOffsetsTopic(name, latest)])
+        self.until(
+            request,
+            5,
+            lambda answer: all(each.error_code == 0 for each in answer.topics[0].partitions),
+            f"leaders of {name}",
+        )
+
+    def append(self, topic: Topic, batch: bytes | bytearray, partition: int = 0) -> int:
+        """Store a batch; its base offset."""
+        data = TopicProduceData(topic.name, topic.id, [PartitionProduceData(partition, batch)])
+        answer = self.quietly(ProduceRequest(None, -1, 30_000, [data]), 9)
+        (stored,) = answer.responses[0].partition_responses
+        assert stored.error_code == 0, stored
+        offset: int = stored.base_offset
+        return offset
