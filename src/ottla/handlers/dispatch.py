@@ -59,6 +59,8 @@ class Dispatcher:
         handler = handler_of(key)
         try:
             outcome = handler.function(request, context)
+        except MalformedMessage:
+            raise  # the connection is all that is left to answer with
         except Exception as error:
             outcome = refusal(handler, request, context, error)
         if outcome is None or isinstance(outcome, Message):
@@ -78,6 +80,8 @@ async def finish(
 ) -> Answer:
     try:
         response = await outcome
+    except MalformedMessage:
+        raise
     except Exception as error:
         response = refusal(handler, request, context, error)
     return encode_answer(response, context, header)

@@ -48,6 +48,11 @@ TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 16
 READ_COMMITTED = 1
 NOTHING = b""  # zero bytes, never null: some clients take null for a broken answer
+SESSION_ERRORS = (
+    ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+    ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+    ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+)
 HINTED_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
@@ -63,8 +68,11 @@ class Found(NamedTuple):
 def refuse_fetch(
     request: FetchRequest, code: ErrorCode, _message: str, version: int
 ) -> FetchResponse:
-    """Told for the whole answer where it has a place, and for every partition where names go."""
-    if version >= TOPIC_IDS_FROM:
+    """Told for the whole answer where it has a place, and for every partition where names go.
+
+    What is wrong with a session is told for the session alone.
+    """
+    if version >= TOPIC_IDS_FROM or code in SESSION_ERRORS:
         return FetchResponse(error_code=code)
     topics = [
         FetchableTopicResponse(
@@ -96,6 +104,9 @@ class Fetching:
         self.request = request
         self.context = context
         self.is_committed = request.isolation_level == READ_COMMITTED
+        self.follower = request.replica_id
+        if request.replica_state is not None:
+            self.follower = request.replica_state.replica_id
         self.is_full = request.session_epoch in (FULL_EPOCH, FINAL_EPOCH)
         self.session = self.find_session()
         self.found: list[Found] = []
@@ -119,8 +130,7 @@ class Fetching:
         if request.session_epoch == FINAL_EPOCH:
             return None
         wanted = list(self.named())
-        is_follower = request.replica_id >= 0
-        session_or_none = sessions.open(len(wanted), is_follower, uses_ids, now_ms)
+        session_or_none = sessions.open(len(wanted), self.follower >= 0, uses_ids, now_ms)
         if session_or_none is not None:
             session_or_none.update(wanted, ())
         return session_or_none
@@ -168,16 +178,20 @@ class Fetching:
         try:
             partition = self.context.parts.replicas.partition_by_key(wanted.key)
         except BrokerError as error:
-            return Found(wanted, failed(wanted, error.code), None, None)
+            answer = failed(wanted, error.code)
+            answer.aborted_transactions = ()  # as Kafka tells those it does not have from the rest
+            return Found(wanted, answer, None, None)
         if self.session is not None:
             partition.sessions[self.session] = wanted.key
         try:
             return self.read(wanted, partition)
         except BrokerError as error:
-            return Found(wanted, failed(wanted, error.code, partition), partition, None)
+            return Found(wanted, failed(wanted, error.code), partition, None)
 
     def read(self, wanted: WantedPartition, partition: Partition) -> Found:
         partition.check_leader(wanted.current_leader_epoch)
+        if self.follower >= 0:
+            partition.check_follower(self.follower, wanted.current_leader_epoch)
         answer = describe(wanted, partition, self.is_committed)
         if wanted.last_fetched_epoch >= 0:
             end = partition.divergence(wanted.last_fetched_epoch, wanted.fetch_offset)
@@ -234,7 +248,7 @@ class Fetching:
 
     def damaged(self, found: Found, error: Exception) -> Found:
         log.error("%s: not served: %s", found.partition, error)
-        answer = failed(found.wanted, ErrorCode.CORRUPT_MESSAGE, found.partition)
+        answer = failed(found.wanted, ErrorCode.CORRUPT_MESSAGE)
         return Found(found.wanted, answer, found.partition, None)
 
     # Answering
@@ -273,9 +287,10 @@ class Fetching:
                 hint = current_leader(self.context, name.topic, name.partition)
                 found.answer.current_leader = LeaderIdAndEpoch(*hint)
                 leaders.add(hint[0])
-        response.node_endpoints = [
-            NodeEndpoint(*each) for each in leader_endpoints(self.context, leaders)
-        ]
+        if self.follower < 0:  # brokers know each other's addresses
+            response.node_endpoints = [
+                NodeEndpoint(*each) for each in leader_endpoints(self.context, leaders)
+            ]
 
 
 def describe(wanted: WantedPartition, partition: Partition, is_committed: bool) -> PartitionData:
@@ -291,17 +306,9 @@ def describe(wanted: WantedPartition, partition: Partition, is_committed: bool) 
     )
 
 
-def failed(
-    wanted: WantedPartition, code: ErrorCode, partition: Partition | None = None
-) -> PartitionData:
+def failed(wanted: WantedPartition, code: ErrorCode) -> PartitionData:
     return PartitionData(
-        wanted.key.partition,
-        code,
-        -1,
-        -1,
-        -1 if partition is None else partition.log.log_start_offset,
-        aborted_transactions=None,
-        records=NOTHING,
+        wanted.key.partition, code, -1, -1, -1, aborted_transactions=None, records=NOTHING
     )
 
 

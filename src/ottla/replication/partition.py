@@ -108,13 +108,21 @@ class Partition:
 
     def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:
         """BrokerError unless this broker leads in the epoch that the client believes in."""
-        if current_leader_epoch != NO_EPOCH:
+        if current_leader_epoch >= 0:  # below, the client has no opinion
             if current_leader_epoch < self.leader_epoch:
                 raise BrokerError(ErrorCode.FENCED_LEADER_EPOCH)
             if current_leader_epoch > self.leader_epoch:
                 raise BrokerError(ErrorCode.UNKNOWN_LEADER_EPOCH)
         if self.leader_state is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def check_follower(self, broker_id: int, current_leader_epoch: int = NO_EPOCH) -> None:
+        """BrokerError unless this other broker has a copy: no stranger reads as followers do."""
+        if broker_id == self.broker_id or broker_id not in self.leadership.replicas:
+            # With an epoch: our own knowledge of the replicas may be what is old.
+            is_known = current_leader_epoch < 0
+            code = ErrorCode.NOT_LEADER_OR_FOLLOWER if is_known else ErrorCode.UNKNOWN_LEADER_EPOCH
+            raise BrokerError(code)
 
     # Appending
 

@@ -56,7 +56,8 @@ class ReplicaManager:
         self._run_elsewhere = run_elsewhere
         self._partitions: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[tuple[bytes, int], Partition] = {}
-        self._offline: dict[tuple[str, int], TopicId] = {}  # their directory has failed
+        self._offline: set[tuple[str, int]] = set()  # their directory has failed
+        self._image = Image()  # of the cluster, from `load` on
         logs.on_failure = lambda _directory, lost: self._directory_failed(lost)
 
     # Finding
@@ -64,15 +65,16 @@ class ReplicaManager:
     def partition(self, topic: str, index: int) -> Partition:
         found = self._partitions.get((topic, index))
         if found is None:
-            raise self._absent((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise self._absent((topic, index))
         return found
 
     def partition_by_id(self, topic_id: bytes, index: int) -> Partition:
         found = self._by_id.get((topic_id, index))
         if found is None:
-            offline = [name for name, known in self._offline.items() if known == topic_id]
-            name = next((name for name in offline if name[1] == index), ("", index))
-            raise self._absent(name, ErrorCode.UNKNOWN_TOPIC_ID)
+            topic = self._image.topic_by_id(TopicId(topic_id))
+            if topic is None:
+                raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
+            raise self._absent((topic.name, index))
         return found
 
     def partition_by_key(self, key: FetchKey) -> Partition:
@@ -80,10 +82,12 @@ class ReplicaManager:
             return self.partition(key.topic, key.partition)
         return self.partition_by_id(key.topic, key.partition)
 
-    def _absent(self, name: tuple[str, int], code: ErrorCode) -> BrokerError:
+    def _absent(self, name: tuple[str, int]) -> BrokerError:
         if name in self._offline:
             return BrokerError(ErrorCode.KAFKA_STORAGE_ERROR)
-        return BrokerError(code)
+        if self._image.partition(*name) is not None:
+            return BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)  # it is on other brokers
+        return BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
     def __iter__(self) -> Iterator[Partition]:
         return iter(self._partitions.values())
@@ -104,7 +108,11 @@ class ReplicaManager:
     # Following the metadata
 
     def load(self, image: Image) -> None:
-        """Take over everything the cluster has placed here, after the logs were opened."""
+        """Take over everything the cluster has placed here, after the logs were opened.
+
+        The image stays in use: it tells partitions of other brokers from those of nobody.
+        """
+        self._image = image
         for found in self.logs.find_strays(lambda each: self._is_placed(each, image)):
             log.warning("%s is on disk but not in the metadata: set aside, not deleted", found.path)
             self.logs.set_aside_stray(found)
@@ -173,7 +181,7 @@ class ReplicaManager:
             elif found.topic_id is None:
                 found.assign_topic_id(topic.id)
         except StorageUnavailable:
-            self._offline[name] = topic.id
+            self._offline.add(name)
             return None
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
         self._partitions[name] = partition
@@ -182,7 +190,7 @@ class ReplicaManager:
 
     def _remove(self, topic: entities.Topic, index: int) -> None:
         name = TopicPartition(topic.name, index)
-        self._offline.pop(name, None)
+        self._offline.discard(name)
         self._by_id.pop((topic.id, index), None)
         partition = self._partitions.pop(name, None)
         if partition is not None:
@@ -200,7 +208,7 @@ class ReplicaManager:
             partition = self._partitions.pop(name, None)
             if partition is not None:
                 del self._by_id[partition.topic_id, name.partition]
-                self._offline[name] = partition.topic_id
+                self._offline.add(name)
                 was_leader = partition.is_leader
                 partition.close()
                 if was_leader:
