@@ -41,6 +41,7 @@ from ottla.coordinators.transactions.service import TransactionCoordinator
 from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.dispatch import Dispatcher
 from ottla.handlers.parts import Parts
+from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.changes import Changes
 from ottla.metadata.features import SUPPORTED
@@ -167,12 +168,14 @@ class Broker:
             self.transactions,
             Verifier(self.transactions, self.config, self.clock),
             markers,
+            ClientQuotas(image, self.config, self.clock),
         )
         self.replicas.listeners += [self.groups, self.transactions]
         self.network = Network(
             network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
         )
         self.publisher.subscribe(self.topic_settings.changed)
+        self.publisher.subscribe(self.parts.quotas.changed)
         self.publisher.subscribe(self.parts.topic_answers.forget)
         self.publisher.subscribe(group_settings.changed)
         self.publisher.subscribe(self._metadata_changed)

@@ -10,6 +10,8 @@ from ottla.protocol.api_keys import ApiKey
 if TYPE_CHECKING:
     from ottla.handlers.parts import Parts
 
+THROTTLE_MS_MAX = 2**31 - 1  # answers have no room for more
+
 
 @dataclass(slots=True)
 class Peer:
@@ -22,18 +24,42 @@ class Peer:
     software_name: str = "unknown"
     software_version: str = "unknown"
 
+    @property
+    def user(self) -> str:
+        """The name of the principal, without its type."""
+        return self.principal.partition(":")[2]
+
 
 class Context:
     """One request."""
 
-    __slots__ = ("client_id", "key", "parts", "peer", "throttle_ms", "version")
+    __slots__ = (
+        "client_id",
+        "key",
+        "parts",
+        "peer",
+        "request_bytes",
+        "throttle_ms",
+        "version",
+    )
 
     def __init__(
-        self, parts: Parts, peer: Peer, key: ApiKey, version: int, client_id: str | None
+        self,
+        parts: Parts,
+        peer: Peer,
+        key: ApiKey,
+        version: int,
+        client_id: str | None,
+        request_bytes: int = 0,
     ) -> None:
         self.parts = parts
         self.peer = peer
         self.key = key
         self.version = version
         self.client_id = client_id
+        self.request_bytes = request_bytes
         self.throttle_ms = 0
+
+    def throttle(self, wait_ms: int) -> None:
+        """The client is answered, and then not read for so long; of several times the longest."""
+        self.throttle_ms = min(max(self.throttle_ms, wait_ms), THROTTLE_MS_MAX)

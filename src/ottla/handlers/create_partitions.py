@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ottla.controller.create_partitions import decide_create_partitions
 from ottla.handlers.context import Context
+from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -15,6 +16,8 @@ from ottla.protocol.messages.create_partitions_response import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
+
+STRICT_QUOTA_FROM = 3  # older clients wait instead of being refused
 
 
 def refuse_create_partitions(
@@ -32,6 +35,7 @@ def refuse_create_partitions(
 async def create_partitions(
     request: CreatePartitionsRequest, context: Context
 ) -> CreatePartitionsResponse:
+    charge = charging(context, STRICT_QUOTA_FROM)
     return await context.parts.controller.decide(
-        lambda state: decide_create_partitions(state, request)
+        lambda state: decide_create_partitions(state, request, charge=charge)
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ottla.controller.create_topics import decide_create_topics
 from ottla.handlers.context import Context
+from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -16,6 +17,8 @@ from ottla.protocol.messages.create_topics_response import (
     CreatableTopicResult,
     CreateTopicsResponse,
 )
+
+STRICT_QUOTA_FROM = 6  # older clients wait instead of being refused
 
 
 def refuse_create_topics(
@@ -31,4 +34,7 @@ def refuse_create_topics(
 
 @handles(ApiKey.CREATE_TOPICS, versions=range(2, 8), refuse=refuse_create_topics)
 async def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
-    return await context.parts.controller.decide(lambda state: decide_create_topics(state, request))
+    charge = charging(context, STRICT_QUOTA_FROM)
+    return await context.parts.controller.decide(
+        lambda state: decide_create_topics(state, request, charge=charge)
+    )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ottla.controller.delete_topics import decide_delete_topics
 from ottla.handlers.context import Context
+from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -15,6 +16,8 @@ from ottla.protocol.messages.delete_topics_response import (
     DeletableTopicResult,
     DeleteTopicsResponse,
 )
+
+STRICT_QUOTA_FROM = 5  # older clients wait instead of being refused
 
 
 def refuse_delete_topics(
@@ -33,6 +36,7 @@ def refuse_delete_topics(
 
 @handles(ApiKey.DELETE_TOPICS, versions=range(1, 7), refuse=refuse_delete_topics)
 async def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopicsResponse:
+    charge = charging(context, STRICT_QUOTA_FROM)
     return await context.parts.controller.decide(
-        lambda state: decide_delete_topics(state, request, context.version)
+        lambda state: decide_delete_topics(state, request, context.version, charge=charge)
     )

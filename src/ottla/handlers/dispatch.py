@@ -55,14 +55,17 @@ class Dispatcher:
         request, _ = request_class(key).decode_prefix(frame, version, at)
         peer = connection.session
         assert isinstance(peer, Peer)
-        context = Context(self._parts, peer, key, version, header.client_id)
+        context = Context(self._parts, peer, key, version, header.client_id, len(frame))
         handler = handler_of(key)
+        timed = None if self._parts.quotas.request is None else self._parts.clock.monotonic_s()
         try:
             outcome = handler.function(request, context)
         except MalformedMessage:
             raise  # the connection is all that is left to answer with
         except Exception as error:
             outcome = refusal(handler, request, context, error)
+        if timed is not None:
+            charge_time(context, self._parts.clock.monotonic_s() - timed)
         if outcome is None or isinstance(outcome, Message):
             return encode_answer(outcome, context, header)
         if isinstance(outcome, registry.Working):
@@ -91,8 +94,17 @@ def encode_answer(response: Message | None, context: Context, header: RequestHea
     """The frame; without a response the client wants none (acks=0)."""
     if response is None:
         return Answer([], throttle_ms=context.throttle_ms)
+    if context.throttle_ms and hasattr(response, "throttle_time_ms"):
+        response.throttle_time_ms = context.throttle_ms
     segments = encode_response(context.key, context.version, header.correlation_id, response)
     return Answer(segments, throttle_ms=context.throttle_ms)
+
+
+def charge_time(context: Context, spent_s: float) -> None:
+    """Time on the processor, as a share of one; what a request waits for costs nobody anything."""
+    quota = context.parts.quotas.request
+    if quota is not None:
+        context.throttle(quota.charge(context, spent_s * 100))
 
 
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:

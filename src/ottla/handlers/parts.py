@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ottla.base.clock import Clock
 from ottla.controller.controller import Controller
@@ -13,6 +13,7 @@ from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.service import TransactionCoordinator
 from ottla.coordinators.transactions.verifying import Verifier
+from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -46,7 +47,7 @@ class Parts:
     transactions: TransactionCoordinator
     verifier: Verifier
     markers: MarkerWriter
-    quotas: Any = None
+    quotas: ClientQuotas
 
     def __post_init__(self) -> None:
         self.fetch_sessions.on_eviction = self._forget_session

@@ -100,6 +100,9 @@ class Production:
     def run(self) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
         acks = self.request.acks
         topics = [self.append_topic(topic) for topic in self.request.topic_data]
+        quota = self.context.parts.quotas.produce
+        if quota is not None:
+            self.context.throttle(quota.charge(self.context, self.context.request_bytes))
         if acks == ACKS_NONE:
             if self.has_error:
                 raise MalformedMessage("a produce without acknowledgement was refused")

@@ -1,0 +1,27 @@
+"""DescribeClientQuotas (key 48), versions 0 and 1: which quotas are set.
+
+v1 flexible encoding
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.metadata import quota_filter
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.describe_client_quotas_request import DescribeClientQuotasRequest
+from ottla.protocol.messages.describe_client_quotas_response import DescribeClientQuotasResponse
+
+
+def refuse_describe_client_quotas(
+    _request: DescribeClientQuotasRequest, code: ErrorCode, message: str
+) -> DescribeClientQuotasResponse:
+    return DescribeClientQuotasResponse(0, code, message or None, None)
+
+
+@handles(ApiKey.DESCRIBE_CLIENT_QUOTAS, versions=range(0, 2), refuse=refuse_describe_client_quotas)
+def describe_client_quotas(
+    request: DescribeClientQuotasRequest, context: Context
+) -> DescribeClientQuotasResponse:
+    return quota_filter.describe_client_quotas(context.parts.metadata, request)

@@ -1,0 +1,106 @@
+"""Which quota holds for a client, and with whom it shares it.
+
+A quota is for a user, for a client id, or for a user's client id; each of them named, or the
+default of those that have none of their own. The first that is found in `LEVELS` counts, as in
+Kafka; clients for which it holds by the same names pay together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import NamedTuple
+
+from ottla.metadata.records import QuotaEntity
+
+USER, CLIENT_ID, IP = "user", "client-id", "ip"
+
+
+class Part(Enum):
+    NAMED = 0
+    DEFAULT = 1
+    ABSENT = 2
+
+
+LEVELS: tuple[tuple[Part, Part], ...] = (  # user, client id
+    (Part.NAMED, Part.NAMED),
+    (Part.NAMED, Part.DEFAULT),
+    (Part.NAMED, Part.ABSENT),
+    (Part.DEFAULT, Part.NAMED),
+    (Part.DEFAULT, Part.DEFAULT),
+    (Part.DEFAULT, Part.ABSENT),
+    (Part.ABSENT, Part.NAMED),
+    (Part.ABSENT, Part.DEFAULT),
+)
+
+
+class Payer(NamedTuple):
+    """Who shares a quota; None where that does not matter."""
+
+    user: str | None
+    client_id: str | None
+
+
+class Due(NamedTuple):
+    payer: Payer
+    limit: float
+
+
+class Limits:
+    """The quotas of one kind, such as `producer_byte_rate`."""
+
+    def __init__(self, quotas: Mapping[QuotaEntity, Mapping[str, float]], key: str) -> None:
+        self._limits = {
+            named(dict(entity)): limits[key] for entity, limits in quotas.items() if key in limits
+        }
+        self._levels = [level for level in LEVELS if self._has(level)]
+
+    def __bool__(self) -> bool:
+        return bool(self._levels)
+
+    def find(self, user: str, client_id: str) -> Due | None:
+        """What holds for this client, if anything does. Nameless clients have no quota by name."""
+        for level in self._levels:
+            of_user, of_client = level
+            if of_client is not Part.ABSENT and not client_id:
+                continue
+            limit = self._limits.get((name_in(of_user, user), name_in(of_client, client_id)))
+            if limit is not None:
+                payer = Payer(
+                    None if of_user is Part.ABSENT else user,
+                    None if of_client is Part.ABSENT else client_id,
+                )
+                return Due(payer, limit)
+        return None
+
+    def _has(self, level: tuple[Part, Part]) -> bool:
+        return any((part_of(user), part_of(client)) == level for user, client in self._limits)
+
+
+Name = str | Part  # a name, or the default, or absent
+
+
+def named(names: Mapping[str, str | None]) -> tuple[Name, Name]:
+    """The entity as (user, client id)."""
+    user, client = (names.get(kind, Part.ABSENT) for kind in (USER, CLIENT_ID))
+    return (Part.DEFAULT if user is None else user, Part.DEFAULT if client is None else client)
+
+
+def name_in(part: Part, name: str) -> Name:
+    return name if part is Part.NAMED else part
+
+
+def part_of(name: Name) -> Part:
+    return name if isinstance(name, Part) else Part.NAMED
+
+
+def address_limits(
+    quotas: Mapping[QuotaEntity, Mapping[str, float]],
+) -> tuple[float | None, dict[str, float]]:
+    """New connections a second: of every address, and of those that have a quota of their own."""
+    found = {
+        entity[0][1]: limits["connection_creation_rate"]
+        for entity, limits in quotas.items()
+        if entity[0][0] == IP and "connection_creation_rate" in limits
+    }
+    return found.pop(None, None), {name: rate for name, rate in found.items() if name is not None}
