@@ -22,6 +22,8 @@ from ottla.storage.segment_search import find_batch, last_before
 
 log = logging.getLogger(__name__)
 
+NEIGHBOURHOOD_BYTES = 64 << 20
+
 
 def stored_epochs(files: FileSystem, path: str) -> tuple[EpochEntry, ...]:
     """What the file says; nothing where it says nothing sensible."""
@@ -60,7 +62,8 @@ def checked_epochs(
     batch = _find_contradiction(segments, start_offset, end_offset, entries)
     if batch is None:
         return entries
-    if entries and _count_contradictions(segments, batch, start_offset, entries) == 1:
+    is_known = any(entry.epoch == batch.partition_leader_epoch for entry in stored)
+    if entries and not is_known and _is_alone(segments, batch, start_offset, entries):
         # No checksum covers the epoch in a batch: this one is damaged, and will not be served.
         log.error("leader epochs in %s contradict a single batch: %s", path, batch)
         return entries
@@ -100,19 +103,23 @@ def _contradicts(batch: BatchHeader, start_offset: int, entries: Sequence[EpochE
     return epoch_at(entries, first_offset) != batch.partition_leader_epoch
 
 
-def _count_contradictions(
+def _is_alone(
     segments: Sequence[Segment],
     batch: BatchHeader,
     start_offset: int,
     entries: Sequence[EpochEntry],
-) -> int:
-    """How many batches of the segment with this one have another epoch than was stored."""
+) -> bool:
+    """Whether no other batch in the neighbourhood has another epoch than was stored."""
     place = bisect_right(segments, batch.base_offset, key=lambda each: each.base_offset) - 1
-    segment = segments[place]
-    return sum(
-        _contradicts(header, start_offset, entries)
-        for _, header in walk_headers(segment.file, 0, segment.size)
-    )
+    looked_at = 0
+    for segment in [*segments[place:], *reversed(segments[:place])]:
+        for _, header in walk_headers(segment.file, 0, segment.size):
+            if header != batch and _contradicts(header, start_offset, entries):
+                return False
+        looked_at += segment.size
+        if looked_at > NEIGHBOURHOOD_BYTES:
+            break
+    return True
 
 
 def _batch_at(segments: Sequence[Segment], offset: int) -> BatchHeader | None:

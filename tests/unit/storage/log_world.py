@@ -26,7 +26,11 @@ from ottla.storage.append import Appended, ProducedBy
 from ottla.storage.append_decisions import AppendOrigin
 from ottla.storage.directory_health import StorageUnavailable
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import HIGH_WATERMARKS_NAME, RECOVERY_POINTS_NAME
+from ottla.storage.file_names import (
+    HIGH_WATERMARKS_NAME,
+    LEADER_EPOCHS_NAME,
+    RECOVERY_POINTS_NAME,
+)
 from ottla.storage.log import Log
 from ottla.storage.log_directory import Owner
 from ottla.storage.log_manager import LogManager
@@ -260,9 +264,11 @@ class World:
                     producer.epoch, producer.sequence = entry.epoch + 1, 0
 
     def helping_files(self) -> list[str]:
-        """All files without records, except those that say whose directory it is."""
+        """All files without records, except those that say whose directory it is, and leader
+        epochs: these carry no checksum, nor does a batch's, so one of two alone may be wrong."""
         names = self.disk.list_directory(PATH)
-        helping = [f"{PATH}/{name}" for name in names if ".log" not in name]
+        others = (".log", LEADER_EPOCHS_NAME)
+        helping = [f"{PATH}/{name}" for name in names if not any(each in name for each in others)]
         offsets = [f"{DIRECTORY}/{name}" for name in (RECOVERY_POINTS_NAME, HIGH_WATERMARKS_NAME)]
         return [path for path in helping + offsets if self.disk.exists(path)]
 
