@@ -24,6 +24,11 @@ from ottla.protocol.messages.create_topics_request import (
 )
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from ottla.protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from ottla.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -35,6 +40,7 @@ from ottla.protocol.records.record import Record
 VERSIONS = {
     ApiKey.PRODUCE: 9,
     ApiKey.FETCH: 12,
+    ApiKey.LIST_OFFSETS: 5,
     ApiKey.CREATE_TOPICS: 7,
     ApiKey.DELETE_TOPICS: 5,
     ApiKey.API_VERSIONS: 3,
@@ -43,6 +49,8 @@ VERSIONS = {
     ApiKey.METADATA: 9,
 }
 TOPIC_EXISTS = 36
+SERVED_S = 300.0
+RETRY_S = 0.005
 _LENGTH = struct.Struct(">i")
 
 
@@ -148,22 +156,39 @@ def delete_topics(bootstrap: str, topics: Sequence[str]) -> None:
         wire.ask(ApiKey.DELETE_TOPICS, DeleteTopicsRequest([], list(topics), 30_000))
 
 
-def wait_until_writable(
-    bootstrap: str, topic: str, partitions: range, patience_s: float = 300.0
-) -> None:
+def wait_until_writable(bootstrap: str, topic: str, partitions: Iterable[int]) -> None:
     """Until one request has put a record into each of the partitions."""
     frame = produce_frame(topic, partitions, batch_of(10, key=b"k"))
-    end_s = time.monotonic() + patience_s
+    ask_until_served(bootstrap, ApiKey.PRODUCE, frame, "responses", "partition_responses")
+
+
+def wait_until_led(bootstrap: str, topic: str, partitions: Iterable[int]) -> None:
+    """Until each of the partitions tells where it ends."""
+    wanted = [ListOffsetsPartition(index, timestamp=-1) for index in partitions]
+    request = ListOffsetsRequest(-1, 0, [ListOffsetsTopic(topic, wanted)])
+    frame = frame_of(ApiKey.LIST_OFFSETS, request)
+    ask_until_served(bootstrap, ApiKey.LIST_OFFSETS, frame, "topics", "partitions")
+
+
+def ask_until_served(
+    bootstrap: str, key: ApiKey, frame: bytes, topics: str, partitions: str
+) -> None:
+    """Again and again, until no partition answers with an error."""
+    end_s = time.monotonic() + SERVED_S
     while time.monotonic() < end_s:
         try:
             with Wire(bootstrap) as wire:
                 while time.monotonic() < end_s:
                     wire.send(frame)
-                    answer = answer_in(ApiKey.PRODUCE, wire.receive())
-                    parts = [part for each in answer.responses for part in each.partition_responses]
+                    answer = answer_in(key, wire.receive())
+                    parts = [
+                        part
+                        for each in getattr(answer, topics)
+                        for part in getattr(each, partitions)
+                    ]
                     if not any(part.error_code for part in parts):
                         return
-                    time.sleep(0.005)
+                    time.sleep(RETRY_S)
         except OSError:
-            time.sleep(0.005)
-    raise TimeoutError(f"{topic} cannot be written to")
+            time.sleep(RETRY_S)
+    raise TimeoutError(f"{key.name} is not served")
