@@ -109,6 +109,8 @@ class Fetching:
             self.follower = request.replica_state.replica_id
         self.is_full = request.session_epoch in (FULL_EPOCH, FINAL_EPOCH)
         self.session = self.find_session()
+        self.quota = None if self.follower >= 0 else context.parts.quotas.fetch
+        self.bytes_max = self.limit_bytes()
         self.found: list[Found] = []
         self.size = 0
         self.has_error = False
@@ -172,7 +174,18 @@ class Fetching:
             if found.answer.error_code or found.answer.diverging_epoch is not None:
                 self.has_error = True
         has_partitions = bool(self.session.partitions if self.session else self.found)
-        return self.size >= self.request.min_bytes or self.has_error or not has_partitions
+        return self.size >= self.bytes_wanted or self.has_error or not has_partitions
+
+    def limit_bytes(self) -> int:
+        """The client's wish, the broker's limit, and what the client's quota allows at once."""
+        limit = self.context.parts.settings.config.fetch_max_bytes
+        most = None if self.quota is None else self.quota.amount_max(self.context)
+        return min(self.request.max_bytes, limit, limit if most is None else int(most))
+
+    @property
+    def bytes_wanted(self) -> int:
+        """Fewer are worth waiting for more."""
+        return min(self.request.min_bytes, self.bytes_max)
 
     def look_at(self, wanted: WantedPartition) -> Found:
         try:
@@ -198,7 +211,7 @@ class Fetching:
             if end is not None:
                 answer.diverging_epoch = EpochEndOffset(*end)
                 return Found(wanted, answer, partition, None)
-        room = max(0, self.request.max_bytes - self.size)
+        room = max(0, self.bytes_max - self.size)
         found = partition.read(
             wanted.fetch_offset,
             min(wanted.partition_bytes_max, room),
@@ -217,7 +230,7 @@ class Fetching:
 
     async def wait(self) -> FetchResponse:
         """Until enough has come to any of the partitions, or the time is up; then look again."""
-        waiter = DataWaiter(self.watched(), self.request.min_bytes - self.size)
+        waiter = DataWaiter(self.watched(), self.bytes_wanted - self.size)
         await waiter.wait(self.request.max_wait_ms / 1000)
         self.look()
         return await self.check()
@@ -254,6 +267,10 @@ class Fetching:
     # Answering
 
     def answer(self) -> FetchResponse:
+        quota = self.quota
+        if quota is not None and (wait_ms := quota.charge(self.context, self.size)):
+            quota.refund(self.context, self.size)
+            return self.throttled(wait_ms)
         told = [found for found in self.found if self.must_tell(found)]
         response = FetchResponse(
             session_id=NO_SESSION if self.session is None else self.session.id,
@@ -262,6 +279,14 @@ class Fetching:
         if self.has_error:
             self.add_leader_hints(response)
         return response
+
+    def throttled(self, wait_ms: int) -> FetchResponse:
+        """Nothing this time, and the session is as it was; a new one was not opened."""
+        self.context.throttle(wait_ms)
+        if self.session is None or not self.is_full:
+            return FetchResponse(session_id=NO_SESSION if self.session is None else self.session.id)
+        self.context.parts.close_fetch_session(self.session.id)
+        return FetchResponse()
 
     def must_tell(self, found: Found) -> bool:
         """Whether the client does not know this yet; in a full fetch everything is told."""

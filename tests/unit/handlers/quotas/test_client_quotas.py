@@ -1,0 +1,184 @@
+"""Clients are held to their quotas: answered first, then made to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.unit.handlers.world import FakeConnection, World
+
+from ottla.handlers.quotas import client_quotas
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
+from ottla.protocol.messages.create_partitions_request import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
+from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from ottla.protocol.messages.metadata_request import MetadataRequest
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.record import Record
+
+EPHEMERAL = "controller_mutation_rate"
+
+
+def set_quota(world: World, key: str, value: float | None, **names: str | None) -> None:
+    """Names as `user="u"` or `client_id=None`, which is the default."""
+    entity = [EntityData(kind.replace("_", "-"), name) for kind, name in names.items()]
+    ops = [OpData(key, value or 0.0, value is None)]
+    (answer,) = world.ask(AlterClientQuotasRequest([EntryData(entity, ops)]), 1).entries
+    assert answer.error_code == 0, answer
+
+
+def produce_request(size: int, acks: int = 1) -> ProduceRequest:
+    batch = build_batch([Record(0, 1_700_000_000_000, None, b"x" * size, ())])
+    data = [TopicProduceData("t", partition_data=[PartitionProduceData(0, batch)])]
+    return ProduceRequest(None, acks, 1000, data)
+
+
+def fetch_request(bytes_max: int = 10_000_000, **session: int) -> FetchRequest:
+    wanted = [FetchTopic("t", partitions=[FetchPartition(0, fetch_offset=0,
+              partition_max_bytes=bytes_max)])]  # fmt: skip
+    return FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=bytes_max, topics=wanted, **session)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World() as world:
+        world.create_topic("t")
+        yield world
+
+
+def test_without_quotas_nothing_is_measured(world: World) -> None:
+    quotas = world.broker.parts.quotas
+    assert quotas.produce is quotas.fetch is quotas.request is quotas.mutation is None
+    set_quota(world, "producer_byte_rate", 1000, user="u")
+    assert quotas.produce is not None
+    assert quotas.fetch is None
+    set_quota(world, "producer_byte_rate", None, user="u")
+    assert quotas.produce is None
+
+
+def test_a_producer_over_its_quota_is_answered_and_then_not_read(world: World) -> None:
+    set_quota(world, "producer_byte_rate", 1000, client_id="test")
+    first = world.answer(produce_request(5_000), 9)
+    assert first.throttle_ms == 0
+    second = world.ask(produce_request(15_000), 9)
+    assert second.responses[0].partition_responses[0].error_code == 0
+    assert 10_000 < second.throttle_time_ms < 11_000
+    assert world.answer(produce_request(1), 9).throttle_ms >= second.throttle_time_ms
+    world.clock.advance_ms(20_000)
+    assert world.answer(produce_request(1), 9).throttle_ms == 0
+
+
+def test_a_producer_that_wants_no_answer_is_throttled_all_the_same(world: World) -> None:
+    set_quota(world, "producer_byte_rate", 1000, client_id=None)
+    answer = world.answer(produce_request(50_000, acks=0), 9)
+    assert not answer.segments
+    assert answer.throttle_ms > 30_000
+
+
+def test_clients_that_share_a_quota_pay_together(world: World) -> None:
+    set_quota(world, "producer_byte_rate", 1000, user="alice")
+    alice, again = (FakeConnection("10.0.0.1", "User:alice") for _ in range(2))
+    bob = FakeConnection("10.0.0.2", "User:bob")
+    assert world.answer(produce_request(9_000), 9, by=alice, client_id="a").throttle_ms == 0
+    assert world.answer(produce_request(9_000), 9, by=again, client_id="b").throttle_ms > 0
+    assert world.answer(produce_request(90_000), 9, by=bob).throttle_ms == 0
+
+
+def test_a_reader_over_its_quota_gets_an_empty_answer_and_waits(world: World) -> None:
+    for _ in range(20):
+        world.ask(produce_request(1_000), 9)
+    set_quota(world, "consumer_byte_rate", 1000, client_id="test")
+    first = world.ask(fetch_request(), 12)
+    told = sum(len(part.records) for topic in first.responses for part in topic.partitions)
+    assert 5_000 < told <= 10_000  # no more at once than ten seconds bring
+    second = world.ask(fetch_request(), 12)
+    assert not second.responses
+    assert second.throttle_time_ms > 0
+    world.clock.advance_ms(second.throttle_time_ms + 10_000)
+    assert world.ask(fetch_request(), 12).responses
+
+
+def test_a_throttled_session_loses_nothing(world: World) -> None:
+    for _ in range(20):
+        world.ask(produce_request(1_000), 9)
+    set_quota(world, "consumer_byte_rate", 1000, client_id="test")
+    first = world.ask(fetch_request(session_epoch=0), 12)
+    assert first.session_id != 0
+    asked = fetch_request(session_id=first.session_id, session_epoch=1)
+    throttled = world.ask(asked, 12)
+    assert (throttled.session_id, throttled.responses) == (first.session_id, [])
+    world.clock.advance_ms(60_000)
+    again = FetchRequest(
+        max_wait_ms=0, min_bytes=0, max_bytes=10_000, session_id=first.session_id, session_epoch=2
+    )
+    assert world.ask(again, 12).responses[0].partitions[0].records
+
+
+def test_a_session_is_not_opened_by_a_throttled_fetch(world: World) -> None:
+    for _ in range(20):
+        world.ask(produce_request(1_000), 9)
+    set_quota(world, "consumer_byte_rate", 1000, client_id="test")
+    world.ask(fetch_request(), 12)
+    refused = world.ask(fetch_request(session_epoch=0), 12)
+    assert refused.throttle_time_ms > 0
+    assert refused.session_id == 0
+    assert len(world.broker.parts.fetch_sessions) == 0
+
+
+def test_processor_time_has_a_quota_and_nobody_waits_longer_than_a_window(world: World) -> None:
+    set_quota(world, "request_percentage", 0.001, client_id="test")
+    quota = world.broker.parts.quotas.request
+    assert quota is not None
+    context = type("C", (), {"peer": world.me.session, "client_id": "test"})()
+    assert quota.charge(context, 50.0) == 1000
+    answer = world.ask(MetadataRequest([]), 12)
+    assert answer.throttle_time_ms == 1000
+
+
+def test_partitions_are_not_changed_without_end(world: World) -> None:
+    set_quota(world, EPHEMERAL, 1, user="ANONYMOUS")
+    many = CreateTopicsRequest([CreatableTopic("many", 50, 1), CreatableTopic("more", 1, 1)], 1000)
+    created = {topic.name: topic.error_code for topic in world.ask(many, 7).topics}
+    assert created == {"many": 0, "more": ErrorCode.THROTTLING_QUOTA_EXCEEDED}
+    refused = world.ask(DeleteTopicsRequest(topic_names=["many"], timeout_ms=1000), 5)
+    assert refused.responses[0].error_code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+    assert refused.throttle_time_ms == 39_000
+    more = CreatePartitionsRequest([CreatePartitionsTopic("many", 51, None)], 1000)
+    assert world.ask(more, 3).results[0].error_code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+    world.clock.advance_ms(39_000)
+    assert world.ask(more, 3).results[0].error_code == 0
+
+
+def test_older_clients_are_not_refused_but_wait(world: World) -> None:
+    set_quota(world, EPHEMERAL, 1, user="ANONYMOUS")
+    for name in ("first", "second"):
+        request = CreateTopicsRequest([CreatableTopic(name, 50, 1)], 1000)
+        answer = world.ask(request, 5)
+        assert answer.topics[0].error_code == 0
+    assert answer.throttle_time_ms == 89_000
+
+
+def test_made_up_client_ids_do_not_fill_the_memory(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_quotas, "METERS_MAX", 50)
+    set_quota(world, "producer_byte_rate", 1000, client_id=None)
+    for at in range(200):
+        world.answer(produce_request(1), 9, client_id=f"made-up-{at}")
+    assert world.broker.parts.quotas.produce is not None
+    assert len(world.broker.parts.quotas.produce.meters) == 50
