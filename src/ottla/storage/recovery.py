@@ -11,7 +11,7 @@ Leaves    knowing whether the stop was orderly, and the checkpoints, to `log_dir
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
@@ -64,14 +64,12 @@ def open_log(
             files.rebuild_missing_indexes(segments)
             return _clean_log(files, partition, Segments(segments), end_offset, checkpoint)
     recovery_point = checkpoint.recovery_point or 0
+    if not segments:
+        return _empty_log(files, partition, checkpoint)
     from_offset = recovery_point if damaged_from is None else min(damaged_from, recovery_point)
     try:
         log = _recover(files, partition, segments, from_offset, checkpoint, progress)
-        if (
-            log.log_end_offset >= recovery_point
-            or not segments
-            or from_offset <= segments[0].base_offset
-        ):
+        if log.log_end_offset >= recovery_point or from_offset <= segments[0].base_offset:
             return log
         logger.error("reading the whole log, because it ends before offset %d", recovery_point)
     except CorruptLogError as error:
@@ -124,8 +122,6 @@ def _recover(
 ) -> Log:
     """Read everything from `from_offset` on, and keep what is whole."""
     recovery_point = checkpoint.recovery_point or 0
-    if not segments:
-        segments = [files.new_segment(checkpoint.log_start_offset)]
     known = Segments(segments)
     unread = known.reaching(from_offset)
     trusted = [segment for segment in segments if segment not in unread]
@@ -204,6 +200,18 @@ def _start_over(
     start = checkpoint.log_start_offset
     logger.error("%s: all that is left lies before the start of the log, %d", files.path, start)
     files.drop(segments)
+    return _empty_log(files, partition, checkpoint, recovered.damage)
+
+
+def _empty_log(
+    files: PartitionFiles,
+    partition: TopicPartition,
+    checkpoint: Checkpoint,
+    damage: Sequence[CorruptLogError] = (),
+) -> Log:
+    start, recovery_point = checkpoint.log_start_offset, checkpoint.recovery_point or 0
+    if recovery_point > start and not damage:
+        damage = [CorruptLogError(files.path, 0, f"no segment, though {recovery_point} was synced")]
     log = Log(
         files.context,
         partition,
@@ -212,12 +220,14 @@ def _start_over(
         Segments([files.new_segment(start)]),
         log_start_offset=start,
         log_end_offset=start,
-        recovery_point=min(checkpoint.recovery_point or 0, start),
+        recovery_point=min(recovery_point, start),
         snapshots=files.snapshots(),
-        damage=recovered.damage,
+        damage=damage,
     )
+    log.checkpointed_point = recovery_point
     log.snapshots.remove(log.snapshots.offsets())
-    log.leader_epochs.clear()
+    if log.leader_epochs.entries:
+        log.leader_epochs.clear()
     log.has_unsynced_names = log.has_unsynced_cut = True
     return log
 
