@@ -12,6 +12,7 @@ from typing import Any
 
 # Words without quotes: nothing that YAML would take for a number, a date, a truth value or syntax.
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 
 
@@ -44,4 +45,5 @@ def _scalar(value: Any) -> str:
     is_plain = isinstance(value, str) and _PLAIN.fullmatch(value) is not None
     if is_plain and value.casefold() not in _WORDS:
         return str(value)
-    return json.dumps(value, ensure_ascii=False)  # JSON's scalars are YAML's
+    text = json.dumps(value, ensure_ascii=False)  # JSON's scalars are YAML's, but for these:
+    return _UNPRINTABLE.sub(lambda found: f"\\U{ord(found[0]):08x}", text)

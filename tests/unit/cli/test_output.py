@@ -42,6 +42,7 @@ def test_things_are_counted_in_words() -> None:
          ['a: "yes"', 'b: "1"', 'c: "x: y"', 'd: ""']),
         ({"a": "line\nline", "b": "käse", "c": "2024-01-01", "on": "a#b"},
          ['a: "line\\nline"', 'b: "käse"', 'c: "2024-01-01"', '"on": "a#b"']),
+        (["\x7f\u2028\t😀"], [r'- "\U0000007f\U00002028\t😀"']),
         ([[1, 2], [3]], ["- - 1", "  - 2", "- - 3"]),
     ],
 )  # fmt: skip

@@ -1,0 +1,58 @@
+"""Brokers without pytest: `with Broker()`, `async with AsyncBroker()`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from aiokafka import AIOKafkaProducer
+
+import ottla.testing
+from ottla.testing import AsyncBroker, Broker, BrokerFailed, Kafka
+
+
+def test_records_outlive_a_kill_and_the_port_stays(tmp_path: Path) -> None:
+    with Broker(data=tmp_path) as broker:
+        kafka = Kafka(broker.bootstrap_servers, prefix="")
+        kafka.topic("t")
+        kafka.produce("t", ["before"])
+        address = broker.bootstrap_servers
+        broker.kill()
+        assert not broker.is_running
+        broker.start()
+        assert broker.bootstrap_servers == address
+        kafka.produce("t", ["after"])
+        kafka.assert_messages("t", ["before", "after"])
+    assert (tmp_path / ".kafka_cleanshutdown").exists()  # what is kept is left in good order
+
+
+def test_a_broker_in_asyncios_style() -> None:
+    async def story() -> list[str]:
+        async with AsyncBroker(config={"num.partitions": "1"}) as broker:
+            producer = AIOKafkaProducer(bootstrap_servers=broker.bootstrap_servers)
+            await producer.start()
+            try:
+                await producer.send_and_wait("t", b"hello")
+            finally:
+                await producer.stop()
+            await broker.restart()
+            kafka = Kafka(broker.bootstrap_servers, prefix="")
+            return [each.text for each in await asyncio.to_thread(kafka.consume, "t", 1)]
+
+    assert asyncio.run(story()) == ["hello"]
+
+
+def test_a_broker_that_does_not_start_says_why() -> None:
+    broker = Broker(config={"no.such.setting": "1"})
+    with pytest.raises(BrokerFailed, match=r"no\.such\.setting: no such setting"):
+        broker.start()
+    broker.close()
+    assert not broker.data.exists()
+
+
+def test_what_the_package_offers_is_there() -> None:
+    for name in ottla.testing.__all__:
+        assert getattr(ottla.testing, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = ottla.testing.Nothing
