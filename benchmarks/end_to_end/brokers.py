@@ -7,6 +7,7 @@ Promises  both have the defaults that their users have: Kafka runs with the JVM 
 
 from __future__ import annotations
 
+import compileall
 import os
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from typing import Protocol
 from tests.support.apache_kafka import free_ports
 from tests.support.kafka_jars import class_path
 
+import ottla
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.testing.broker import RunningBroker
 
@@ -71,6 +73,8 @@ class Ottla:
     name = "ottla"
 
     def __init__(self) -> None:
+        # As installing does, also where this shell forbids Python to keep compiled modules.
+        compileall.compile_dir(ottla.__path__[0], quiet=1)
         self.log_directory = Path(tempfile.mkdtemp(prefix="ottla-benchmark-"))
         (port,) = free_ports(1)
         self._broker = RunningBroker(config=SETTINGS, data=self.log_directory, port=port)
