@@ -31,6 +31,7 @@ from ottla.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from ottla.protocol.records.batch import Buffer
+from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.partition import Partition
 from ottla.storage.append import ProducedBy
 
@@ -40,6 +41,13 @@ ACKS = (ACKS_ALL, ACKS_NONE, 1)
 TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10
 NO_OFFSET = -1
+WITHOUT_LOG_START = (
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.MESSAGE_TOO_LARGE,
+    ErrorCode.RECORD_LIST_TOO_LARGE,
+    ErrorCode.CORRUPT_MESSAGE,
+    ErrorCode.KAFKA_STORAGE_ERROR,
+)
 
 
 class Unreplicated(NamedTuple):
@@ -121,6 +129,7 @@ class Production:
         by_id = self.context.version >= TOPIC_IDS_FROM
         answers = []
         for part in topic.partition_data:
+            partition = None
             try:
                 partition = (
                     replicas.partition_by_id(topic.topic_id, part.index)
@@ -130,7 +139,7 @@ class Production:
                 answers.append(self.append(partition, part.index, part.records))
             except BrokerError as error:
                 self.has_error = True
-                answers.append(refused(part.index, error))
+                answers.append(refused(part.index, error, partition))
         return TopicProduceResponse(topic.name, topic.topic_id, answers)
 
     def append(
@@ -191,10 +200,15 @@ class Production:
         ]
 
 
-def refused(index: int, error: BrokerError) -> PartitionProduceResponse:
+def refused(
+    index: int, error: BrokerError, partition: Partition | None
+) -> PartitionProduceResponse:
+    """Where the log begins is told too, unless Kafka leaves it out."""
     answer = failed(index, error.code, error.message)
-    if error.code == ErrorCode.INVALID_RECORD:
-        answer.record_errors = [BatchIndexAndErrorMessage(0, error.message)]
+    if isinstance(error, InvalidRecord):
+        answer.record_errors = [BatchIndexAndErrorMessage(error.record, error.message)]
+    if partition is not None and error.code not in WITHOUT_LOG_START:
+        answer.log_start_offset = partition.log.log_start_offset
     return answer
 
 
