@@ -38,7 +38,7 @@ from ottla.replication.fetch_sessions import (
     FetchSession,
     WantedPartition,
 )
-from ottla.replication.partition import Partition
+from ottla.replication.partition import NO_EPOCH, Partition
 from ottla.replication.waiting import DataWaiter, Watched
 from ottla.storage.reading import RangeCheck
 
@@ -202,7 +202,7 @@ class Fetching:
             return Found(wanted, failed(wanted, error.code), partition, None)
 
     def read(self, wanted: WantedPartition, partition: Partition) -> Found:
-        partition.check_leader(wanted.current_leader_epoch)
+        partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))
         if self.follower >= 0:
             partition.check_follower(self.follower, wanted.current_leader_epoch)
         answer = describe(wanted, partition, self.is_committed)

@@ -32,7 +32,7 @@ def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) ->
     return MetadataResponse(
         error_code=code,
         topics=[
-            MetadataResponseTopic(code, topic.name, topic.topic_id)
+            MetadataResponseTopic(code, topic.name or "", topic.topic_id)
             for topic in request.topics or ()
         ],
     )

@@ -108,7 +108,7 @@ class Partition:
 
     def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:
         """BrokerError unless this broker leads in the epoch that the client believes in."""
-        if current_leader_epoch >= 0:  # below, the client has no opinion
+        if current_leader_epoch != NO_EPOCH:
             if current_leader_epoch < self.leader_epoch:
                 raise BrokerError(ErrorCode.FENCED_LEADER_EPOCH)
             if current_leader_epoch > self.leader_epoch:
