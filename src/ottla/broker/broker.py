@@ -25,7 +25,7 @@ from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.first_start import name_cluster
 from ottla.broker.group_settings import GroupSettings
 from ottla.broker.housekeeping import Housekeeping
-from ottla.broker.network_settings import network_settings
+from ottla.broker.network_settings import limits, network_settings
 from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.broker.topic_settings import TopicSettings
 from ottla.config.listeners import Listener
@@ -174,6 +174,7 @@ class Broker:
         self.network = Network(
             network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
         )
+        self.network.gate.limits = limits(self.config, image.quotas)
         self.publisher.subscribe(self.topic_settings.changed)
         self.publisher.subscribe(self.parts.quotas.changed)
         self.publisher.subscribe(self.parts.topic_answers.forget)
@@ -189,8 +190,10 @@ class Broker:
         start = answer.producer_id_start
         return Block(start, start + answer.producer_id_len)
 
-    def _metadata_changed(self, _image: Image, changes: Changes) -> None:
+    def _metadata_changed(self, image: Image, changes: Changes) -> None:
         self.replicas.apply(changes)
+        if changes.quotas:
+            self.network.gate.limits = limits(self.config, image.quotas)
 
     async def run(self) -> None:
         try:

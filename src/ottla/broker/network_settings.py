@@ -5,6 +5,8 @@ from __future__ import annotations
 from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.listeners import Listeners
+from ottla.handlers.quotas.client_quotas import Quotas
+from ottla.handlers.quotas.payers import address_limits
 from ottla.network.limits import UNLIMITED, ConnectionLimits
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
 
@@ -34,13 +36,18 @@ def network_settings(config: BrokerConfig, listeners: Listeners) -> NetworkSetti
     return NetworkSettings(bound, limits(config), asked if asked > 0 else REQUEST_BYTES_MAX)
 
 
-def limits(config: BrokerConfig) -> ConnectionLimits:
+def limits(config: BrokerConfig, quotas: Quotas | None = None) -> ConnectionLimits:
+    """From the configuration, and from the quotas of addresses, which change while we run."""
+
     def bounded(value: int) -> int:
         return UNLIMITED if value == INT32_MAX else value
 
+    default_rate, rates = address_limits(quotas or {})
     return ConnectionLimits(
         bounded(config.max_connections),
         bounded(config.max_connections_per_ip),
         parse_ip_overrides(config.max_connections_per_ip_overrides),
         bounded(config.max_connection_creation_rate),
+        UNLIMITED if default_rate is None else default_rate,
+        rates,
     )

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 UNLIMITED = 2**31 - 1  # Kafka's default for each of these
+BUCKETS_MAX = 10_000
 
 
 class Refusal(Enum):
     TOTAL = "too many connections"
     ADDRESS = "too many connections of one address"
     RATE = "too many new connections a second"
+    ADDRESS_RATE = "too many new connections of one address a second"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,11 @@ class ConnectionLimits:
     connections_per_address_max: int = UNLIMITED
     per_address_overrides: Mapping[str, int] = field(default_factory=dict)
     creations_per_s_max: float = UNLIMITED
+    address_creations_per_s_max: float = UNLIMITED
+    address_creation_overrides: Mapping[str, float] = field(default_factory=dict)
+
+    def creations_of_address(self, address: str) -> float:
+        return self.address_creation_overrides.get(address, self.address_creations_per_s_max)
 
     def of_address(self, address: str) -> int:
         return self.per_address_overrides.get(address, self.connections_per_address_max)
@@ -52,6 +59,10 @@ class TokenBucket:
     def take(self) -> None:
         self._tokens -= 1.0
 
+    def is_full(self, now_s: float) -> bool:
+        self.has_token(now_s)
+        return self._tokens >= self._tokens_max
+
 
 class ConnectionGate:
     """Counts what passed. The limits can be replaced while connections are open."""
@@ -60,6 +71,7 @@ class ConnectionGate:
         self._limits = limits
         self._bucket = TokenBucket(limits.creations_per_s_max)
         self._of_address: Counter[str] = Counter()
+        self._buckets: dict[str, TokenBucket] = {}  # of addresses with a limited rate
         self.open_connections = 0
 
     @property
@@ -71,6 +83,7 @@ class ConnectionGate:
         if limits.creations_per_s_max != self._limits.creations_per_s_max:
             self._bucket = TokenBucket(limits.creations_per_s_max)
         self._limits = limits
+        self._buckets.clear()
 
     def open_of(self, address: str) -> int:
         return self._of_address[address]
@@ -82,10 +95,32 @@ class ConnectionGate:
             return Refusal.ADDRESS
         if not self._bucket.has_token(now_s):
             return Refusal.RATE
+        bucket = self._bucket_of(address, now_s)
+        if bucket is not None and not bucket.has_token(now_s):
+            return Refusal.ADDRESS_RATE
         return None
+
+    def _bucket_of(self, address: str, now_s: float) -> TokenBucket | None:
+        rate_per_s = self._limits.creations_of_address(address)
+        if rate_per_s >= UNLIMITED:
+            return None
+        bucket = self._buckets.get(address)
+        if bucket is None:
+            if len(self._buckets) >= BUCKETS_MAX:
+                self._forget_full_buckets(now_s)
+            bucket = self._buckets[address] = TokenBucket(rate_per_s)
+        return bucket
+
+    def _forget_full_buckets(self, now_s: float) -> None:
+        """Full ones are as good as new; if there are none, the oldest goes."""
+        full = [name for name, bucket in self._buckets.items() if bucket.is_full(now_s)]
+        for name in full or list(self._buckets)[:1]:
+            del self._buckets[name]
 
     def count(self, address: str) -> None:
         self._bucket.take()
+        if address in self._buckets:
+            self._buckets[address].take()
         self._of_address[address] += 1
         self.open_connections += 1
 

@@ -10,7 +10,7 @@ from ottla.base.rates import RateMeter, TokenBucket, Windows
 
 WINDOWS = Windows(11, 1000)
 START_MS = 5_000_000
-# Step in time, amount, rate and waiting time at a limit of 10,000, as Apache Kafka 4.3.1's `Rate` has
+# Step in time, amount, rate, and waiting time at a limit of 10,000, as Kafka 4.3.1's `Rate` has
 # them; windows as above.
 KAFKA = [
     (560, 3210, 321.0, 0),

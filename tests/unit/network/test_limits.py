@@ -66,6 +66,24 @@ def test_a_rate_below_one_a_second_still_lets_one_pass() -> None:
     assert [admitted(gate, "a", 3, now_s) for now_s in (0.0, 1.0, 2.0, 4.0)] == [1, 0, 1, 1]
 
 
+def test_each_address_has_its_own_pace() -> None:
+    limits = ConnectionLimits(
+        address_creations_per_s_max=2, address_creation_overrides={"quick": 5}
+    )
+    gate = ConnectionGate(limits)
+    assert [admitted(gate, name, 9) for name in ("a", "b", "quick")] == [2, 2, 5]
+    assert gate.refusal("a", 0.1) is Refusal.ADDRESS_RATE
+    assert admitted(gate, "a", 9, now_s=0.5) == 1
+
+
+def test_the_paces_of_many_addresses_take_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ottla.network.limits.BUCKETS_MAX", 10)
+    gate = ConnectionGate(ConnectionLimits(address_creations_per_s_max=2))
+    for at in range(100):
+        admit([gate], f"address {at}", now_s=0.0)
+    assert len(gate._buckets) <= 10
+
+
 def test_new_limits_hold_for_new_connections_only() -> None:
     gate = ConnectionGate(ConnectionLimits())
     admitted(gate, "a", 10)

@@ -48,10 +48,15 @@ def produce_request(size: int, acks: int = 1) -> ProduceRequest:
     return ProduceRequest(None, acks, 1000, data)
 
 
-def fetch_request(bytes_max: int = 10_000_000, **session: int) -> FetchRequest:
+def fetch_request(
+    bytes_max: int = 10_000_000, *, session_id: int = 0, session_epoch: int = -1
+) -> FetchRequest:
     wanted = [FetchTopic("t", partitions=[FetchPartition(0, fetch_offset=0,
               partition_max_bytes=bytes_max)])]  # fmt: skip
-    return FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=bytes_max, topics=wanted, **session)
+    return FetchRequest(
+        max_wait_ms=0, min_bytes=0, max_bytes=bytes_max, topics=wanted,
+        session_id=session_id, session_epoch=session_epoch,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -63,7 +68,7 @@ def world() -> Iterator[World]:
 
 def test_without_quotas_nothing_is_measured(world: World) -> None:
     quotas = world.broker.parts.quotas
-    assert quotas.produce is quotas.fetch is quotas.request is quotas.mutation is None
+    assert (quotas.produce, quotas.fetch, quotas.request, quotas.mutation) == (None,) * 4
     set_quota(world, "producer_byte_rate", 1000, user="u")
     assert quotas.produce is not None
     assert quotas.fetch is None

@@ -44,7 +44,10 @@ def test_clients_without_a_name_share_only_their_users_quota() -> None:
 
 
 def test_addresses_have_quotas_of_their_own_or_the_default() -> None:
-    rates = {"connection_creation_rate": 5.0}
-    quotas = {(("ip", "10.0.0.1"),): rates, (("ip", None),): {"connection_creation_rate": 9.0}}
+    rate = "connection_creation_rate"
+    quotas: dict[QuotaEntity, dict[str, float]] = {
+        (("ip", "10.0.0.1"),): {rate: 5.0},
+        (("ip", None),): {rate: 9.0},
+    }
     assert address_limits(quotas) == (9.0, {"10.0.0.1": 5.0})
     assert address_limits({(("user", "u"),): {RATE: 1.0}}) == (None, {})
