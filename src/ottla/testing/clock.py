@@ -4,14 +4,14 @@
 class ManualClock:
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
         self._now_ms = now_ms
-        self._monotonic_s = 0.0
+        self._elapsed_ms = 0
 
     def now_ms(self) -> int:
         return self._now_ms
 
     def monotonic_s(self) -> float:
-        return self._monotonic_s
+        return self._elapsed_ms / 1000
 
     def advance_ms(self, milliseconds: int) -> None:
         self._now_ms += milliseconds
-        self._monotonic_s += milliseconds / 1000
+        self._elapsed_ms += milliseconds

@@ -79,7 +79,7 @@ class GroupCoordinator(GroupRequests):
         self.sweeper = Sweeper(runtime.active_shards, stepper, self._tick_ms)
 
     def _tick_ms(self) -> int:
-        return int(self._clock.monotonic_s() * 1000)
+        return round(self._clock.monotonic_s() * 1000)
 
     def _new_shard(self, _number: int) -> GroupShard:
         timers: Timers[Deadline] = Timers(self._tick_ms, lambda at_ms: self.sweeper.started(at_ms))

@@ -10,7 +10,7 @@ from ottla.testing.clock import ManualClock
 
 
 def new_timers(clock: ManualClock) -> Timers[str]:
-    return Timers(lambda: int(clock.monotonic_s() * 1000))
+    return Timers(lambda: round(clock.monotonic_s() * 1000))
 
 
 def take_all(timers: Timers[str]) -> list[str]:
