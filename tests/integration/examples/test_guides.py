@@ -1,0 +1,91 @@
+"""What the guides show is what happens: their commands and programs are run.
+
+`console` blocks hold commands after `$` and what they print (`...` stands for anything), `python`
+blocks are programs, `output` blocks what the one before them prints. They run top to bottom against
+one broker for each guide.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.integration.examples.test_examples import PATIENCE_S, environment
+
+from ottla.testing.broker import RunningBroker
+
+GUIDES = Path(__file__).parents[3] / "docs" / "guides"
+ADDRESS = "localhost:9092"  # in the guides
+FIXTURE_EXAMPLES = ("def test_", "@pytest.fixture")
+
+pytestmark = pytest.mark.xdist_group("examples")
+
+
+class Block(NamedTuple):
+    kind: str
+    content: str
+
+
+def blocks_of(guide: Path) -> list[Block]:
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", guide.read_text(), re.DOTALL | re.MULTILINE)
+    return [Block(kind, content) for kind, content in found]
+
+
+def steps_of(content: str) -> Iterator[tuple[str, str]]:
+    """Each command with what it should print."""
+    for part in re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        yield command, expected
+
+
+def run_shell(command: str, broker: RunningBroker) -> str:
+    done = subprocess.run(
+        command,
+        shell=True,
+        env=environment(broker),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout
+
+
+def run_python(content: str, broker: RunningBroker) -> str:
+    printed = io.StringIO()
+    program = compile(content.replace(ADDRESS, broker.bootstrap_servers), "guide", "exec")
+    with contextlib.redirect_stdout(printed):
+        exec(program, {"__name__": "guide"})
+    return printed.getvalue()
+
+
+def assert_printed(expected: str, printed: str, by: str) -> None:
+    checker = doctest.OutputChecker()
+    is_right = checker.check_output(expected, printed, doctest.ELLIPSIS)
+    assert is_right, f"{by}\nexpected:\n{expected}\nprinted:\n{printed}"
+
+
+@pytest.mark.parametrize("name", ["first-steps", "command-line", "testing-with-ottla"])
+def test_the_guide_shows_what_happens(name: str) -> None:
+    blocks = blocks_of(GUIDES / f"{name}.md")
+    assert any(block.kind in ("console", "python") for block in blocks)
+    printed = ""
+    with RunningBroker() as broker:
+        for block in blocks:
+            if block.kind == "console":
+                for command, expected in steps_of(block.content):
+                    assert_printed(expected, run_shell(command, broker), command)
+            elif block.kind == "python" and not any(
+                sign in block.content for sign in FIXTURE_EXAMPLES
+            ):
+                printed = run_python(block.content, broker)
+            elif block.kind == "output":
+                assert_printed(block.content, printed, "the program above")
