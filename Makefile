@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test check format generate oracles bench fuzz clean
+.PHONY: help setup run test check format generate oracles bench fuzz clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -19,6 +19,9 @@ $(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxi
 	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=25' 
 	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
+
+run: setup  ## run a broker on localhost:9092
+	@$(BIN)/ottla up
 
 test: setup  ## set up and run the tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup

@@ -21,7 +21,13 @@ from tests.integration.examples.test_examples import PATIENCE_S, environment
 
 from ottla.testing.broker import RunningBroker
 
-GUIDES = Path(__file__).parents[3] / "docs" / "guides"
+ROOT = Path(__file__).parents[3]
+GUIDES = [
+    "README.md",
+    "docs/guides/first-steps.md",
+    "docs/guides/command-line.md",
+    "docs/guides/testing-with-ottla.md",
+]
 ADDRESS = "localhost:9092"  # in the guides
 FIXTURE_EXAMPLES = ("def test_", "@pytest.fixture")
 
@@ -67,15 +73,22 @@ def run_python(content: str, broker: RunningBroker) -> str:
     return printed.getvalue()
 
 
+@pytest.mark.parametrize("name", GUIDES)
+def test_links_within_the_project_lead_somewhere(name: str) -> None:
+    guide = ROOT / name
+    links = re.findall(r"\]\(([^)#:]+)\)", guide.read_text())
+    assert [link for link in links if not (guide.parent / link).exists()] == []
+
+
 def assert_printed(expected: str, printed: str, by: str) -> None:
     checker = doctest.OutputChecker()
     is_right = checker.check_output(expected, printed, doctest.ELLIPSIS)
     assert is_right, f"{by}\nexpected:\n{expected}\nprinted:\n{printed}"
 
 
-@pytest.mark.parametrize("name", ["first-steps", "command-line", "testing-with-ottla"])
+@pytest.mark.parametrize("name", GUIDES)
 def test_the_guide_shows_what_happens(name: str) -> None:
-    blocks = blocks_of(GUIDES / f"{name}.md")
+    blocks = blocks_of(ROOT / name)
     assert any(block.kind in ("console", "python") for block in blocks)
     printed = ""
     with RunningBroker() as broker:
