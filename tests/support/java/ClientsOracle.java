@@ -111,6 +111,7 @@ final class ClientsOracle {
         }
     }
 
+    @SuppressWarnings("removal") // there is no other way to name a group without being a member
     private static void sendOffsets(JsonNode json, KafkaProducer<byte[], byte[]> producer) {
         OffsetAndMetadata offset = new OffsetAndMetadata(json.path("offset").asLong());
         producer.sendOffsetsToTransaction(Map.of(partition(json), offset),
