@@ -64,15 +64,15 @@ class FlushJob:
         # The indexes of closed segments count as right after a crash, so they are synced with
         # them; those of the active one are built anew anyway.
         for segment in self.closed:
-            self._sync(segment.sync, segment)
-        self._sync(self._active.file.sync, self._active)
+            self._sync(segment, segment.sync)
+        self._sync(self._active, lambda: self._active.file.sync())
         for path in self._snapshots:
             self._sync_snapshot(path)
         if self._directory is not None:
             self._files.sync_directory(self._directory)
 
     @staticmethod
-    def _sync(sync: Callable[[], None], segment: Segment) -> None:
+    def _sync(segment: Segment, sync: Callable[[], None]) -> None:
         try:
             sync()
         except FileNotFoundError:

@@ -154,10 +154,14 @@ class Segment:
 
     # Cutting
 
+    # A cut is synced at once. Otherwise a power cut could bring back what was cut off, under
+    # records that were written in its place and not synced yet: a log that nobody ever wrote.
+
     def undo_write(self) -> None:
         """Cut off what a failed write may have left behind the last batch."""
         self.is_mended = True
         self.file.truncate(self.size)
+        self.file.sync()
 
     def cut(self, position: int, offset: int) -> None:
         """Forget the batch at `position`, which begins at or after `offset`, and what follows."""
@@ -166,6 +170,7 @@ class Segment:
         self.indexes.truncate_to(offset)
         self.size = position
         self.file.truncate(position)
+        self.file.sync()
         self.verified.cut(position)
         self._forget_recent(len(self._recent_last_offsets))
         self.is_prepared = position == 0

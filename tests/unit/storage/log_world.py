@@ -75,6 +75,7 @@ class World:
         self.durable_end = 0  # up to here everything was synced
         self.batches: list[bytes] = []  # the log, whole batches as stored
         self.ever: dict[int, set[bytes]] = {}  # all that was ever stored at an offset
+        self.failed: bytes | None = None  # the last append that failed
         self.producers = [Producer(number) for number in range(1, 4)]
         self.manager = LogManager(self.disk, self.clock, Random(seed), [DIRECTORY])
         self.manager.open(OWNER)
@@ -123,7 +124,8 @@ class World:
         try:
             appended = self.log.append_as_leader(batch, self.leader_epoch)
         except StorageUnavailable:
-            self._note(bytes(batch))  # a power cut may show it yet: nobody was told it is there
+            self.failed = bytes(batch)
+            self._note(self.failed)  # a power cut may show it yet: nobody was told it is there
             raise
         assert not appended.is_duplicate
         self._appended(bytes(batch), appended)
@@ -242,12 +244,22 @@ class World:
         kept = [b for b in survivors if read_header(b).base_offset >= first][: len(durable)]
         assert kept == durable, "synced batches are lost"
         assert self.log.log_end_offset >= self.durable_end
-        for batch in survivors:
-            assert batch in self.ever[read_header(batch).base_offset], "never written like this"
+        self._check_history(survivors)
         self.batches = survivors
         self._end_floor = self.log.log_end_offset
         self.leader_epoch += 1
         self.adopt_producers()
+
+    def _check_history(self, survivors: list[bytes]) -> None:
+        """They are the beginning of the log, and nothing that was ever cut off or replaced. In
+        front deleted ones may have come back, at the end the one of an append that failed."""
+        for batch in survivors:
+            assert batch in self.ever[read_header(batch).base_offset], "never written like this"
+        first = read_header(self.batches[0]).base_offset if self.batches else self.end_offset
+        known = [b for b in survivors if read_header(b).base_offset >= first]
+        if known and known[-1] == self.failed:
+            known.pop()
+        assert known == self.batches[: len(known)], "a history that never was"
 
     def adopt_producers(self) -> None:
         """Producers learn what became of their batches, and go on from there."""
