@@ -81,6 +81,7 @@ class World:
         self.manager.open(OWNER)
         list(self.manager.load(lambda _topic: config))
         self.manager.create(PARTITION, config)
+        self.manager.directories[0].write_checkpoints()  # as a broker does every few seconds
 
     @property
     def log(self) -> Log:
