@@ -19,12 +19,14 @@ from random import Random
 from ottla.base.clock import Clock, SystemClock
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem
+from ottla.base.rates import Windows
 from ottla.base.tasks import OwnedTasks
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.first_start import name_cluster
 from ottla.broker.group_settings import GroupSettings
 from ottla.broker.housekeeping import Housekeeping
+from ottla.broker.moved_logs import MovedLogs
 from ottla.broker.network_settings import limits, network_settings
 from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.broker.topic_settings import TopicSettings
@@ -55,6 +57,7 @@ from ottla.protocol.messages.broker_registration_request import (
     Feature,
 )
 from ottla.protocol.messages.broker_registration_request import Listener as RegisteredListener
+from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.flushing import Done
@@ -124,6 +127,8 @@ class Broker:
         self.broker_epoch = await self.controller.decide(
             lambda state: decide_register_broker(state, request, has_session=False, is_ready=True)
         )
+        self.moved_logs.broker_epoch = self.broker_epoch
+        self.parts.directory_moves.resume()
 
     def _build(self, image: Image) -> None:
         self.topic_settings = TopicSettings(self.broker_id, self.settings.layers, image)
@@ -169,6 +174,7 @@ class Broker:
             Verifier(self.transactions, self.config, self.clock),
             markers,
             ClientQuotas(image, self.config, self.clock),
+            self._build_moves(),
         )
         self.replicas.listeners += [self.groups, self.transactions]
         self.network = Network(
@@ -189,6 +195,21 @@ class Broker:
         )
         start = answer.producer_id_start
         return Block(start, start + answer.producer_id_len)
+
+    def _build_moves(self) -> DirectoryMoves:
+        config = self.config
+        windows = Windows(
+            config.alter_log_dirs_replication_quota_window_num,
+            config.alter_log_dirs_replication_quota_window_size_seconds * 1000,
+        )
+        self.moved_logs = MovedLogs(self.housekeeping, self.controller, self._tasks)
+
+        def bytes_per_second() -> int:
+            texts = self.topic_settings.layers.effective()
+            return int(texts["replica.alter.log.dirs.io.max.bytes.per.second"])
+
+        moved = self.moved_logs.moved
+        return DirectoryMoves(self.replicas, self.clock, windows, bytes_per_second, moved)
 
     def _metadata_changed(self, image: Image, changes: Changes) -> None:
         self.replicas.apply(changes)
@@ -225,6 +246,7 @@ class Broker:
         await self.network.drain(DRAIN_S)
 
     async def close(self) -> None:
+        await self.parts.directory_moves.close()
         await self._tasks.close()
         await self.metadata_log.close()
         self.logs.close(self.broker_epoch)

@@ -22,6 +22,7 @@ from ottla.protocol.messages.describe_log_dirs_response import (
 )
 from ottla.storage.log import Log
 from ottla.storage.log_directory import LogDirectory
+from ottla.storage.log_manager import LogManager
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS, versions=range(1, 6))
@@ -29,11 +30,15 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Desc
     wanted = None
     if request.topics is not None:
         wanted = {(t.topic, index) for t in request.topics for index in t.partitions}
-    directories = context.parts.replicas.logs.directories
-    return DescribeLogDirsResponse(results=[describe(each, wanted) for each in directories])
+    logs = context.parts.replicas.logs
+    return DescribeLogDirsResponse(
+        results=[describe(each, wanted, logs) for each in logs.directories]
+    )
 
 
-def describe(directory: LogDirectory, wanted: set[tuple[str, int]] | None) -> DescribeLogDirsResult:
+def describe(
+    directory: LogDirectory, wanted: set[tuple[str, int]] | None, logs: LogManager
+) -> DescribeLogDirsResult:
     if not directory.health.is_online:
         return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, directory.path)
     try:
@@ -43,19 +48,19 @@ def describe(directory: LogDirectory, wanted: set[tuple[str, int]] | None) -> De
     return DescribeLogDirsResult(
         ErrorCode.NONE,
         directory.path,
-        topics(directory, wanted),
+        topics(directory, wanted, logs),
         space.total_bytes,
         space.free_bytes,
     )
 
 
 def topics(
-    directory: LogDirectory, wanted: set[tuple[str, int]] | None
+    directory: LogDirectory, wanted: set[tuple[str, int]] | None, manager: LogManager
 ) -> list[DescribeLogDirsTopic]:
     found: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
     for logs, is_future in ((directory.logs, False), (directory.future_logs, True)):
         for name, log in selected(logs.items(), wanted):
-            lag = log_lag(log, directory.logs.get(name) if is_future else None)
+            lag = log_lag(log, manager.get(name) if is_future else None)
             found[name.topic].append(
                 DescribeLogDirsPartition(name.partition, log.size_bytes, lag, is_future)
             )

@@ -17,6 +17,7 @@ from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
+from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.fetch_sessions import FetchSession, FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
 
@@ -48,6 +49,7 @@ class Parts:
     verifier: Verifier
     markers: MarkerWriter
     quotas: ClientQuotas
+    directory_moves: DirectoryMoves
 
     def __post_init__(self) -> None:
         self.fetch_sessions.on_eviction = self._forget_session

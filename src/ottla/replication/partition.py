@@ -60,6 +60,7 @@ class Partition:
         self.watchers: set[Watcher] = set()
         self.sessions: dict[FetchSession, FetchKey] = {}
         self._acks = OffsetWaiters()
+        self._run_elsewhere = run_elsewhere
         self._commits = GroupCommit(partition_log, run_elsewhere)
         self._flush_owed_to = 0  # the flush policy wants everything below on disk first
 
@@ -154,6 +155,20 @@ class Partition:
         """Until everything below `end_offset` is replicated; BrokerError if it never will be."""
         if not self.is_replicated(end_offset):
             await self._acks.wait_for(end_offset)
+
+    @property
+    def flush_owed_to(self) -> int:
+        """Up to here the flush policy wants records on disk before they are acknowledged."""
+        return self._flush_owed_to
+
+    def replace_log(self, other: Log) -> None:
+        """Go on with a copy of the log, in another directory."""
+        self.log = other
+        self._commits = GroupCommit(other, self._run_elsewhere)
+        if other.recovery_point < self._flush_owed_to:
+            self._commits.wait(self._flush_owed_to, self._flushed)
+        self.advance()
+        self.announce()
 
     def _flushed(self, error: Exception | None) -> None:
         if error is None:

@@ -191,6 +191,14 @@ class Log:
             self._states.high_watermark_advanced(self.high_watermark)
         return self._states
 
+    def expire_producers(self, now_ms: int, expiration_ms: int) -> int:
+        """Forget idle producers; how many were. A log that nobody writes to is not read for it."""
+        return 0 if self._states is None else self._states.expire(now_ms, expiration_ms)
+
+    def take_over_producers(self, other: Log) -> None:
+        """Of a log with the same records, which is not used any more."""
+        self._states = other.producer_states
+
     def forget_producer_states(self) -> None:
         """They are read again from the files when next needed."""
         self._states = None

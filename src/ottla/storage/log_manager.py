@@ -135,6 +135,13 @@ class LogManager:
     def directory_of(self, partition: TopicPartition) -> LogDirectory | None:
         return self._places.get(partition)
 
+    def future_directory_of(self, partition: TopicPartition) -> LogDirectory | None:
+        return self._future_places.get(partition)
+
+    def future_partitions(self) -> list[TopicPartition]:
+        """Those that are on their way to another directory."""
+        return list(self._future_places)
+
     def find_strays(self, is_known: Callable[[Log], bool]) -> list[Log]:
         """Logs on disk that the metadata does not place here, by name or by topic id."""
         return [log for log in self.logs if not is_known(log)]
@@ -175,6 +182,12 @@ class LogManager:
         log = new_place.promote_future(partition)
         self._places[partition] = self._future_places.pop(partition)
         return log
+
+    def drop_future(self, partition: TopicPartition) -> None:
+        """The partition stays where it is."""
+        directory = self._future_places.pop(partition, None)
+        if directory is not None:
+            directory.delete([directory.future_logs[partition]])
 
     def delete(self, partitions: Iterable[TopicPartition]) -> None:
         """Delete logs, future ones included; what is in a failed directory stays where it is."""
@@ -222,8 +235,9 @@ class LogManager:
 
     def _directory_failed(self, path: str) -> None:
         directory = next(each for each in self.directories if each.path == path)
-        places = (self._places, self._future_places)
-        lost = {partition for place in places for partition, at in place.items() if at is directory}
+        lost = [partition for partition, at in self._places.items() if at is directory]
+        for partition in [each for each, at in self._future_places.items() if at is directory]:
+            del self._future_places[partition]  # its current log is elsewhere, and goes on
         self.on_failure(directory, sorted(lost))
 
     def _require_one(self) -> None:

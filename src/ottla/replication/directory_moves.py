@@ -1,0 +1,170 @@
+"""Moves partitions between the log directories of this broker while they are in use.
+
+Owns      the moves under way. What is already moved is in a future log, a second log of the
+          partition in the other directory; a move goes on from there after a restart.
+Promises  readers and writers notice nothing: the future log takes over between two requests, when
+          it has everything the current one has, and is as safe on disk. A move that fails leaves
+          the current log as it is.
+Leaves    the files and their names to the storage, knowing who is where to the controller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from ottla.base.clock import Clock
+from ottla.base.ids import TopicPartition
+from ottla.base.rates import RateMeter, Windows
+from ottla.base.tasks import OwnedTasks
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.partition import Partition
+from ottla.replication.replica_manager import ReplicaManager
+from ottla.storage.errors import StorageError
+from ottla.storage.flushing import FlushJob, finish_flush
+from ottla.storage.log import Log
+from ottla.storage.log_copying import copy_rest, copy_some, prepare_to_replace
+from ottla.storage.log_directory import LogDirectory
+
+log = logging.getLogger(__name__)
+
+Moved = Callable[[Partition, LogDirectory], None]
+
+
+class DirectoryMoves:
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        clock: Clock,
+        windows: Windows,
+        bytes_per_second: Callable[[], int],
+        moved: Moved,
+    ) -> None:
+        self._replicas = replicas
+        self._logs = replicas.logs
+        self._clock = clock
+        self._windows = windows
+        self._bytes_per_second = bytes_per_second
+        self._moved = moved
+        self._meter = RateMeter()
+        self._tasks = OwnedTasks()
+        self._running: dict[TopicPartition, asyncio.Task[None]] = {}
+
+    def __contains__(self, name: TopicPartition) -> bool:
+        return name in self._running
+
+    def resume(self) -> None:
+        """Go on with what was under way when the broker stopped."""
+        for name in self._logs.future_partitions():
+            try:
+                self._start(self._replicas.partition(*name))
+            except BrokerError as error:
+                log.warning("%s: its move to another directory does not go on: %s", name, error)
+
+    def move(self, topic: str, index: int, path: str) -> None:
+        """Begin to move a partition, or stop moving it. BrokerError where that cannot be."""
+        directory = self._directory(path)
+        partition = self._partition(topic, index)
+        name = partition.name
+        future_place = self._logs.future_directory_of(name)
+        if future_place is not None and future_place is not directory:
+            self.stop(name)
+            self._logs.drop_future(name)
+            future_place = None
+        if future_place is None and directory is not self._logs.directory_of(name):
+            self._begin(partition, directory)
+
+    def _directory(self, path: str) -> LogDirectory:
+        for directory in self._logs.directories:
+            if directory.path == path:
+                directory.health.check()
+                return directory
+        raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is no log directory of this broker")
+
+    def _partition(self, topic: str, index: int) -> Partition:
+        try:
+            return self._replicas.partition(topic, index)
+        except BrokerError as error:
+            if error.code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                raise BrokerError(ErrorCode.REPLICA_NOT_AVAILABLE, error.message) from error
+            raise
+
+    def _begin(self, partition: Partition, directory: LogDirectory) -> None:
+        if len(self._logs.online) < len(self._logs.directories):
+            # One that is away may hold an older future log of the partition.
+            what = "nothing is moved while a log directory is offline"
+            raise BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, what)
+        current = partition.log
+        try:
+            future = self._logs.create_future(partition.name, current.config, directory)
+        except ValueError as error:
+            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, str(error)) from error
+        if current.log_start_offset:
+            future.truncate_fully_and_start_at(current.log_start_offset)
+        self._start(partition)
+
+    def _start(self, partition: Partition) -> None:
+        name = partition.name
+        task = self._tasks.start(self._run(partition), name=f"move {name}")
+        self._running[name] = task
+        task.add_done_callback(lambda _: self._running.pop(name, None))
+
+    def stop(self, name: TopicPartition) -> None:
+        task = self._running.pop(name, None)
+        if task is not None:
+            task.cancel()
+
+    async def close(self) -> None:
+        await self._tasks.close()
+
+    # One move
+
+    async def _run(self, partition: Partition) -> None:
+        name = partition.name
+        try:
+            while (future := self._logs.get_future(name)) is not None:
+                await self._catch_up(partition, future)
+                await self._flush(future)
+                if self._is_wanted(partition, future) and copy_rest(partition.log, future):
+                    self._take_over(partition, future)
+        except (BrokerError, StorageError, OSError) as error:
+            log.error("%s stays where it is: moving it failed: %s", name, error)
+            self._give_up(partition)
+
+    def _is_wanted(self, partition: Partition, future: Log) -> bool:
+        """Not any more when the topic was deleted, or the move stopped, while we waited."""
+        return not partition.log.is_closed and self._logs.get_future(partition.name) is future
+
+    async def _catch_up(self, partition: Partition, future: Log) -> None:
+        while self._is_wanted(partition, future):
+            copied = await copy_some(partition.log, future, asyncio.to_thread)
+            if not copied:
+                return
+            await asyncio.sleep(self._pause_s(copied))
+
+    def _pause_s(self, copied: int) -> float:
+        limit, now_ms = self._bytes_per_second(), int(self._clock.monotonic_s() * 1000)
+        self._meter.record(copied, now_ms, self._windows)
+        return self._meter.wait_ms(limit, now_ms, self._windows) / 1000 if limit else 1.0
+
+    async def _flush(self, future: Log) -> None:
+        job = FlushJob(future)
+        await asyncio.to_thread(job.run)
+        finish_flush(future, job, None)
+
+    def _take_over(self, partition: Partition, future: Log) -> None:
+        """In one go: nothing can be appended in between."""
+        prepare_to_replace(partition.log, future, partition.flush_owed_to)
+        partition.replace_log(self._logs.promote_future(partition.name))
+        directory = self._logs.directory_of(partition.name)
+        assert directory is not None
+        log.info("%s is in %s now", partition.name, directory.path)
+        self._moved(partition, directory)
+
+    def _give_up(self, partition: Partition) -> None:
+        try:
+            self._logs.drop_future(partition.name)
+        except BrokerError:
+            pass  # its directory has failed, and everything in it is gone with it
