@@ -58,11 +58,11 @@ def describe(
         entries = entries_of(kind, name, context)
     except BrokerError as error:
         return DescribeConfigsResult(error.code, error.message or None, kind, name)
-    wanted = resource.configuration_keys
-    if wanted is not None:
-        entries = [entry for entry in entries if entry.name in set(wanted)]
+    wanted = set(resource.configuration_keys or ())
+    if wanted:  # an empty list means all, as null does
+        entries = [entry for entry in entries if entry.name in wanted]
     configs = [as_result(entry, request) for entry in entries]
-    return DescribeConfigsResult(ErrorCode.NONE, None, kind, name, configs)
+    return DescribeConfigsResult(ErrorCode.NONE, "", kind, name, configs)
 
 
 def entries_of(kind: int, name: str, context: Context) -> list[ConfigEntry]:
