@@ -94,6 +94,10 @@ def parse_ip_overrides(text: str) -> dict[str, int]:
     return limits
 
 
+# With no connections nobody could take it back.
+NOT_NONE_WHILE_RUNNING = ("max.connections", "log.cleaner.threads")
+
+
 def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_broker: bool) -> None:
     """InvalidOption unless these may be set while brokers run, and fit what else is set.
 
@@ -112,9 +116,13 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
         new_layers = layers.with_dynamic(changed, layers.dynamic_default)
     else:
         new_layers = layers.with_dynamic(layers.dynamic_broker, changed)
-    _, wrong = parse_broker_config(new_layers.effective())
+    texts = new_layers.effective()
+    _, wrong = parse_broker_config(texts)
     if wrong:
         raise InvalidOption(wrong[0])
+    for name in NOT_NONE_WHILE_RUNNING:
+        if name in changed and int(texts[name]) == 0:
+            raise InvalidOption(f"{name} cannot be set to 0 while the broker runs")
 
 
 def _scope(name: str) -> Scope:
