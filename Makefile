@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.set-up
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format generate oracles bench fuzz clean
+.PHONY: help setup run demo test check format generate oracles bench fuzz clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -22,6 +22,9 @@ $(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxi
 
 run: setup  ## run a broker on localhost:9092
 	@$(BIN)/ottla up
+
+demo: setup  ## a tour in half a minute: producers, a group, kill -9, and the books balance
+	@$(BIN)/python examples/demo.py
 
 test: setup  ## set up and run the tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup
