@@ -1,6 +1,9 @@
 """Runs the benchmarks one after the other, or those that are named.
 
-python -m benchmarks [messages records storage compaction network ...]
+python -m benchmarks                     pieces of code, each by itself (micro/)
+python -m benchmarks end_to_end          whole brokers beside Apache Kafka (end_to_end/)
+python -m benchmarks storage latency     some of either; what else is given goes to them:
+python -m benchmarks latency --rounds 5 --only ottla
 """
 
 from __future__ import annotations
@@ -10,23 +13,42 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+MICRO, END_TO_END = "micro", "end_to_end"
+HELPER = "background_work"  # a process that `latency` starts
 
 
 def main() -> int:
-    wanted = set(sys.argv[1:])
-    scripts = [path for path in sorted(FOLDER.glob("micro/*.py")) if path.stem != "timing"]
-    unknown = wanted - {path.stem for path in scripts}
+    words = sys.argv[1:]
+    count = next((at for at, word in enumerate(words) if word.startswith("-")), len(words))
+    wanted, options = words[:count] or [MICRO], words[count:]
+    known = find_benchmarks()
+    modules = [module for name in wanted for module in modules_of(name, known)]
+    unknown = [name for name in wanted if not modules_of(name, known)]
     if unknown:
-        print(f"no such benchmark: {', '.join(sorted(unknown))}", file=sys.stderr)
+        print(f"no such benchmark: {', '.join(unknown)}", file=sys.stderr)
         return 2
     failed = 0
-    for path in scripts:
-        if not wanted or path.stem in wanted:
-            print(f"\n== {path.stem}\n", flush=True)
-            failed |= subprocess.run(
-                [sys.executable, "-m", f"benchmarks.micro.{path.stem}"]
-            ).returncode
+    for module in modules:
+        print(f"\n== {module.rpartition('.')[2]}\n", flush=True)
+        failed |= subprocess.run([sys.executable, "-m", module, *options]).returncode
     return failed
+
+
+def find_benchmarks() -> dict[str, str]:
+    """Module by name: every file that runs by itself, without being told where to work."""
+    return {
+        path.stem: f"benchmarks.{path.parent.name}.{path.stem}"
+        for folder in (MICRO, END_TO_END)
+        for path in sorted((FOLDER / folder).glob("*.py"))
+        if '__name__ == "__main__"' in path.read_text() and path.stem != HELPER
+    }
+
+
+def modules_of(name: str, known: dict[str, str]) -> list[str]:
+    """A folder stands for all that is in it."""
+    if name in (MICRO, END_TO_END):
+        return [module for module in known.values() if f".{name}." in module]
+    return [known[name]] if name in known else []
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ def main() -> None:
     figures = Figures()
     records = 10_000_000 if asked.is_long else 2_000_000
     with running(asked.brokers) as brokers:
-        for number in range(asked.rounds + 1):
-            for acks, value_bytes in (("1", 100), ("all", 100), ("all", 1000)):
+        for number in range(asked.rounds + 1):  # the first is not counted: the JVM warms up
+            for acks, value_bytes in (("1", 100), ("all", 1000)):
                 for broker in brokers:
                     count = records * 100 // value_bytes
                     measure(broker, acks, value_bytes, count, figures if number else Figures())
