@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -23,6 +24,7 @@ DEFAULT_PORT = 9092
 TIMEOUT_S = 10.0
 REACH_S = 5.0
 CLIENT_ID = "ottla"
+HEARD_MAX = 20
 
 
 def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +62,8 @@ class Connection:
         self.servers = servers
         self.timeout_s = timeout_s
         self._settings = dict(settings or {})
-        self._heard: list[str] = []  # what clients complained about on the way
+        self._heard: deque[str] = deque(maxlen=HEARD_MAX)  # what clients complained about
+        self._told = ""
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Connection:
@@ -121,8 +124,18 @@ class Connection:
         except confluent_kafka().KafkaException as error:
             raise self.no_answer(error.args[0].str()) from error
 
+    def news(self) -> list[str]:
+        """Complaints of the clients since the last call, the same one only once in a row."""
+        fresh = []
+        while self._heard:
+            line = self._heard.popleft()
+            if line != self._told:
+                fresh.append(line)
+                self._told = line
+        return fresh
+
     def no_answer(self, reason: str = "") -> CommandFailed:
-        heard = self._heard[-1] if self._heard else reason
+        heard = self._heard[-1] if self._heard else self._told or reason
         return CommandFailed(
             f"{self.servers} takes connections, but no answer came within {self.timeout_s:g} s"
             + (f": {heard}" if heard else ""),

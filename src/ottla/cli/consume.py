@@ -23,7 +23,8 @@ from ottla.cli.offset_ranges import (
 )
 from ottla.cli.offsets import Place
 from ottla.cli.problems import CommandFailed
-from ottla.cli.reading import Reading, group_reading, partition_reading
+from ottla.cli.reading import Reading
+from ottla.cli.reading_plan import group_reading, partition_reading
 from ottla.cli.record_output import Write, record_writer
 from ottla.cli.record_printing import Around
 from ottla.cli.records import Record

@@ -29,6 +29,7 @@ examples:
   ottla produce orders -k 4711 -Z ''            (a tombstone)
   ottla consume orders --format json -e | ottla produce copy --format json
 """
+NEW_TOPIC_MS = 5_000  # how long a topic that is made by writing to it may take to appear
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,6 +135,7 @@ class Sending:
             compression_type=arguments.compression,
             partitioner="murmur2_random",  # as Kafka's own producer: one key, one partition
             message_timeout_ms=max(1, round(connection.timeout_s * 1000)),
+            topic_metadata_propagation_max_ms=NEW_TOPIC_MS,
             linger_ms=1,
         )
         self.arrived: dict[tuple[str, int], list[int]] = {}  # count, first and last offset
@@ -184,15 +186,16 @@ class Sending:
         if self.error is None:
             return
         error, topic = self.error
+        known = self._connection.metadata(self.producer).topics
+        if topic not in known:
+            raise CommandFailed(
+                f"there is no topic {topic}, and the cluster makes none by itself",
+                f"ottla topics create {topic}",
+                *hint(topic, known),
+            )
         if error.code() == confluent_kafka().KafkaError._MSG_TIMED_OUT:
             raise self._connection.no_answer(error.str())
-        advice = []
-        if error.code() in (
-            confluent_kafka().KafkaError.UNKNOWN_TOPIC_OR_PART,
-            confluent_kafka().KafkaError._UNKNOWN_TOPIC,
-        ):
-            advice = [f"ottla topics create {topic} makes one of that name"]
-        raise CommandFailed(f"{topic}: {error.str()}", *advice)
+        raise CommandFailed(f"{topic}: {error.str()}")
 
 
 def say_if_new(connection: Connection, producer: Any, topic: str) -> None:

@@ -1,4 +1,4 @@
-"""Reading records for `ottla consume`: given partitions by themselves, or as a group member.
+"""Reading records for `ottla consume`, until every partition has reached its end.
 
 Promises  reading ends when every partition has reached its end, if it has one. What a group has
           read is committed only after it was `done_with`.
@@ -6,22 +6,18 @@ Promises  reading ends when every partition has reached its end, if it has one. 
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, Self
 
 from ottla.cli.connection import Connection, confluent_kafka
-from ottla.cli.offset_ranges import At, AtTime, End, OffsetRange, Position, Start
 from ottla.cli.offsets import Place
 from ottla.cli.problems import CommandFailed
 from ottla.cli.records import Record
-from ottla.cli.topics.known import known_topics, require_topics
 
 BATCH_RECORDS = 1000
 WAIT_S = 0.5  # how long a call into librdkafka may keep Ctrl-C waiting
-WITHOUT_GROUP = "ottla-consume"  # librdkafka wants a name even if no group is joined
-FIRST_END_WAIT_MS = 10  # an empty fetch is answered that soon: the end is known only by one
 
 
 class Reading:
@@ -47,15 +43,15 @@ class Reading:
     ) -> None:
         self._consumer.close()
 
-    def begin(self, places: dict[Place, int], ends: dict[Place, int]) -> None:
+    def begin(self, starts: dict[Place, int], ends: dict[Place, int]) -> None:
         """Read these from these offsets on; an end that is reached already closes its partition."""
         library = confluent_kafka()
         self._ends = ends
         self._open = {
-            place for place, offset in places.items() if not 0 <= ends.get(place, -1) <= offset
+            place for place, offset in starts.items() if not 0 <= ends.get(place, -1) <= offset
         }
         self._consumer.assign(
-            [library.TopicPartition(*place, places[place]) for place in sorted(self._open)]
+            [library.TopicPartition(*place, starts[place]) for place in sorted(self._open)]
         )
         self._has_begun = True
 
@@ -70,11 +66,17 @@ class Reading:
         while self._open or not self._has_begun or not self._can_end:
             first = self._consumer.poll(WAIT_S)
             if first is None:
+                self._tell()
                 continue
             messages = [first, *self._consumer.consume(BATCH_RECORDS - 1, 0)]
             records = [record for each in messages if (record := self._take(each)) is not None]
             if records:
                 yield records
+
+    def _tell(self) -> None:
+        """Whoever waits should know if there is nobody to wait for."""
+        for line in self._connection.news():
+            print(f"ottla consume: {line}; trying again", file=sys.stderr, flush=True)
 
     @property
     def _can_end(self) -> bool:
@@ -132,104 +134,6 @@ class Reading:
         place = confluent_kafka().TopicPartition(record.topic, record.partition)
         start, end = self._consumer.get_watermark_offsets(place, cached=True)
         return start, end
-
-
-def group_reading(
-    connection: Connection, arguments: argparse.Namespace, wanted: OffsetRange
-) -> Reading:
-    consumer = connection.consumer(
-        group_id=arguments.group,
-        auto_offset_reset="latest" if wanted.start == End() else "earliest",
-        enable_auto_offset_store=False,
-        **common_settings(arguments, stops_at_end=wanted.end is not None),
-    )
-    known = known_topics(connection, consumer)
-    require_topics(arguments.topics, known)
-    reading = Reading(connection, consumer, is_group=True)
-    reading.stops_at_end = wanted.end is not None
-    consumer.subscribe(arguments.topics, on_assign=reading.joined, on_revoke=reading.left)
-    return reading
-
-
-def partition_reading(
-    connection: Connection, arguments: argparse.Namespace, wanted: OffsetRange
-) -> Reading:
-    stops_at_end = arguments.exit or isinstance(wanted.end, End | AtTime)
-    consumer = connection.consumer(
-        group_id=WITHOUT_GROUP,
-        enable_auto_commit=False,
-        auto_offset_reset="error",
-        **common_settings(arguments, stops_at_end=stops_at_end),
-    )
-    reading = Reading(connection, consumer, is_group=False)
-    reading.stops_at_end = stops_at_end
-    places = chosen_places(connection, consumer, arguments)
-    starts = positions(connection, consumer, places, wanted.start)
-    ends = {} if wanted.end is None else positions(connection, consumer, places, wanted.end)
-    reading.begin(starts, {place: end for place, end in ends.items() if end >= 0})
-    return reading
-
-
-def common_settings(arguments: argparse.Namespace, *, stops_at_end: bool) -> dict[str, Any]:
-    settings: dict[str, Any] = {
-        "isolation_level": arguments.isolation,
-        "enable_partition_eof": True,
-    }
-    return settings | ({"fetch_wait_max_ms": FIRST_END_WAIT_MS} if stops_at_end else {})
-
-
-def chosen_places(
-    connection: Connection, consumer: Any, arguments: argparse.Namespace
-) -> list[Place]:
-    known = known_topics(connection, consumer)
-    topics = list(dict.fromkeys(arguments.topics))
-    require_topics(topics, known)
-    places = []
-    for topic in topics:
-        numbers = sorted(known[topic].partitions)
-        for number in arguments.partition or numbers:
-            if number not in numbers:
-                raise CommandFailed(f"{topic} has no partition {number}: it has {len(numbers)}")
-            places.append((topic, number))
-    return places
-
-
-def positions(
-    connection: Connection, consumer: Any, places: list[Place], position: Position
-) -> dict[Place, int]:
-    """Offsets as librdkafka takes them: numbers, or its signs for start, end, and so far before."""
-    library = confluent_kafka()
-    match position:
-        case At(offset):
-            return dict.fromkeys(places, offset)
-        case Start(0):
-            return dict.fromkeys(places, library.OFFSET_BEGINNING)
-        case End(0):
-            return dict.fromkeys(places, library.OFFSET_END)
-        case AtTime(timestamp_ms):
-            return offsets_of_time(connection, consumer, places, timestamp_ms)
-    offsets = {}
-    for place in places:
-        start, end = consumer.get_watermark_offsets(
-            library.TopicPartition(*place), timeout=connection.timeout_s
-        )
-        match position:
-            case Start(count):
-                offsets[place] = min(start + count, end)
-            case End(count):
-                offsets[place] = max(end - count, start)
-    return offsets
-
-
-def offsets_of_time(
-    connection: Connection, consumer: Any, places: list[Place], timestamp_ms: int
-) -> dict[Place, int]:
-    library = confluent_kafka()
-    found = consumer.offsets_for_times(
-        [library.TopicPartition(*place, timestamp_ms) for place in places],
-        timeout=connection.timeout_s,
-    )
-    return {(each.topic, each.partition): each.offset for each in found}
 
 
 def as_record(message: Any) -> Record:

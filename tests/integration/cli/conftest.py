@@ -34,6 +34,7 @@ class Result:
 
 
 Command = Callable[..., Result]
+CommandFor = Callable[[str], Command]
 
 
 @pytest.fixture(scope="session")
@@ -43,13 +44,16 @@ def shared_broker() -> Iterator[RunningBroker]:
 
 
 @pytest.fixture
-def command(
-    shared_broker: RunningBroker,
-    capfdbinary: pytest.CaptureFixture[bytes],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Command:
+def command(shared_broker: RunningBroker, command_for: CommandFor) -> Command:
     """Runs a command against the shared broker: `command("topics", "list")`."""
-    monkeypatch.setenv("OTTLA_BOOTSTRAP", shared_broker.bootstrap_servers)
+    return command_for(shared_broker.bootstrap_servers)
+
+
+@pytest.fixture
+def command_for(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> CommandFor:
+    """Commands for the cluster at an address."""
 
     def run(*words: str, stdin: bytes = b"") -> Result:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -58,7 +62,11 @@ def command(
         out, err = capfdbinary.readouterr()
         return Result(code, out.decode(), err.decode())
 
-    return run
+    def command_for(address: str) -> Command:
+        monkeypatch.setenv("OTTLA_BOOTSTRAP", address)
+        return run
+
+    return command_for
 
 
 @pytest.fixture

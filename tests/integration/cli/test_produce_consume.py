@@ -1,9 +1,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 from tests.integration.cli.conftest import Command
+from tests.integration.cli.ottla_command import clean_environment, ottla
+
+from ottla.testing.broker import RunningBroker
 
 pytestmark = pytest.mark.xdist_group("command-line")
 
@@ -172,7 +178,18 @@ def test_writing_to_a_new_topic_makes_it_and_says_so(command: Command, digits: s
 def test_an_offset_that_is_not_there_is_an_error(command: Command, digits: str) -> None:
     failed = command("consume", digits, "-o", "500", "-e")
     assert failed.code == 1
-    assert "ottla topics describe digits" in failed.err
+    assert "no partition has offset 500" in failed.err
+    assert "partition 0 of digits has 0 to 9" in failed.err
+    assert command("consume", digits, "-o", "10", "-e").out == ""
+
+
+def test_an_offset_that_only_some_partitions_have_is_read_there(
+    command: Command, topic: str
+) -> None:
+    command("topics", "alter", topic, "-p", "2")
+    command("produce", topic, "-p", "0", *"abc")
+    assert command("consume", topic, "-o", "1", "-e").lines == ["b", "c"]
+    assert command("consume", topic, "-o", "1:2", "-e").lines == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -194,3 +211,40 @@ def test_what_makes_no_sense_is_refused(command: Command, words: list[str], reas
     refused = command(*words)
     assert refused.code == 2
     assert reason in refused.err
+
+
+def test_following_goes_on_when_the_broker_comes_back_and_says_that_it_was_gone() -> None:
+    with RunningBroker() as broker:
+        assert ottla("produce", "t", "before", "-b", broker.bootstrap_servers).returncode == 0
+        with subprocess.Popen(
+            [sys.executable, "-m", "ottla.cli.main", "consume", "t", "-n", "2",
+             "-b", broker.bootstrap_servers],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=clean_environment(),
+        ) as reader:  # fmt: skip
+            assert reader.stdout is not None
+            assert reader.stderr is not None
+            assert reader.stdout.readline() == b"before\n"
+            broker.kill()
+            assert b"trying again" in reader.stderr.readline()
+            broker.start()
+            assert ottla("produce", "t", "after", "-b", broker.bootstrap_servers).returncode == 0
+            assert reader.stdout.readline() == b"after\n"
+            assert reader.wait(30) == 0
+            reader.stderr.read()
+
+
+def test_ctrl_c_ends_it_quietly(shared_broker: RunningBroker, command: Command, topic: str) -> None:
+    command("produce", topic, "one")
+    with subprocess.Popen(
+        [sys.executable, "-m", "ottla.cli.main", "consume", topic],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**clean_environment(), "OTTLA_BOOTSTRAP": shared_broker.bootstrap_servers},
+    ) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == b"one\n"
+        reader.send_signal(signal.SIGINT)
+        _, err = reader.communicate(timeout=30)
+    assert (reader.returncode, err) == (130, b"")
