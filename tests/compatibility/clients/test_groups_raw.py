@@ -160,7 +160,7 @@ def test_two_members_vote_wait_for_each_other_and_share(world: World) -> None:
     second.send_sync()
     first.sync({first.member_id: [0, 1], second.member_id: [2, 3]})
     assert second.receive_sync().error_code == NONE
-    assert (first.owned, second.owned) == ({0, 1}, {2, 3})
+    assert [first.owned, second.owned] == [frozenset({0, 1}), frozenset({2, 3})]
     assert first.leave() == NONE
     assert second.heartbeat() == REBALANCE
 
@@ -488,7 +488,7 @@ def test_a_classic_group_becomes_a_consumer_group_and_back(world: World) -> None
     assert old.owned == set(range(PARTITIONS))
     new = world.consumer()
     assert new.beat() == NONE
-    assert (new.epoch, new.owned) == (2, set())
+    assert (new.epoch, len(new.owned)) == (2, 0)
     assert old.heartbeat() == REBALANCE
     old.owned = frozenset(range(PARTITIONS))
     assert old.join().error_code == NONE

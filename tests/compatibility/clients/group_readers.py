@@ -1,0 +1,142 @@
+"""Consumers of several libraries in one group, each in a thread of its own.
+
+A reader notes every record it was given and which partitions it has; tests look at that until it is
+as it should be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import kafka
+from aiokafka import AIOKafkaConsumer
+from confluent_kafka import Consumer, KafkaError
+from tests.compatibility.clients.foreign.librdkafka import QUIET
+
+PATIENCE_S = 60.0
+
+
+class Reader(threading.Thread):
+    """Reads until it is told to leave. What it has read is committed when it does."""
+
+    def __init__(self, bootstrap: str, group: str, topic: str, **settings: Any) -> None:
+        super().__init__(daemon=True)
+        self.bootstrap, self.group, self.topic = bootstrap, group, topic
+        self.settings = settings
+        self.records: list[bytes] = []
+        self.partitions: frozenset[int] = frozenset()
+        self.failure: BaseException | None = None
+        self._leaving = threading.Event()
+        self.start()
+
+    @property
+    def is_leaving(self) -> bool:
+        return self._leaving.is_set()
+
+    def run(self) -> None:
+        try:
+            self.read()
+        except BaseException as error:  # for the test to see
+            self.failure = error
+
+    def read(self) -> None:
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        self._leaving.set()
+        self.join(PATIENCE_S)
+        assert not self.is_alive(), "a consumer does not end"
+        if self.failure is not None:
+            raise self.failure
+
+
+class LibrdkafkaReader(Reader):
+    def read(self) -> None:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": self.group,
+                "auto.offset.reset": "earliest",
+                "topic.metadata.refresh.interval.ms": 1000,
+                **QUIET,
+                **self.settings,
+            }
+        )
+        consumer.subscribe([self.topic])
+        while not self.is_leaving:
+            message = consumer.poll(0.05)
+            self.partitions = frozenset(each.partition for each in consumer.assignment())
+            if message is None:
+                continue
+            if message.error() is not None:
+                assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                continue
+            self.records.append(message.value() or b"")
+        consumer.close()
+
+
+class KafkaPythonReader(Reader):
+    def read(self) -> None:
+        consumer = kafka.KafkaConsumer(
+            self.topic,
+            bootstrap_servers=self.bootstrap,
+            group_id=self.group,
+            auto_offset_reset="earliest",
+            heartbeat_interval_ms=500,
+            **self.settings,
+        )
+        while not self.is_leaving:
+            # With a short timeout it forgets the answer to a SyncGroup that it has just sent.
+            for batch in consumer.poll(timeout_ms=1000).values():
+                self.records += [each.value for each in batch]
+            self.partitions = frozenset(each.partition for each in consumer.assignment())
+        consumer.close()
+
+
+class AioKafkaReader(Reader):
+    def read(self) -> None:
+        asyncio.run(self._read())
+
+    async def _read(self) -> None:
+        consumer = AIOKafkaConsumer(
+            self.topic,
+            bootstrap_servers=self.bootstrap,
+            group_id=self.group,
+            auto_offset_reset="earliest",
+            heartbeat_interval_ms=500,
+            **self.settings,
+        )
+        await consumer.start()
+        try:
+            while not self.is_leaving:
+                for batch in (await consumer.getmany(timeout_ms=50)).values():
+                    self.records += [each.value for each in batch]
+                self.partitions = frozenset(each.partition for each in consumer.assignment())
+        finally:
+            await consumer.stop()
+
+
+def wait_until(is_so: Callable[[], bool], readers: Iterable[Reader] = ()) -> None:
+    give_up_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        for reader in readers:
+            if reader.failure is not None:
+                raise reader.failure
+        shown = [(sorted(reader.partitions), len(reader.records)) for reader in readers]
+        assert time.monotonic() < give_up_s, shown
+        time.sleep(0.02)
+
+
+def wait_shared(readers: list[Reader], partitions: int) -> None:
+    """Until the readers share all partitions, none twice and nobody without."""
+
+    def is_shared() -> bool:
+        parts = [reader.partitions for reader in readers]
+        held = [each for part in parts for each in part]
+        return sorted(held) == list(range(partitions)) and all(parts)
+
+    wait_until(is_shared, readers)
