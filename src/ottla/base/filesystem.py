@@ -105,6 +105,15 @@ def parent_directory(path: str) -> str:
     return path.rpartition("/")[0] or ("/" if path.startswith("/") else ".")
 
 
+def make_lasting_directory(files: FileSystem, path: str) -> None:
+    """With its parents, and so that a power cut does not undo it."""
+    if not files.is_directory(path):
+        parent = parent_directory(path)
+        make_lasting_directory(files, parent)
+        files.make_directory(path)
+        files.sync_directory(parent)
+
+
 def read_file(files: FileSystem, path: str, bytes_max: int = 256 << 20) -> bytes:
     """The whole of a small file; OSError with EFBIG for one that cannot be meant."""
     file = files.open(path)

@@ -22,7 +22,7 @@ from itertools import zip_longest
 from ottla.base.filesystem import (
     File,
     FileSystem,
-    parent_directory,
+    make_lasting_directory,
     read_file,
     replace_file,
 )
@@ -91,7 +91,7 @@ class Journal:
 
 def open_journal(files: FileSystem, directory: str) -> tuple[Journal, Image]:
     """Find what was kept, repair what a crash left, and go on from there."""
-    _make_directory(files, directory)
+    make_lasting_directory(files, directory)
     _remove_unfinished(files, directory)
     clean_end = _read_clean_end(files, directory)
     image = _replay(files, directory, may_cut=clean_end is None)
@@ -220,15 +220,6 @@ def _read_clean_end(files: FileSystem, directory: str) -> int | None:
     if type(end_offset) is not int:
         raise CorruptMetadataError(path, 0, "no end offset")
     return end_offset
-
-
-def _make_directory(files: FileSystem, directory: str) -> None:
-    """With its parents, and so that a power cut does not undo it."""
-    if not files.is_directory(directory):
-        parent = parent_directory(directory)
-        _make_directory(files, parent)
-        files.make_directory(directory)
-        files.sync_directory(parent)
 
 
 def _remove_unfinished(files: FileSystem, directory: str) -> None:

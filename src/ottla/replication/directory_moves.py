@@ -22,6 +22,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
+from ottla.storage import log_copying
 from ottla.storage.errors import StorageError
 from ottla.storage.flushing import FlushJob, finish_flush
 from ottla.storage.log import Log
@@ -138,9 +139,10 @@ class DirectoryMoves:
         return not partition.log.is_closed and self._logs.get_future(partition.name) is future
 
     async def _catch_up(self, partition: Partition, future: Log) -> None:
+        """Until little is left: more may come as quickly as it is copied."""
         while self._is_wanted(partition, future):
             copied = await copy_some(partition.log, future, asyncio.to_thread)
-            if not copied:
+            if copied < log_copying.CHUNK_BYTES:
                 return
             await asyncio.sleep(self._pause_s(copied))
 

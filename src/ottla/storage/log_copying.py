@@ -16,7 +16,7 @@ from ottla.storage.log import Log
 from ottla.storage.rolling import take_snapshot
 
 CHUNK_BYTES = 1024 * 1024
-REST_BYTES_MAX = 1024 * 1024
+REST_BYTES_MAX = 8 * 1024 * 1024  # a few milliseconds' work
 T = TypeVar("T")
 InThread = Callable[[Callable[[], T]], Awaitable[T]]
 

@@ -16,7 +16,7 @@ from random import Random
 from typing import NamedTuple
 
 from ottla.base.clock import Clock
-from ottla.base.filesystem import FileLock, FileSystem
+from ottla.base.filesystem import FileLock, FileSystem, make_lasting_directory
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.uuids import random_uuid
 from ottla.config.topic_options import TopicConfig
@@ -80,7 +80,7 @@ class LogDirectory:
         """Lock the directory, which is made if it does not exist. WrongDirectory, or OSError."""
         if self._lock is not None:
             return
-        self.files.make_directory(self.path)
+        make_lasting_directory(self.files, self.path)
         try:
             self._lock = self.files.lock(f"{self.path}/{LOCK_NAME}")
         except BlockingIOError as error:

@@ -1,0 +1,246 @@
+"""A partition moves to another directory while it is written to, cut short, killed, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from tests.unit.handlers.quotas.test_client_quotas import fetch_request
+from tests.unit.handlers.world import DIRECTORIES, World
+
+from ottla.base.ids import TopicPartition
+from ottla.broker.broker import Broker
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.alter_replica_log_dirs_request import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from ottla.protocol.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
+from ottla.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.record import Record
+from ottla.replication import directory_moves
+from ottla.storage import log_copying
+
+HERE = TopicPartition("t", 0)
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World() as world:
+        world.create_topic("t")
+        yield world
+
+
+def append(world: World, count: int, *, producer_id: int = -1, sequence: int = -1) -> None:
+    partition = world.broker.replicas.partition(*HERE)
+    for at in range(count):
+        batch = build_batch(
+            [Record(0, 1_700_000_000_000 + at, b"k%d" % (at % 3), b"v" * 500, ())],
+            producer_id=producer_id,
+            producer_epoch=0 if producer_id >= 0 else -1,
+            base_sequence=sequence + at if producer_id >= 0 else -1,
+        )
+        partition.append(batch, 1)
+
+
+def place(world: World) -> str:
+    directory = world.broker.logs.directory_of(HERE)
+    assert directory is not None
+    return directory.path
+
+
+def elsewhere(world: World) -> str:
+    return next(path for path in DIRECTORIES if path != place(world))
+
+
+def move(world: World, path: str, topic: str = "t", index: int = 0, version: int = 2) -> int:
+    wanted = AlterReplicaLogDir(path, [AlterReplicaLogDirTopic(topic, [index])])
+    (result,) = world.ask(AlterReplicaLogDirsRequest([wanted]), version).results
+    code: int = result.partitions[0].error_code
+    return code
+
+
+def settle(world: World) -> None:
+    """Until nothing moves any more."""
+
+    async def wait() -> None:
+        moves = world.broker.parts.directory_moves
+        while len(moves._tasks):
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    world.run(wait())
+
+
+def records(world: World) -> bytes:
+    answer = world.ask(fetch_request(), 12)
+    return bytes(answer.responses[0].partitions[0].records)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_partition_moves_with_all_its_records(world: World, version: int) -> None:
+    append(world, 50)
+    before, target = records(world), elsewhere(world)
+    assert move(world, target, version=version) == 0
+    settle(world)
+    assert place(world) == target
+    assert records(world) == before
+    append(world, 1)
+    assert world.broker.replicas.partition(*HERE).log.log_end_offset == 51
+
+
+def test_what_is_written_meanwhile_is_moved_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_copying, "CHUNK_BYTES", 2000)
+    append(world, 100)
+    target = elsewhere(world)
+    assert move(world, target) == 0
+
+    async def write_on() -> None:
+        for _ in range(50):
+            append(world, 1)
+            await asyncio.sleep(0)
+
+    world.run(write_on())
+    settle(world)
+    assert place(world) == target
+    assert world.broker.replicas.partition(*HERE).log.log_end_offset == 150
+    assert records(world).count(b"v" * 500) == 150
+
+
+def test_producers_are_known_after_the_move_even_if_their_records_are_gone(world: World) -> None:
+    append(world, 3, producer_id=7, sequence=0)
+    append(world, 2)
+    topic = DeleteRecordsTopic("t", [DeleteRecordsPartition(0, 4)])
+    world.ask(DeleteRecordsRequest([topic], 1000), 2)
+    assert move(world, elsewhere(world)) == 0
+    settle(world)
+    log = world.broker.replicas.partition(*HERE).log
+    assert (log.log_start_offset, log.high_watermark, log.log_end_offset) == (4, 5, 5)
+    assert log.producer_states.producers[7].last_sequence == 2
+    assert log.leader_epochs.latest_epoch is not None
+
+
+def test_log_directories_tell_how_far_it_is(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(world, 10)
+    monkeypatch.setattr(directory_moves.DirectoryMoves, "_start", lambda *_: None)
+    target = elsewhere(world)
+    assert move(world, target) == 0
+    told = {
+        result.log_dir: [part for topic in result.topics for part in topic.partitions]
+        for result in world.ask(DescribeLogDirsRequest(None), 4).results
+    }
+    (future,), (current,) = told[target], told[place(world)]
+    assert (future.is_future_key, future.offset_lag, future.partition_size) == (True, 10, 0)
+    assert (current.is_future_key, current.offset_lag) == (False, 0)
+
+
+def test_moving_back_stops_the_move(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(world, 10)
+    monkeypatch.setattr(directory_moves.DirectoryMoves, "_start", lambda *_: None)
+    home = place(world)
+    assert move(world, elsewhere(world)) == 0
+    assert move(world, elsewhere(world)) == 0  # it is under way already
+    assert world.broker.logs.future_partitions() == [HERE]
+    assert move(world, home) == 0
+    assert world.broker.logs.future_partitions() == []
+    assert place(world) == home
+
+
+def test_errors_are_kafkas(world: World) -> None:
+    world.create_topic("x" * 240)
+    assert move(world, "/disk/nowhere") == ErrorCode.LOG_DIR_NOT_FOUND
+    target = elsewhere(world)
+    missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert move(world, target, topic="missing") == missing
+    assert move(world, target, index=7) == missing
+    codes = [move(world, path, topic="x" * 240) for path in DIRECTORIES]
+    assert sorted(codes) == [0, ErrorCode.INVALID_TOPIC_EXCEPTION]  # one of them is where it is
+    assert move(world, place(world)) == 0  # it is there
+    assert world.broker.logs.future_partitions() == []
+
+
+def test_nothing_is_moved_while_a_directory_is_offline(world: World) -> None:
+    target = elsewhere(world)
+    directory = next(each for each in world.broker.logs.directories if each.path == target)
+    directory.health.failed("a test", OSError(errno.EIO, "broken"))
+    assert move(world, target) == ErrorCode.KAFKA_STORAGE_ERROR
+    append(world, 1)
+
+
+def test_a_directory_that_fails_in_the_middle_leaves_the_partition_where_it_is(
+    world: World,
+) -> None:
+    append(world, 20)
+    home, target = place(world), elsewhere(world)
+    world.disk.fail("write", f"{target}/*.log", error=errno.EIO)
+    assert move(world, target) == 0
+    settle(world)
+    assert place(world) == home
+    assert world.broker.logs.future_partitions() == []
+    append(world, 1)
+    assert records(world).count(b"v" * 500) == 21
+
+
+def test_a_deleted_topic_is_not_moved(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_copying, "CHUNK_BYTES", 1000)
+    append(world, 50)
+    assert move(world, elsewhere(world)) == 0
+    world.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 5)
+    settle(world)
+    assert world.broker.logs.future_partitions() == []
+    assert world.broker.logs.directory_of(HERE) is None
+
+
+def test_a_move_goes_on_after_a_kill(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(world, 30)
+    before, target = records(world), elsewhere(world)
+    with monkeypatch.context() as patch:
+        patch.setattr(directory_moves.DirectoryMoves, "_start", lambda *_: None)
+        assert move(world, target) == 0
+    reopen(world)
+    settle(world)
+    assert place(world) == target
+    assert records(world) == before
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_power_cut_leaves_one_whole_log(world: World, seed: int) -> None:
+    append(world, 30)
+    assert move(world, elsewhere(world)) == 0
+
+    async def wait_a_little() -> None:
+        for _ in range(3 * seed):
+            await asyncio.sleep(0)
+
+    world.run(wait_a_little())
+    synced = world.broker.replicas.partition(*HERE).log.recovery_point
+    world.disk.crash(Random(seed))
+    reopen(world)
+    settle(world)
+    log = world.broker.replicas.partition(*HERE).log
+    assert log.log_end_offset >= synced
+    assert world.broker.logs.future_partitions() == []
+    append(world, 1)
+
+
+def reopen(world: World) -> None:
+    """The process died; another one opens what is on the disk."""
+    old = world.broker
+    world.run(old.parts.directory_moves.close())
+    world.run(old._tasks.close())
+    world.disk.kill()
+    old.network.stop_accepting()
+    world.broker = Broker(old.settings, files=world.disk, clock=world.clock, rng=Random(8))
+    world.__enter__()
