@@ -92,20 +92,33 @@ class WireTap:
         self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter
     ) -> None:
         """Pass bytes on both ways until one side is done; an absent broker closes it too."""
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            broker, to_broker = await asyncio.open_connection("127.0.0.1", self.broker_port)
-            ways = [
-                asyncio.ensure_future(self._requests_of(client, to_broker)),
-                asyncio.ensure_future(copy(broker, to_client)),
-            ]
-            try:
-                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for way in ways:
-                    way.cancel()
-                await asyncio.gather(*ways, return_exceptions=True)
-                to_broker.close()
-        to_client.close()
+        try:
+            with contextlib.suppress(OSError):
+                broker, to_broker = await asyncio.open_connection("127.0.0.1", self.broker_port)
+                try:
+                    await self._pass_on(client, to_broker, broker, to_client)
+                finally:
+                    to_broker.close()
+        finally:
+            to_client.close()
+
+    async def _pass_on(
+        self,
+        client: asyncio.StreamReader,
+        to_broker: asyncio.StreamWriter,
+        broker: asyncio.StreamReader,
+        to_client: asyncio.StreamWriter,
+    ) -> None:
+        ways = [
+            asyncio.ensure_future(self._requests_of(client, to_broker)),
+            asyncio.ensure_future(copy(broker, to_client)),
+        ]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
 
     async def _requests_of(
         self, client: asyncio.StreamReader, to_broker: asyncio.StreamWriter

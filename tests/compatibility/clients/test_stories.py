@@ -31,14 +31,20 @@ class Told(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def told(request: pytest.FixtureRequest) -> Iterator[Told]:
+def told(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Told]:
     """All stories at once: one kill serves them all."""
     has_java = all(REQUIREMENTS[name].find_missing() is None for name in ("java", "maven"))
     oracle: Oracle | None = request.getfixturevalue("oracle") if has_java else None
     failures: dict[str, list[BaseException]] = {}
+    tmp_path = tmp_path_factory.mktemp("stories")
     with (
         WireTap() as tap,
-        RunningBroker(config=tap.broker_config, port=tap.broker_port) as broker,
+        RunningBroker(
+            config={**tap.broker_config, "log.dirs": f"{tmp_path}/a,{tmp_path}/b"},
+            port=tap.broker_port,
+        ) as broker,
     ):
         cluster = Cluster(broker.bootstrap_servers, oracle)
         sights: dict[str, Sight] = {}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+from confluent_kafka import Producer
 from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
@@ -9,9 +12,11 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 from tests.compatibility.clients.clients import AIOKAFKA, JAVA, KAFKA_PYTHON, LIBRDKAFKA
-from tests.compatibility.clients.cluster import Cluster
+from tests.compatibility.clients.cluster import PATIENCE_S, Cluster
+from tests.compatibility.clients.foreign.librdkafka import QUIET
 from tests.compatibility.clients.stories.telling import Sight, shows
 from tests.compatibility.clients.stories.topics import create, topic_settings
+from tests.support.waiting import wait_until
 
 from ottla.protocol.api_keys import ApiKey
 
@@ -77,6 +82,40 @@ def a_metrics_subscription_is_listed(on: Cluster) -> Sight:
             return "listed" in str(admin.list_config_resources(["CLIENT_METRICS"]))
 
     return is_listed
+
+
+@shows(
+    by=JAVA,
+    does=[ApiKey.ALTER_CLIENT_QUOTAS, ApiKey.DESCRIBE_CLIENT_QUOTAS],
+    seen_by=LIBRDKAFKA,
+    sees=[ApiKey.PRODUCE],
+)
+def a_quota_slows_its_client_down(on: Cluster) -> Sight:
+    entity = ("--entity-type", "clients", "--entity-name", "rdkafka-limited")
+    tool, quota = "kafka.admin.ConfigCommand", "producer_byte_rate=500.0"
+    on.tool(tool, "--alter", *entity, "--add-config", quota)
+
+    def is_slow() -> bool:
+        assert quota in on.tool(tool, "--describe", *entity).text
+        throttles: list[int] = []
+
+        def note(text: str) -> None:
+            throttles.extend(
+                each["throttle"]["max"] for each in json.loads(text)["brokers"].values()
+            )
+
+        producer = Producer(
+            {
+                "bootstrap.servers": on.bootstrap, "client.id": "rdkafka-limited",
+                "statistics.interval.ms": 50, "stats_cb": note, **QUIET,
+            }
+        )  # fmt: skip
+        producer.produce("limited", b"x" * 5_200)
+        producer.flush(PATIENCE_S)
+        wait_until(lambda: producer.poll(0.05) >= 0 and any(throttles), "it is told to wait")
+        return True
+
+    return is_slow
 
 
 @shows(by=KAFKA_PYTHON, does=[ApiKey.UPDATE_FEATURES], seen_by=JAVA, sees=[ApiKey.API_VERSIONS])

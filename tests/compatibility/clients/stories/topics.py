@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
@@ -11,11 +10,12 @@ from confluent_kafka import ElectionType, KafkaException, TopicPartition
 from confluent_kafka.admin import NewPartitions, NewTopic
 from tests.compatibility.clients.clients import AIOKAFKA, JAVA, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.cluster import Cluster
-from tests.compatibility.clients.foreign.client import Record
+from tests.compatibility.clients.foreign.client import Record, Stored
 from tests.compatibility.clients.foreign.kafka_python import (
     TopicPartition as KafkaPythonPartition,
 )
 from tests.compatibility.clients.stories.telling import Sight, shows
+from tests.support.waiting import wait_until
 
 from ottla.protocol.api_keys import ApiKey
 
@@ -172,11 +172,56 @@ def everybody_sees_the_same_cluster(on: Cluster) -> Sight:
     return is_the_same
 
 
-def reassign(on: Cluster, topic: str, log_dir: Path) -> str:
-    """Move partition 0 into another directory of the broker, with Kafka's own tool."""
-    wanted = {"topic": topic, "partition": 0, "replicas": [1], "log_dirs": [str(log_dir)]}
+@shows(
+    by=JAVA,
+    does=[ApiKey.ALTER_REPLICA_LOG_DIRS],
+    seen_by=KAFKA_PYTHON,
+    sees=[ApiKey.DESCRIBE_LOG_DIRS],
+)
+def a_partition_moved_to_another_disk_is_there(on: Cluster) -> Sight:
+    on.librdkafka.produce("moved", [Record(b"x" * 1000)] * 100)
+    target = other_directory(on, "moved")
+    wanted = {"topic": "moved", "partition": 0, "replicas": [1], "log_dirs": [target]}
     with NamedTemporaryFile("w", suffix=".json") as file:
         json.dump({"version": 1, "partitions": [wanted]}, file)
         file.flush()
-        tool = "reassign.ReassignPartitionsCommand"
-        return on.tool(tool, "--execute", "--reassignment-json-file", file.name).text
+        tool, words = "reassign.ReassignPartitionsCommand", ("--reassignment-json-file", file.name)
+        on.tool(tool, "--execute", *words)
+        done = "Reassignment of replica moved-0-1 completed successfully"
+        wait_until(lambda: done in on.tool(tool, "--verify", *words).text, "it has moved")
+    return lambda: log_of(on, "moved")["log_dir"] == target and len(read_all(on, "moved")) == 100
+
+
+@shows(
+    by=KAFKA_PYTHON,
+    does=[ApiKey.ALTER_REPLICA_LOG_DIRS],
+    seen_by=JAVA,
+    sees=[ApiKey.DESCRIBE_LOG_DIRS],
+)
+def a_partition_moved_by_kafka_python_is_there(on: Cluster) -> Sight:
+    on.librdkafka.produce("moved-too", [Record(b"x")] * 10)
+    target = other_directory(on, "moved-too")
+    with on.kafka_python_admin() as admin:
+        admin.alter_replica_log_dirs({("moved-too", 0, 1): target})
+
+    def is_there() -> bool:
+        told = on.tool("LogDirsCommand", "--describe", "--topic-list", "moved-too").text
+        (broker,) = json.loads(told.splitlines()[-1])["brokers"]
+        (place,) = (each["logDir"] for each in broker["logDirs"] if each["partitions"])
+        return bool(place == target)
+
+    wait_until(is_there, "it has moved")
+    return is_there
+
+
+def other_directory(on: Cluster, topic: str) -> str:
+    """A directory of the broker in which partition 0 is not."""
+    with on.kafka_python_admin() as admin:
+        (broker,) = admin.describe_log_dirs({topic: [0]})
+    here = log_of(on, topic)["log_dir"]
+    paths: list[str] = [each["log_dir"] for each in broker["log_dirs"]]
+    return next(path for path in paths if path != here)
+
+
+def read_all(on: Cluster, topic: str) -> list[Stored]:
+    return on.librdkafka.consume(topic, on.librdkafka.bounds(topic)[1])
