@@ -11,7 +11,7 @@ Leaves    finding the logs at start to `directory_loading.py`, choosing among di
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -54,6 +54,15 @@ class Owner(NamedTuple):
 
 class WrongDirectory(StorageError):
     """The directory is another broker's, or is used by another process."""
+
+
+Work = Callable[[], None]
+RunAll = Callable[[Sequence[Work]], None]  # returns when all have ended, raises what one raised
+
+
+def run_in_order(works: Sequence[Work]) -> None:
+    for work in works:
+        work()
 
 
 class LogDirectory:
@@ -214,12 +223,15 @@ class LogDirectory:
 
     # Stopping
 
-    def close(self, broker_epoch: int = -1) -> None:
-        """Close every log, then say that all was closed. A failing directory is just let go."""
+    def close(self, broker_epoch: int = -1, run_all: RunAll = run_in_order) -> None:
+        """Close every log, then say that all was closed. A failing directory is just let go.
+
+        `run_all` may close several logs at a time: most of it is waiting for syncs.
+        """
         try:
             if self.health.is_online and self.is_loaded:
-                for log in self._every_log():
-                    log.close()
+                run_all([log.close for log in self._every_log()])
+                self.health.check()
                 self.write_checkpoints()
                 path = f"{self.path}/{CLEAN_SHUTDOWN_NAME}"
                 write_clean_shutdown(self.files, path, broker_epoch)

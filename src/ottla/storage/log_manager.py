@@ -27,7 +27,13 @@ from ottla.storage.directory_loading import ConfigOf, LoadStep, load_logs
 from ottla.storage.errors import StorageError
 from ottla.storage.flushing import is_flush_due
 from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory, Owner, WrongDirectory
+from ottla.storage.log_directory import (
+    LogDirectory,
+    Owner,
+    RunAll,
+    WrongDirectory,
+    run_in_order,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -99,9 +105,9 @@ class LogManager:
                 directory.promote_future(partition)
                 self._places[partition] = self._future_places.pop(partition)
 
-    def close(self, broker_epoch: int = -1) -> None:
+    def close(self, broker_epoch: int = -1, run_all: RunAll = run_in_order) -> None:
         for directory in self.directories:
-            directory.close(broker_epoch)
+            directory.close(broker_epoch, run_all)
 
     @property
     def had_clean_shutdown(self) -> bool:

@@ -15,6 +15,7 @@ from ottla.config.topic_options import TopicConfig
 from ottla.storage.deletion import Removal
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import (
+    CLEANED_SUFFIX,
     DELETED_SUFFIX,
     LOG_SUFFIX,
     OFFSET_INDEX_SUFFIX,
@@ -36,6 +37,7 @@ from ottla.storage.segment_search import rebuild_indexes
 
 logger = logging.getLogger(__name__)
 
+_STATES = (DELETED_SUFFIX, CLEANED_SUFFIX, SWAP_SUFFIX)
 _INDEX_SUFFIXES = {OFFSET_INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX}
 
 
@@ -51,9 +53,9 @@ class PartitionFiles:
 
     def finish_swaps(self) -> None:
         """Clear away what interrupted deletions and swaps have left."""
-        leftovers = sort_leftovers(self._names)
-        if not leftovers.remove and not leftovers.swaps:
+        if not any(name.endswith(_STATES) for name in self._names):
             return
+        leftovers = sort_leftovers(self._names)
         self._remove(leftovers.remove)
         ranges = [self._swap_range(offset) for offset in swapped_segments(leftovers.swaps)]
         self._remove(replaced_names(self._names, ranges))

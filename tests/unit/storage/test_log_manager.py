@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
@@ -20,7 +21,7 @@ from ottla.storage.directory_loading import LoadStep
 from ottla.storage.errors import StorageError
 from ottla.storage.flushing import flush
 from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory, Owner, WrongDirectory
+from ottla.storage.log_directory import LogDirectory, Owner, Work, WrongDirectory
 from ottla.storage.log_manager import LogManager
 from ottla.storage.meta_properties import MetaProperties, write_meta_properties
 from ottla.testing.clock import ManualClock
@@ -134,6 +135,28 @@ def test_topic_ids_are_kept(disk: MemoryDisk) -> None:
 
 def test_an_unknown_partition_has_no_log(disk: MemoryDisk) -> None:
     assert Broker(disk).manager.get(A) is None
+
+
+def test_logs_may_be_closed_several_at_a_time(tmp_path: Path) -> None:
+    files = DiskFileSystem(open_files_max=5)
+
+    def in_threads(works: Sequence[Work]) -> None:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda work: work(), works))
+
+    for _ in range(2):
+        manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"])
+        manager.open(OWNER)
+        list(manager.load(lambda _topic: CONFIG))
+        for number in range(20):
+            partition = TopicPartition("t", number)
+            append_many(manager.get(partition) or manager.create(partition, CONFIG), 20)
+        manager.close(run_all=in_threads)
+    manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"])
+    manager.open(OWNER)
+    assert [step.bytes_read for step in manager.load(lambda _topic: CONFIG)] == [0] * 20
+    assert [len(values_of(log)) for log in manager.logs] == [40] * 20
+    manager.close()
 
 
 # Owning a directory
