@@ -49,17 +49,15 @@ def record(runs: Sequence[Run], address: str | None) -> int:
     else:
         with kafka_node() as node:
             answered = run_all(node.bootstrap, runs)
-    failed = [
-        f"{run.name}\n{answers[FAILED]}" for run, answers in answered.items() if FAILED in answers
-    ]
-    if failed:
-        print(*failed, sep="\n")
-        return 1
+    failed = {run: answers[FAILED] for run, answers in answered.items() if FAILED in answers}
+    for run, what in failed.items():
+        print(run.name, what, sep=", ")
     for name in dict.fromkeys(run.script.name for run in runs):
         of_script = {run.version: a for run, a in answered.items() if run.script.name == name}
-        write_recording(name, of_script)
+        if not any(run.script.name == name for run in failed):
+            write_recording(name, of_script)
     print(f"{len(runs)} runs, {sum(map(len, answered.values()))} answers recorded")
-    return 0
+    return 1 if failed else 0
 
 
 def show_differences(runs: Sequence[Run], address: str | None, is_all: bool) -> int:

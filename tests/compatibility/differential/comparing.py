@@ -11,8 +11,6 @@ from tests.compatibility.differential.talk import Answers
 
 # Lists that are read by name, and the field that names their items.
 BY_NAME = {
-    "configs": "name",
-    "synonyms": "name",
     "api_keys": "api_key",
     "supported_features": "name",
     "finalized_features": "name",

@@ -17,15 +17,10 @@ LIMITS = {
     "group.max.session.timeout.ms": "60000",
     "group.max.size": "3",
     "auto.create.topics.enable": "true",
-    "log.retention.check.interval.ms": "86400000",
+    "log.retention.ms": "-1",  # scripts write records of long ago
 }
 # Of no meaning to us, or another way to say what we are told otherwise.
-ONLY_KAFKAS = {
-    "process.roles",
-    "controller.listener.names",
-    "broker.session.timeout.ms",
-    "broker.heartbeat.interval.ms",
-}
+ONLY_KAFKAS = {"process.roles", "controller.listener.names"}
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Answers in a form that can be kept as JSON and compared between two brokers.
 
 Owns      which values differ by nature (ids, ports, times) and what is shown instead of them:
-          a placeholder that counts the values of its kind in the order in which they were seen.
+          a placeholder that says in which answer a value was first seen.
 Promises  what a version cannot carry, or carries as its default, is left out, so that answers in
           versions of different age look alike.
 Leaves    which differences are right to `comparing.py` and `allowed.py`.
@@ -44,34 +44,67 @@ MASKED = {
     "usable_bytes",
     "transaction_start_time_ms",
 }
-# The words of an error are each broker's own, and Kafka often has none.
+# Settings that say where a broker is.
+PLACES = {"listeners", "advertised.listeners", "log.dirs", "log.dir", "controller.quorum.voters"}
+# The words of an error are each broker's own; where there is no error there must be none.
 WORDS = {"error_message", "batch_index_error_message"}
 # Lists whose order Kafka leaves to its hash tables, as message.field.
 UNORDERED = {
     "ProduceResponse.responses",
     "TopicProduceResponse.partition_responses",
+    "FetchResponse.responses",
+    "FetchableTopicResponse.partitions",
+    "MetadataResponse.topics",
+    "DeleteRecordsResponse.topics",
+    "DeleteRecordsTopicResult.partitions",
+    "ListConfigResourcesResponse.config_resources",
+    "CreateTopicsResponse.topics",
+    "DeleteTopicsResponse.responses",
+    "CreatePartitionsResponse.results",
+    "DescribeConfigsResponse.results",
+    "AlterConfigsResponse.responses",
+    "IncrementalAlterConfigsResponse.responses",
+    "ElectLeadersResponse.replica_election_results",
+    "ReplicaElectionResult.partition_result",
+    "AlterPartitionReassignmentsResponse.responses",
+    "ReassignableTopicResponse.partitions",
+    "AlterClientQuotasResponse.entries",
+    "DescribeClientQuotasResponse.entries",
+    "EntryData.entity",
+    "EntryData.values",
+    "DescribeLogDirsResult.topics",
+    "DescribeLogDirsTopic.partitions",
 }
 SOMETHING = "*"
 
 
 class Names:
-    """What stands for the values that only one run has, by kind."""
+    """What stands for the values that only one run has: where they were first seen."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix  # of the topics and groups of one run of a script
-        self._numbers: dict[tuple[str, object], str] = {}
-        self._counts: dict[str, int] = {}
+        self._names: dict[tuple[str, object], str] = {}
+        self._place = ""
+        self._count = 0
+
+    def begin(self, label: str) -> None:
+        """What is new from here on is named after this request."""
+        self._place, self._count = label, 0
+
+    def define(self, kind: str, value: object, place: str) -> None:
+        self._names[kind, value] = f"<{kind} of {place}>"
 
     def of(self, kind: str, value: object) -> str:
-        name = self._numbers.get((kind, value))
+        name = self._names.get((kind, value))
         if name is None:
-            self._counts[kind] = self._counts.get(kind, 0) + 1
-            name = self._numbers[kind, value] = f"<{kind} {self._counts[kind]}>"
+            self._count += 1
+            number = f" #{self._count}" if self._count > 1 else ""
+            name = self._names[kind, value] = f"<{kind} of {self._place}{number}>"
         return name
 
     def known(self, kind: str, value: object) -> str:
         """For sorting: naming must not depend on an order that means nothing."""
-        return self._numbers.get((kind, value), "")
+        return self._names.get((kind, value), "")
 
     def in_text(self, text: str) -> str:
         return text.replace(self._prefix, "~")
@@ -92,7 +125,7 @@ def plain_struct(struct: Struct, names: Names) -> dict[str, Plain]:
         name: plain_value(f"{kind.__name__}.{name}", name, value, names)
         for name, value in struct.items()
         if (list(value) if isinstance(value, tuple) else value) != default[name]
-        and not (name in WORDS and is_error(struct))
+        and not (name in WORDS and (is_error(struct) or not value))
     }
 
 
@@ -131,19 +164,39 @@ def plain_scalar(value: object, names: Names) -> Plain:
     return value
 
 
-def plain_items(place: str, name: str, items: Any, names: Names) -> list[Plain]:
+def plain_items(place: str, name: str, items: Any, names: Names) -> Plain:
+    if name == "configs":
+        return dict(sorted(plain_setting(item, names) for item in items))
     if place in UNORDERED:
         items = sorted(items, key=lambda item: sorting_key(item, names))
     return [plain_value(place, name, item, names) for item in items]
 
 
+def plain_setting(setting: Any, names: Names) -> tuple[str, str]:
+    """Name, and on one line the value, where it comes from, and whatever else there is."""
+    told = plain_struct(setting, names)
+    words = [f"{plain_text(setting.name, setting.value, names)} from {setting.config_source}"]
+    for name in ("read_only", "is_sensitive", "config_type", "documentation"):
+        words += [f"{name} {told[name]}"] if name in told else []
+    for each in getattr(setting, "synonyms", ()):
+        words.append(f"{each.name}={plain_text(each.name, each.value, names)} from {each.source}")
+    return setting.name, ", ".join(words)
+
+
+def plain_text(setting: str, value: str | None, names: Names) -> str:
+    if value is None:
+        return "null"
+    return SOMETHING if setting in PLACES else repr(names.in_text(value))
+
+
 def sorting_key(item: object, names: Names) -> str:
+    if isinstance(item, list | tuple):
+        return repr(sorted(sorting_key(each, names) for each in item))
     if not isinstance(item, Struct):
         return repr(item)
     shown = [
-        names.known(NAMED[name], value) if name in NAMED else value
+        names.known(NAMED[name], value) if name in NAMED else sorting_key(value, names)
         for name, value in item.items()
-        if isinstance(value, str | int | bytes)
     ]
     return repr(shown)
 

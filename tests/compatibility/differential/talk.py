@@ -12,7 +12,13 @@ from typing import Any, NamedTuple
 
 from tests.compatibility.differential.plain import Names, Plain, plain_outcome
 from tests.compatibility.differential.scripting import Run
-from tests.compatibility.differential.wire import Connection, Nothing, Outcome, key_of
+from tests.compatibility.differential.wire import (
+    PROBE_ID,
+    Connection,
+    Nothing,
+    Outcome,
+    key_of,
+)
 from tests.support.waiting import wait_until
 
 from ottla.protocol.api_keys import ApiKey
@@ -22,6 +28,15 @@ from ottla.protocol.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
+)
+from ottla.protocol.messages.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from ottla.protocol.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
 )
 from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
@@ -34,6 +49,7 @@ from ottla.protocol.messages.produce_request import (
     TopicProduceData,
 )
 
+SHOWN_BYTES_MAX = 6
 Answers = dict[str, Plain]  # by label, in the order in which they were asked
 
 
@@ -57,6 +73,7 @@ class Talk:
         self._address = address
         self._run = run
         self._connections: dict[str, Connection] = {}
+        self._settled = 0
         self.names = Names(run.prefix)
         self.version = run.version
         self.answers: Answers = {}
@@ -117,17 +134,25 @@ class Talk:
         is_answer = isinstance(outcome, Message)
         kept = shown(outcome) if is_answer and shown is not None else outcome
         assert label not in self.answers, f"two requests are called {label!r}"
+        self.names.begin(label)
         self.answers[label] = plain_outcome(kept, self.names)
         return outcome if isinstance(outcome, Message) else None
 
-    def raw(self, label: str, data: bytes, *, version: int = 0, on: str = "") -> None:
-        """Send bytes as they are; keep whether an answer came, and the error it begins with."""
-        connection = self.connection(on)
-        connection.send_bytes(data)
-        connection.send_probe()
-        frame = connection.receive_frame()
+    def raw(self, label: str, data: bytes, *, is_whole: bool = True, is_shown: bool = True) -> None:
+        """Send bytes as they are on a connection of their own; keep what came back.
+
+        A frame that is not whole is followed by the end of the connection, any other by a request
+        that shows whether there was an answer. What an answer says is left out unless `is_shown`.
+        """
         assert label not in self.answers, f"two requests are called {label!r}"
-        self.answers[label] = Nothing.CLOSED.value if frame is None else frame.hex()
+        connection = Connection(self._address)
+        connection.send_bytes(data)
+        if is_whole:
+            connection.send_probe()
+        else:
+            connection.end_sending()
+        frame = connection.receive_frame()
+        self.answers[label] = shown_frame(frame) if is_shown or frame is None else "answered"
         connection.close()
 
     # What it stands on
@@ -166,6 +191,7 @@ class Talk:
         (made,) = self.quietly(CreateTopicsRequest([wanted], 30_000), 7).topics
         assert made.error_code == 0, made
         self.await_leaders(made.name, partitions)
+        self.names.define("id", made.topic_id, name)
         return Topic(made.name, made.topic_id)
 
     def await_leaders(self, name: str, partitions: int) -> None:
@@ -178,6 +204,23 @@ class Talk:
             f"leaders of {name}",
         )
 
+    def settle(self) -> None:
+        """Until the broker has applied all changes so far: they are applied in order."""
+        self._settled += 1
+        if self._settled == 1:
+            self.topic("settling")
+        resource, key = (2, self.name("settling")), "retention.ms"
+        change = AlterableConfig(key, 0, str(self._settled))
+        self.quietly(
+            IncrementalAlterConfigsRequest([AlterConfigsResource(*resource, [change])], False), 1
+        )
+        self.until(
+            DescribeConfigsRequest([DescribeConfigsResource(*resource, [key])]),
+            4,
+            lambda answer: answer.results[0].configs[0].value == str(self._settled),
+            "all changes",
+        )
+
     def append(self, topic: Topic, batch: bytes | bytearray, partition: int = 0) -> int:
         """Store a batch; its base offset."""
         data = TopicProduceData(topic.name, topic.id, [PartitionProduceData(partition, batch)])
@@ -186,3 +229,11 @@ class Talk:
         assert stored.error_code == 0, stored
         offset: int = stored.base_offset
         return offset
+
+
+def shown_frame(frame: bytes | None) -> str:
+    if frame is None:
+        return Nothing.CLOSED.value
+    if int.from_bytes(frame[:4], "big", signed=True) == PROBE_ID:
+        return Nothing.SILENT.value
+    return frame.hex() if len(frame) <= SHOWN_BYTES_MAX else f"{frame[:SHOWN_BYTES_MAX].hex()}..."

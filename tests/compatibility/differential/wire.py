@@ -70,6 +70,9 @@ class Connection:
         probe = encode_request(ApiKey.API_VERSIONS, 0, PROBE_ID, CLIENT_ID, ApiVersionsRequest())
         self.send_bytes(b"".join(probe))
 
+    def end_sending(self) -> None:
+        self._socket.shutdown(socket.SHUT_WR)
+
     def receive(self, key: ApiKey, version: int, correlation_id: int) -> Outcome:
         frame = self.receive_frame()
         if frame is None:

@@ -67,7 +67,10 @@ def list_offsets_of_wrong_places(talk: Talk) -> None:
         talk.ask(f"partition {index}", question(topic, (index, -1, -1)))
     names = ("", ".", "..", "a b", "a/b", "é", "x" * 249, "x" * 250, "__cluster_metadata")
     for name in (*names, talk.name("none")):
-        talk.ask(f"topic {name[:40]!r} of {len(name)}", question(name, (0, -1, -1)))
+        talk.ask(
+            f"topic {talk.names.in_text(name)[:40]!r}, {len(name) > 249}",
+            question(name, (0, -1, -1)),
+        )
     talk.ask("unknown with an epoch", question(talk.name("none"), (0, -1, 5)))
     talk.ask("no topics", ListOffsetsRequest(-1, 0, []))
     talk.ask("no partitions", question(topic))

@@ -110,70 +110,75 @@ def produce_to_wrong_places(talk: Talk) -> None:
     stored(talk, "what was stored", topic)
 
 
-def bad_batches() -> Iterator[tuple[str, bytes | bytearray]]:
+def bad_batches(key: bytes | None) -> Iterator[tuple[str, bytes | bytearray]]:
     """Label and bytes; each is wrong in one way."""
-    two = batch(b"one", b"two")
-    yield "checksum off by one", changed_blindly(GOOD, crc=1)
-    yield "last bit flipped", GOOD[:-1] + bytes([GOOD[-1] ^ 1])
-    yield "cut off by one", GOOD[:-1]
-    yield "cut off in the header", GOOD[:40]
-    yield "one byte", GOOD[:1]
-    yield "twelve bytes", GOOD[:12]
-    yield "sixteen bytes", GOOD[:16]
-    yield "one byte too many", GOOD + b"\0"
-    yield "twenty bytes too many", GOOD + bytes(20)
-    yield "two batches", GOOD + two
-    yield "a good one and a cut-off one", GOOD + two[:30]
+    good, two = batch(b"one", key=key), batch(b"one", b"two", key=key)
+    value_at = 5 + len(key or b"")  # in the records: where the length of the first value is
+    yield "checksum off by one", changed_blindly(good, crc=1)
+    yield "last bit flipped", good[:-1] + bytes([good[-1] ^ 1])
+    yield "cut off by one", good[:-1]
+    yield "cut off in the header", good[:40]
+    yield "one byte", good[:1]
+    yield "twelve bytes", good[:12]
+    yield "sixteen bytes", good[:16]
+    yield "one byte too many", good + b"\0"
+    yield "twenty bytes too many", good + bytes(20)
+    yield "two batches", good + two
+    yield "a good one and a cut-off one", good + two[:30]
     for length in (0, -1, 1, 13, 48, 49, 2**31 - 1, -(2**31)):
-        yield f"length {length}", changed_blindly(GOOD, batch_length=length)
+        yield f"length {length}", changed_blindly(good, batch_length=length)
     for magic in (0, 1, 3, 127, 255):
-        yield f"magic byte {magic}", changed_blindly(GOOD, magic=magic)
+        yield f"magic byte {magic}", changed_blindly(good, magic=magic)
     yield "message set 0", old_message_set(0)
     yield "message set 1", old_message_set(1)
     for count in (0, -1, 1, 3, 2**31 - 1):
         yield f"records count {count}", changed(two, records_count=count)
     for delta in (0, -1, 2, 2**31 - 1):
         yield f"last offset delta {delta}", changed(two, last_offset_delta=delta)
-    yield "no records at all", with_body(changed(GOOD, records_count=0), lambda _: b"")
-    yield "count 1, no bytes", with_body(GOOD, lambda _: b"")
+    yield "no records at all", with_body(changed(good, records_count=0), lambda _: b"")
+    yield "count 1, no bytes", with_body(good, lambda _: b"")
     for attributes in (5, 6, 7):
-        yield f"codec {attributes}", changed(GOOD, attributes=attributes)
+        yield f"codec {attributes}", changed(good, attributes=attributes)
     for codec in (1, 2, 3, 4):
-        yield f"not what codec {codec} makes", changed(GOOD, attributes=codec)
-        squeezed = batch(b"a" * 50, b"b" * 50, codec=codec)
+        yield f"not what codec {codec} makes", changed(good, attributes=codec)
+        squeezed = batch(b"a" * 50, b"b" * 50, key=key, codec=codec)
         yield f"codec {codec} cut off", with_body(squeezed, lambda body: body[:-3])
         yield f"codec {codec} with more behind it", with_body(squeezed, lambda body: body + b"xx")
         yield f"codec {codec}, count 3", changed(squeezed, records_count=3, last_offset_delta=2)
         yield f"codec {codec}, count 1", changed(squeezed, records_count=1, last_offset_delta=0)
     yield "control batch", batch(b"\0\0\0\0", key=b"\0\0\0\0", is_control=True)
-    yield "log append time bit", changed(GOOD, attributes=8)
-    yield "delete horizon bit", changed(GOOD, attributes=0x40)
-    yield "unused attributes", changed(GOOD, attributes=0x80)
-    yield "all unused attributes", changed(GOOD, attributes=-128)
-    yield "base offset -1", changed(GOOD, base_offset=-1)
+    yield "log append time bit", changed(good, attributes=8)
+    yield "delete horizon bit", changed(good, attributes=0x40)
+    yield "unused attributes", changed(good, attributes=0x80)
+    yield "all unused attributes", changed(good, attributes=-128)
+    yield "base offset -1", changed(good, base_offset=-1)
     yield "base offset 5 in two", changed(two, base_offset=5)
-    yield "body with a byte too many", with_body(GOOD, lambda body: body + b"\0")
-    yield "body without its last byte", with_body(GOOD, lambda body: body[:-1])
-    yield "record length 0", with_body(GOOD, lambda body: b"\0" + body[1:])
-    yield "record length too large", with_body(GOOD, lambda body: b"\x7e" + body[1:])
-    yield "record length negative", with_body(GOOD, lambda body: b"\x01" + body[1:])
-    yield "record attributes 1", with_body(GOOD, lambda body: body[:1] + b"\1" + body[2:])
-    yield "record offset delta 1", with_body(GOOD, lambda body: body[:3] + b"\2" + body[4:])
-    yield "key length -2", with_body(GOOD, lambda body: body[:4] + b"\3" + body[5:])
-    yield "key length large", with_body(GOOD, lambda body: body[:4] + b"\x7e" + body[5:])
-    yield "value length large", with_body(GOOD, lambda body: body[:5] + b"\x7e" + body[6:])
-    yield "headers count -1", with_body(GOOD, lambda body: body[:-1] + b"\1")
-    yield "headers count 1", with_body(GOOD, lambda body: body[:-1] + b"\2")
-    yield "base timestamp -1", batch(b"x", time_ms=-1)
-    yield "base timestamp -2", batch(b"x", time_ms=-2)
-    yield "timestamp 0", batch(b"x", time_ms=0)
+    yield "body with a byte too many", with_body(good, lambda body: body + b"\0")
+    yield "body without its last byte", with_body(good, lambda body: body[:-1])
+    yield "record length 0", with_body(good, lambda body: b"\0" + body[1:])
+    yield "record length too large", with_body(good, lambda body: b"\x7e" + body[1:])
+    yield "record length negative", with_body(good, lambda body: b"\x01" + body[1:])
+    yield "record attributes 1", with_body(good, lambda body: body[:1] + b"\1" + body[2:])
+    yield "record offset delta 1", with_body(good, lambda body: body[:3] + b"\2" + body[4:])
+    yield "key length -2", with_body(good, lambda body: body[:4] + b"\3" + body[5:])
+    yield "key length large", with_body(good, lambda body: body[:4] + b"\x7e" + body[5:])
+    yield (
+        "value length large",
+        with_body(good, lambda body: body[:value_at] + b"\x7e" + body[value_at + 1 :]),
+    )
+    yield "headers count -1", with_body(good, lambda body: body[:-1] + b"\1")
+    yield "headers count 1", with_body(good, lambda body: body[:-1] + b"\2")
+    yield "base timestamp -1", batch(b"x", key=key, time_ms=-1)
+    yield "base timestamp -2", batch(b"x", key=key, time_ms=-2)
+    yield "timestamp 0", batch(b"x", key=key, time_ms=0)
     yield "max timestamp too small", changed(two, max_timestamp=0)
     yield "max timestamp too large", changed(two, max_timestamp=TIME_MS + 99)
     yield "max timestamp -1", changed(two, max_timestamp=-1)
-    yield "timestamp in the year 33658", batch(b"x", time_ms=10**15)
+    yield "timestamp in the year 33658", batch(b"x", key=key, time_ms=10**15)
 
 
-BAD = dict(bad_batches())
+BAD = dict(bad_batches(None))
+BAD_WITH_KEYS = dict(bad_batches(b"key"))
 
 
 # Each has a partition of its own, so that one which is stored moves no other.
@@ -207,7 +212,7 @@ def produce_to_compacted(talk: Talk) -> None:
 @script(ApiKey.PRODUCE, versions=[3, 13])
 def produce_bad_batches_to_compacted(talk: Talk) -> None:
     topic = talk.topic("t", len(BAD), {"cleanup.policy": "compact"})
-    for index, (label, data) in enumerate(BAD.items()):
+    for index, (label, data) in enumerate(BAD_WITH_KEYS.items()):
         talk.ask(label, produce(topic, (index, data)))
 
 

@@ -1,0 +1,250 @@
+"""DescribeConfigs, AlterConfigs, IncrementalAlterConfigs: topics, brokers, groups and strangers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.compatibility.differential.scripting import script
+from tests.compatibility.differential.scripts.topics import VALUES
+from tests.compatibility.differential.talk import Talk
+
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages import alter_configs_request as legacy
+from ottla.protocol.messages import incremental_alter_configs_request as incremental
+from ottla.protocol.messages.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+
+TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
+KINDS = (TOPIC, BROKER, LOGGER, METRICS, GROUP, 0, 1, 64, -1)
+SET, DELETE, APPEND, SUBTRACT = range(4)
+SEVERAL = ["retention.ms", "cleanup.policy", "segment.bytes", "max.message.bytes"]
+
+Resource = tuple[int, str, Sequence[str] | None]
+
+
+def describe(
+    *resources: Resource, synonyms: bool = False, words: bool = False
+) -> DescribeConfigsRequest:
+    asked = [DescribeConfigsResource(*each) for each in resources]
+    return DescribeConfigsRequest(asked, synonyms, words)
+
+
+@script(ApiKey.DESCRIBE_CONFIGS)
+def describe_configs(talk: Talk) -> None:
+    plain = talk.topic("plain").name
+    chosen = talk.topic("chosen", 1, {"retention.ms": "1000", "cleanup.policy": "compact"}).name
+    for name, topic in (("plain", plain), ("chosen", chosen)):
+        talk.ask(f"{name}, all", describe((TOPIC, topic, None)))
+        talk.ask(f"{name}, all with synonyms", describe((TOPIC, topic, None), synonyms=True))
+        talk.ask(f"{name}, some", describe((TOPIC, topic, SEVERAL)))
+        talk.ask(f"{name}, documented", describe((TOPIC, topic, SEVERAL), words=True))
+        both = describe((TOPIC, topic, SEVERAL), synonyms=True, words=True)
+        talk.ask(f"{name}, both", both)
+        talk.ask(f"{name}, none", describe((TOPIC, topic, [])))
+        talk.ask(f"{name}, unknown key", describe((TOPIC, topic, ["nonsense", "retention.ms"])))
+        talk.ask(f"{name}, a key twice", describe((TOPIC, topic, ["retention.ms", "retention.ms"])))
+    talk.ask("unknown topic", describe((TOPIC, talk.name("none"), None)))
+    for name in ("", ".", "a b", "x" * 250, "__cluster_metadata"):
+        talk.ask(f"topic {name[:30]!r}", describe((TOPIC, name, ["retention.ms"])))
+    for kind in KINDS:
+        for name in ("", "1", "2", "x", talk.name("g")):
+            keys = ["retention.ms", "log.retention.ms", "root", "interval.ms"]
+            shown = f"kind {kind}, name {talk.names.in_text(name)!r}"
+            talk.ask(shown, describe((kind, name, keys), synonyms=True))
+    broker = ["log.retention.ms", "num.partitions", "message.max.bytes", "node.id", "broker.id"]
+    talk.ask("broker, some", describe((BROKER, "1", broker), synonyms=True))
+    talk.ask("broker, documented", describe((BROKER, "1", broker), words=True))
+    talk.ask("all brokers, some", describe((BROKER, "", broker), synonyms=True))
+    talk.ask("group, all", describe((GROUP, talk.name("g"), None), synonyms=True))
+    talk.ask("metrics, all", describe((METRICS, talk.name("m"), None), synonyms=True))
+    talk.ask("nothing", describe())
+    talk.ask("two topics", describe((TOPIC, plain, SEVERAL), (TOPIC, chosen, SEVERAL)))
+    talk.ask("one twice", describe((TOPIC, plain, SEVERAL), (TOPIC, plain, ["preallocate"])))
+    stranger = (TOPIC, talk.name("none"), None)
+    talk.ask("good and bad", describe(stranger, (TOPIC, plain, SEVERAL), (64, "x", None)))
+
+
+@script(ApiKey.DESCRIBE_CONFIGS, versions=[4])
+def describe_broker_configs(talk: Talk) -> None:
+    talk.ask("broker, all", describe((BROKER, "1", None), synonyms=True))
+    talk.ask("all brokers, all", describe((BROKER, "", None), synonyms=True))
+
+
+Change = tuple[str, int, str | None]
+
+
+def change(
+    *resources: tuple[int, str, Sequence[Change]], dry: bool = False
+) -> incremental.IncrementalAlterConfigsRequest:
+    asked = [
+        incremental.AlterConfigsResource(
+            kind, name, [incremental.AlterableConfig(*each) for each in changes]
+        )
+        for kind, name, changes in resources
+    ]
+    return incremental.IncrementalAlterConfigsRequest(asked, dry)
+
+
+@script(ApiKey.INCREMENTAL_ALTER_CONFIGS)
+def incremental_alter_configs(talk: Talk) -> None:
+    topic, none = talk.topic("t").name, talk.name("none")
+    for key, values in VALUES.items():
+        for value in values:
+            request = change((TOPIC, topic, [(key, SET, value)]), dry=True)
+            talk.ask(f"dry: {key} = {value!r}"[:70], request)
+
+    def ask(label: str, *changes: Change) -> None:
+        """And what is set afterwards."""
+        talk.ask(label, change((TOPIC, topic, changes)))
+        talk.settle()
+        keys = ["retention.ms", "cleanup.policy", "leader.replication.throttled.replicas"]
+        talk.ask(f"{label}: after", describe((TOPIC, topic, keys), synonyms=True), version=4)
+
+    ask("set", ("retention.ms", SET, "1000"))
+    ask("set again", ("retention.ms", SET, "1000"))
+    ask("delete", ("retention.ms", DELETE, None))
+    ask("delete again", ("retention.ms", DELETE, None))
+    ask("delete with a value", ("retention.ms", DELETE, "7"))
+    ask("delete unknown", ("nonsense", DELETE, None))
+    ask("append to the default", ("cleanup.policy", APPEND, "compact"))
+    ask("append again", ("cleanup.policy", APPEND, "compact"))
+    ask("subtract", ("cleanup.policy", SUBTRACT, "delete"))
+    ask("subtract what is not there", ("cleanup.policy", SUBTRACT, "delete"))
+    ask("subtract the last", ("cleanup.policy", SUBTRACT, "compact"))
+    ask("append nothing", ("cleanup.policy", APPEND, ""))
+    ask("append nonsense", ("cleanup.policy", APPEND, "x"))
+    ask("append null", ("cleanup.policy", APPEND, None))
+    ask("append to no list", ("retention.ms", APPEND, "5"))
+    ask("subtract from no list", ("retention.ms", SUBTRACT, "5"))
+    ask("append several", ("leader.replication.throttled.replicas", APPEND, "0:1,1:1"))
+    ask("subtract several", ("leader.replication.throttled.replicas", SUBTRACT, "0:1,5:1"))
+    ask("set null", ("retention.ms", SET, None))
+    for operation in (4, 127, -1):
+        ask(f"operation {operation}", ("retention.ms", operation, "1"))
+    ask("two", ("retention.ms", SET, "5"), ("cleanup.policy", SET, "compact"))
+    ask("good and bad", ("retention.ms", SET, "6"), ("cleanup.policy", SET, "x"))
+    ask("a key twice", ("retention.ms", SET, "7"), ("retention.ms", SET, "8"))
+    ask("a key set and deleted", ("retention.ms", SET, "7"), ("retention.ms", DELETE, None))
+    ask("nothing")
+    talk.ask("no resources", change())
+    talk.ask("unknown topic", change((TOPIC, none, [("retention.ms", SET, "1")])))
+    talk.ask("unknown topic, nothing", change((TOPIC, none, [])))
+    for name in ("", ".", "a b", "__cluster_metadata"):
+        talk.ask(f"topic {name!r}", change((TOPIC, name, [("retention.ms", SET, "1")])))
+    one = (TOPIC, topic, [("retention.ms", SET, "1")])
+    talk.ask("a resource twice", change(one, one))
+    talk.ask("good and bad resources", change((TOPIC, none, [("retention.ms", SET, "1")]), one))
+    for kind in KINDS[1:]:
+        for name in ("", "1", "2", "x"):
+            request = change((kind, name, [("nonsense", SET, "1")]), dry=True)
+            talk.ask(f"kind {kind}, name {name!r}", request)
+
+
+BROKER_VALUES: dict[str, list[str | None]] = {
+    "log.retention.ms": ["1000", "x", None],
+    "message.max.bytes": ["1000", "-1"],
+    "num.partitions": ["2"],
+    "log.cleaner.threads": ["0", "1", "2"],
+    "num.io.threads": ["0", "2", "1"],
+    "listeners": ["PLAINTEXT://:1"],
+    "log.dirs": ["/tmp"],
+    "node.id": ["2"],
+    "background.threads": ["2", "3"],
+    "max.connections": ["0", "-1", "10"],
+    "max.connections.per.ip.overrides": ["x", "1.2.3.4:5", ""],
+    "min.insync.replicas": ["1", "0"],
+    "leader.replication.throttled.rate": ["-1", "100"],
+    "unclean.leader.election.enable": ["true"],
+    "log.segment.bytes": ["1", "1048576"],
+    "retention.ms": ["1"],
+    "cordoned.log.dirs": ["*", "/x", ""],
+    "transaction.state.log.num.partitions": ["1"],
+}  # fmt: skip
+
+
+@script(ApiKey.INCREMENTAL_ALTER_CONFIGS)
+def alter_broker_configs(talk: Talk) -> None:
+    for name in ("1", ""):
+        for key, values in BROKER_VALUES.items():
+            for value in values:
+                request = change((BROKER, name, [(key, SET, value)]), dry=True)
+                talk.ask(f"dry: {key} = {value!r} of {name!r}", request)
+    for name in ("", "1"):
+        keys = ["background.threads", "log.retention.ms"]
+        two = change((BROKER, name, [("background.threads", SET, "3")]))
+        talk.ask(f"set of {name!r}", two)
+        talk.settle()
+        for asked in ("", "1"):
+            after = describe((BROKER, asked, keys), synonyms=True)
+            talk.ask(f"set of {name!r}: {asked!r} after", after, version=4)
+        talk.ask(
+            f"deleted of {name!r}", change((BROKER, name, [("background.threads", DELETE, None)]))
+        )
+    group = talk.name("g")
+    for value in ("1000", "45000", "60000", "60001", "0", "x", None):
+        key = "consumer.session.timeout.ms"
+        request = change((GROUP, group, [(key, SET, value)]), dry=True)
+        talk.ask(f"dry: {key} = {value!r} of a group", request)
+    for value in ("1000", "5000", "15000", "x"):
+        key = "consumer.heartbeat.interval.ms"
+        request = change((GROUP, group, [(key, SET, value)]), dry=True)
+        talk.ask(f"dry: {key} = {value!r} of a group", request)
+    for key, value in (
+        ("metrics", "*"),
+        ("interval.ms", "100"),
+        ("interval.ms", "1"),
+        ("match", "x"),
+        ("match", "client_id=a"),
+    ):
+        request = change((METRICS, talk.name("m"), [(key, SET, value)]), dry=True)
+        talk.ask(f"dry: {key} = {value!r} of metrics", request)
+    talk.ask("group set", change((GROUP, group, [("consumer.heartbeat.interval.ms", SET, "6000")])))
+    talk.settle()
+    after = describe((GROUP, group, ["consumer.heartbeat.interval.ms"]), synonyms=True)
+    talk.ask("group set: after", after, version=4)
+
+
+def replace(
+    *resources: tuple[int, str, Sequence[tuple[str, str | None]]], dry: bool = False
+) -> legacy.AlterConfigsRequest:
+    asked = [
+        legacy.AlterConfigsResource(kind, name, [legacy.AlterableConfig(*each) for each in configs])
+        for kind, name, configs in resources
+    ]
+    return legacy.AlterConfigsRequest(asked, dry)
+
+
+@script(ApiKey.ALTER_CONFIGS)
+def alter_configs(talk: Talk) -> None:
+    topic, none = talk.topic("t").name, talk.name("none")
+    for key, values in VALUES.items():
+        for value in values:
+            request = replace((TOPIC, topic, [(key, value)]), dry=True)
+            talk.ask(f"dry: {key} = {value!r}"[:70], request)
+
+    def ask(label: str, *configs: tuple[str, str | None]) -> None:
+        talk.ask(label, replace((TOPIC, topic, configs)))
+        talk.settle()
+        keys = ["retention.ms", "cleanup.policy"]
+        talk.ask(f"{label}: after", describe((TOPIC, topic, keys), synonyms=True), version=4)
+
+    ask("one", ("retention.ms", "1000"))
+    ask("another", ("cleanup.policy", "compact"))
+    ask("both", ("retention.ms", "1000"), ("cleanup.policy", "compact"))
+    ask("good and bad", ("retention.ms", "2000"), ("cleanup.policy", "x"))
+    ask("a key twice", ("retention.ms", "1"), ("retention.ms", "2"))
+    ask("null", ("retention.ms", None))
+    ask("nothing")
+    talk.ask("no resources", replace())
+    talk.ask("unknown topic", replace((TOPIC, none, [("retention.ms", "1")])))
+    talk.ask("no name", replace((TOPIC, "", [("retention.ms", "1")])))
+    one = (TOPIC, topic, [("retention.ms", "1")])
+    # A resource twice is not asked: Kafka never answers it.
+    talk.ask("good and bad resources", replace((TOPIC, none, [("retention.ms", "1")]), one))
+    for kind in KINDS[1:]:
+        for name in ("", "1", "2", "x"):
+            talk.ask(
+                f"kind {kind}, name {name!r}", replace((kind, name, [("nonsense", "1")]), dry=True)
+            )

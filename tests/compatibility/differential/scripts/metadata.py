@@ -1,0 +1,94 @@
+"""Metadata: by name, by id, all, none; names that cannot be; topics made on the way."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+from tests.compatibility.differential.scripting import script
+from tests.compatibility.differential.talk import Talk
+
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+
+UNKNOWN_ID = b"0123456789abcdef"
+BAD_NAMES = (
+    "",
+    ".",
+    "..",
+    "a b",
+    "a/b",
+    "é",
+    "x" * 249,
+    "x" * 250,
+    "a\nb",
+    "a\0b",
+    "__cluster_metadata",
+)
+
+
+def named(*names: str, create: bool = False, **flags: bool) -> MetadataRequest:
+    topics = [MetadataRequestTopic(bytes(16), name) for name in names]
+    return MetadataRequest(
+        topics, create, flags.get("cluster_operations", False), flags.get("topic_operations", False)
+    )
+
+
+def by_id(*topics: tuple[bytes, str | None]) -> MetadataRequest:
+    return MetadataRequest([MetadataRequestTopic(*each) for each in topics], False)
+
+
+@script(ApiKey.METADATA)
+def metadata(talk: Talk) -> None:
+    one, two = talk.topic("one"), talk.topic("two", 3)
+    none = talk.name("none")
+    talk.ask("one topic", named(one.name))
+    talk.ask("two topics", named(one.name, two.name))
+    talk.ask("two topics, other order", named(two.name, one.name))
+    talk.ask("a topic twice", named(one.name, one.name))
+    talk.ask("unknown", named(none))
+    talk.ask("known and unknown", named(none, one.name))
+    for name in BAD_NAMES:
+        talk.ask(f"name {name[:30]!r} of {len(name)}", named(name))
+    talk.ask("cluster operations", named(one.name, cluster_operations=True))
+    talk.ask("topic operations", named(one.name, topic_operations=True))
+    talk.ask("topic operations of an unknown one", named(none, topic_operations=True))
+    talk.ask("all operations", named(one.name, cluster_operations=True, topic_operations=True))
+    talk.ask("no topics", MetadataRequest([], False), shown=only_own(talk))
+    talk.ask("all topics", MetadataRequest(None, False), shown=only_own(talk))
+    everything = MetadataRequest(None, False, True, True)
+    talk.ask("all topics, all operations", everything, shown=only_own(talk))
+    talk.ask("by id", by_id((one.id, None)))
+    talk.ask("by ids", by_id((two.id, None), (one.id, None)))
+    talk.ask("by id twice", by_id((one.id, None), (one.id, None)))
+    talk.ask("by unknown id", by_id((UNKNOWN_ID, None)))
+    talk.ask("by known and unknown id", by_id((UNKNOWN_ID, None), (one.id, None)))
+    talk.ask("by id and name", by_id((one.id, one.name)))
+    talk.ask("by id and other name", by_id((one.id, two.name)))
+    talk.ask("by unknown id and name", by_id((UNKNOWN_ID, one.name)))
+    talk.ask("one by id, one by name", by_id((one.id, None), (bytes(16), two.name)))
+    talk.ask("no name, no id", by_id((bytes(16), None)))
+    talk.ask("id 1", by_id((bytes(15) + b"\1", None)))
+
+
+@script(ApiKey.METADATA)
+def metadata_makes_topics(talk: Talk) -> None:
+    """What the first question says is left to chance: the topic may be there already."""
+    one = talk.name("one")
+    talk.ask("not allowed", named(one, create=False))
+    talk.ask("bad names", named("a b", "", "x" * 250, create=True))
+    talk.ask("in small and large letters", named("__cluster_metadata", create=True))
+    talk.quietly(named(one, create=True), 4)
+    talk.until(named(one), 4, lambda answer: answer.topics[0].error_code == 0, "creation")
+    talk.await_leaders(one, 1)
+    talk.ask("made", named(one, create=True))
+
+
+def only_own(talk: Talk) -> Any:
+    def shown(answer: Any) -> Any:
+        out = copy(answer)
+        own = [each for each in answer.topics if (each.name or "").startswith(talk.name(""))]
+        out.topics = own
+        return out
+
+    return shown
