@@ -277,7 +277,8 @@ class ClassicGroup:
         return None
 
     def tombstones(self) -> list[CoordinatorRecord]:
-        return [] if self.stored is None else [tombstone(GroupMetadataKey(self.group_id))]
+        """Also for a group that only held offsets: Kafka keeps it until it reads this."""
+        return [tombstone(GroupMetadataKey(self.group_id))]
 
     # What the members subscribe to.
 
