@@ -51,7 +51,7 @@ def world(request: pytest.FixtureRequest) -> Iterator[World]:
         kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
         bootstrap = kafka.bootstrap
     with RawClient(bootstrap) as client:
-        yield World(client)
+        yield World.new(client)
 
 
 @pytest.fixture

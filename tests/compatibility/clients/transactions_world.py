@@ -76,20 +76,25 @@ def settled(ask: Callable[[], Any], code_of: Callable[[Any], ErrorCode] = lambda
 
 @dataclass
 class World:
-    """One broker, and names that nobody else uses there."""
+    """One broker, and names there: those of a new world are nobody else's."""
 
     client: RawClient
+    topic: str
+    transactional_id: str
+    group: str
+    topic_id: bytes = bytes(16)
+    timeout_ms: int = 60_000
 
-    def __post_init__(self) -> None:
-        number = next(numbers)
-        self.topic = f"topic-{number}-{time.time_ns()}"
-        self.transactional_id = f"id-{number}-{time.time_ns()}"
-        self.group = f"group-{number}-{time.time_ns()}"
-        self.topic_id = self.client.create_topic(self.topic, partitions=2)
-        for key, kind in ((self.transactional_id, 1), (self.group, 0)):
-            self.find_coordinator(key, kind)
+    @classmethod
+    def new(cls, client: RawClient) -> World:
+        number = f"{next(numbers)}-{time.time_ns()}"
+        topic_id = client.create_topic(f"topic-{number}", partitions=2)
+        world = cls(client, f"topic-{number}", f"id-{number}", f"group-{number}", topic_id)
+        for key, kind in ((world.transactional_id, 1), (world.group, 0)):
+            world.find_coordinator(key, kind)
         for partition in (0, 1):
-            self.wait_led(partition)
+            world.wait_led(partition)
+        return world
 
     def find_coordinator(self, key: str, kind: int) -> None:
         request = FindCoordinatorRequest(key, kind)
@@ -105,12 +110,13 @@ class World:
         self,
         expected: Begun | None = None,
         *,
-        timeout_ms: int = 60_000,
+        timeout_ms: int | None = None,
         transactional_id: str | None = None,
         version: int = 5,
     ) -> Begun:
         request = InitProducerIdRequest(
-            self.transactional_id if transactional_id is None else transactional_id, timeout_ms
+            self.transactional_id if transactional_id is None else transactional_id,
+            self.timeout_ms if timeout_ms is None else timeout_ms,
         )
         if expected is not None:
             request.producer_id, request.producer_epoch = expected[1:]
