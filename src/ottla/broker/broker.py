@@ -44,6 +44,7 @@ from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.dispatch import Dispatcher
 from ottla.handlers.parts import Parts
 from ottla.handlers.quotas.client_quotas import ClientQuotas
+from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.changes import Changes
 from ottla.metadata.features import SUPPORTED
@@ -175,6 +176,7 @@ class Broker:
             markers,
             ClientQuotas(image, self.config, self.clock),
             self._build_moves(),
+            ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock),
         )
         self.replicas.listeners += [self.groups, self.transactions]
         self.network = Network(
@@ -183,6 +185,7 @@ class Broker:
         self.network.gate.limits = limits(self.config, image.quotas)
         self.publisher.subscribe(self.topic_settings.changed)
         self.publisher.subscribe(self.parts.quotas.changed)
+        self.publisher.subscribe(self.parts.telemetry.changed)
         self.publisher.subscribe(self.parts.topic_answers.forget)
         self.publisher.subscribe(group_settings.changed)
         self.publisher.subscribe(self._metadata_changed)

@@ -25,6 +25,7 @@ from ottla.protocol.messages.api_versions_response import (
     SupportedFeatureKey,
 )
 
+TELEMETRY = (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY)
 SOFTWARE_WORD = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
@@ -34,7 +35,7 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
         note_software(request, context)
     image = context.parts.metadata
     return ApiVersionsResponse(
-        api_keys=[announced_range(key) for key in sorted(SERVED)],
+        api_keys=[announced_range(key) for key in announced_keys(context)],
         supported_features=[
             SupportedFeatureKey(name, versions.least, versions.greatest)
             for name, versions in sorted(SUPPORTED.items())
@@ -46,6 +47,13 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
             for name, level in sorted(image.features.items())
         ],
     )
+
+
+def announced_keys(context: Context) -> list[ApiKey]:
+    """All that are served; but clients need not ask for metrics that nobody has subscribed to."""
+    if context.parts.telemetry.has_subscriptions:
+        return sorted(SERVED)
+    return [key for key in sorted(SERVED) if key not in TELEMETRY]
 
 
 def announced_range(key: ApiKey) -> ApiVersion:

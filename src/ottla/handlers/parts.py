@@ -14,6 +14,7 @@ from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.service import TransactionCoordinator
 from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.quotas.client_quotas import ClientQuotas
+from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -50,6 +51,7 @@ class Parts:
     markers: MarkerWriter
     quotas: ClientQuotas
     directory_moves: DirectoryMoves
+    telemetry: ClientTelemetry
 
     def __post_init__(self) -> None:
         self.fetch_sessions.on_eviction = self._forget_session

@@ -15,14 +15,18 @@ from tests.compatibility.clients.foreign.kafka_python import KafkaAdminClient, K
 from tests.compatibility.clients.foreign.librdkafka import QUIET, Librdkafka
 from tests.support.java_clients import JavaClients, Printed, run_tool
 from tests.support.oracle import Oracle
+from tests.support.wire_tap import WireTap
 
 PATIENCE_S = 30.0
 TOOLS = "org.apache.kafka.tools."
 
 
 class Cluster:
-    def __init__(self, bootstrap: str, oracle: Oracle | None = None) -> None:
+    def __init__(
+        self, bootstrap: str, oracle: Oracle | None = None, tap: WireTap | None = None
+    ) -> None:
         self.bootstrap = bootstrap
+        self._tap = tap
         self._oracle = oracle
         self.librdkafka = Librdkafka(bootstrap)
         self.kafka_python = KafkaPython(bootstrap)
@@ -60,6 +64,12 @@ class Cluster:
                 await asyncio.sleep(0)  # its connections end
 
         return run(ask())
+
+    @property
+    def tap(self) -> WireTap:
+        """Hears what clients send to the broker."""
+        assert self._tap is not None, "nobody listens in"
+        return self._tap
 
     # Java
 

@@ -46,7 +46,7 @@ def told(
             port=tap.broker_port,
         ) as broker,
     ):
-        cluster = Cluster(broker.bootstrap_servers, oracle)
+        cluster = Cluster(broker.bootstrap_servers, oracle, tap)
         sights: dict[str, Sight] = {}
 
         def attempt(story: Story, work: Callable[[], object]) -> None:

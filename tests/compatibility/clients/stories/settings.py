@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 from confluent_kafka import Producer
@@ -82,6 +83,28 @@ def a_metrics_subscription_is_listed(on: Cluster) -> Sight:
             return "listed" in str(admin.list_config_resources(["CLIENT_METRICS"]))
 
     return is_listed
+
+
+@shows(
+    by=JAVA,
+    does=[ApiKey.INCREMENTAL_ALTER_CONFIGS],
+    seen_by=LIBRDKAFKA,
+    sees=[ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY],
+)
+def wanted_metrics_are_pushed(on: Cluster) -> Sight:
+    words = ("--name", "pushed", "--metrics", "*", "--interval", "100")
+    on.tool("ClientMetricsCommand", "--alter", *words, "--match", "client_id=rdkafka-pushing.*")
+    looks = itertools.count()
+
+    def are_pushed() -> bool:
+        name = f"rdkafka-pushing-{next(looks)}"
+        producer = Producer({"bootstrap.servers": on.bootstrap, "client.id": name, **QUIET})
+        producer.produce("of-pushing", b"x")
+        producer.flush(PATIENCE_S)
+        wait_until(lambda: bool(on.tap.versions(ApiKey.PUSH_TELEMETRY, name)), "it pushes metrics")
+        return True
+
+    return are_pushed
 
 
 @shows(

@@ -1,0 +1,36 @@
+"""GetTelemetrySubscriptions (key 71), version 0: which metrics to push, and how often."""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.get_telemetry_subscriptions_request import (
+    GetTelemetrySubscriptionsRequest,
+)
+from ottla.protocol.messages.get_telemetry_subscriptions_response import (
+    GetTelemetrySubscriptionsResponse,
+)
+from ottla.protocol.records.compression import Codec
+
+ACCEPTED_CODECS = (Codec.ZSTD, Codec.LZ4, Codec.GZIP, Codec.SNAPPY)  # the best first
+
+
+@handles(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, versions=range(0, 1))
+def get_telemetry_subscriptions(
+    request: GetTelemetrySubscriptionsRequest, context: Context
+) -> GetTelemetrySubscriptionsResponse:
+    telemetry = context.parts.telemetry
+    instance_id, wish = telemetry.subscribe(context, request.client_instance_id)
+    return GetTelemetrySubscriptionsResponse(
+        0,
+        ErrorCode.NONE,
+        instance_id,
+        wish.id,
+        ACCEPTED_CODECS,
+        wish.interval_ms,
+        telemetry.bytes_max,
+        delta_temporality=True,
+        requested_metrics=wish.metrics,
+    )

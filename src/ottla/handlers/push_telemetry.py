@@ -1,0 +1,22 @@
+"""PushTelemetry (key 72), version 0: metrics of a client, in OpenTelemetry's form."""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages.push_telemetry_request import PushTelemetryRequest
+from ottla.protocol.messages.push_telemetry_response import PushTelemetryResponse
+
+
+@handles(ApiKey.PUSH_TELEMETRY, versions=range(0, 1))
+def push_telemetry(request: PushTelemetryRequest, context: Context) -> PushTelemetryResponse:
+    context.parts.telemetry.push(
+        context,
+        request.client_instance_id,
+        request.subscription_id,
+        request.compression_type,
+        request.metrics,
+        is_terminating=request.terminating,
+    )
+    return PushTelemetryResponse()

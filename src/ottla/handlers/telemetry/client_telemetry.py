@@ -1,0 +1,203 @@
+"""The clients that push metrics, and what came of it.
+
+Owns      which clients are known and what each was asked for: in memory, bounded in number.
+Promises  a client that pushes too early, too much, or what it was not asked for, is told so and
+          costs little; what it pushes is unpacked within bounds.
+Leaves    what is done with the metrics to `receivers`, who get each set unpacked, as
+          OpenTelemetry's bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from ottla.base.clock import Clock
+from ottla.base.uuids import random_uuid
+from ottla.handlers.context import Context
+from ottla.handlers.telemetry.otlp import count_metrics
+from ottla.handlers.telemetry.subscriptions import (
+    Subscription,
+    Wish,
+    client_properties,
+    subscription_of,
+    wish_for,
+)
+from ottla.metadata.changes import Changes
+from ottla.metadata.image import Image
+from ottla.metadata.records import ResourceType
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
+from ottla.protocol.records.compression import decompress
+
+INSTANCES_MAX = 16_384
+KEPT_MS = 60_000  # or three intervals, if that is longer
+UNPACKED_FACTOR_MAX = 32  # metrics are text that repeats itself
+Receiver = Callable[[Context, bytes, memoryview], None]
+ASK_AGAIN = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+
+
+class Instance:
+    """One client, by the id that it was given."""
+
+    __slots__ = (
+        "asked_ms",
+        "has_asked",
+        "is_terminating",
+        "last_error",
+        "pushed_ms",
+        "seen_ms",
+        "version",
+        "wish",
+    )
+
+    def __init__(self, wish: Wish, version: int, now_ms: int) -> None:
+        self.wish = wish
+        self.version = version  # of the subscriptions
+        self.asked_ms = self.pushed_ms = -wish.interval_ms
+        self.has_asked = False  # since the last push
+        self.seen_ms = now_ms
+        self.is_terminating = False
+        self.last_error = ErrorCode.NONE
+
+    def is_forgotten(self, now_ms: int) -> bool:
+        return now_ms - self.seen_ms > max(KEPT_MS, 3 * self.wish.interval_ms)
+
+    def may_ask(self, now_ms: int) -> bool:
+        """After an error that tells it to, a client may ask again at once."""
+        last_ms = max(self.asked_ms, self.pushed_ms)
+        return now_ms - last_ms >= self.wish.interval_ms or self.last_error in ASK_AGAIN
+
+    def may_push(self, now_ms: int) -> bool:
+        """The first time after asking it may come early: clients spread their pushes."""
+        return self.has_asked or now_ms - self.pushed_ms >= self.wish.interval_ms
+
+
+class ClientTelemetry:
+    def __init__(self, image: Image, bytes_max: int, clock: Clock) -> None:
+        self.bytes_max = bytes_max
+        self.receivers: list[Receiver] = []
+        self.counts: Counter[str] = Counter()  # pushes, bytes, metrics, and refusals by code
+        self._clock = clock
+        self._subscriptions: dict[str, Subscription] = {}
+        self._version = 0
+        self._instances: dict[bytes, Instance] = {}  # the one seen last comes last
+        self._read_subscriptions(image)
+
+    def changed(self, image: Image, changes: Changes) -> None:
+        if any(resource.type == ResourceType.CLIENT_METRICS for resource in changes.configs):
+            self._read_subscriptions(image)
+
+    def _read_subscriptions(self, image: Image) -> None:
+        self._version += 1
+        self._subscriptions = {
+            resource.name: subscription_of(settings)
+            for resource, settings in image.configs.items()
+            if resource.type == ResourceType.CLIENT_METRICS
+        }
+
+    @property
+    def has_subscriptions(self) -> bool:
+        return bool(self._subscriptions)
+
+    def __len__(self) -> int:
+        return len(self._instances)
+
+    # What clients ask and push
+
+    def subscribe(self, context: Context, instance_id: bytes) -> tuple[bytes, Wish]:
+        """What a client is to push. One without an id is given one."""
+        known_id = instance_id if any(instance_id) else random_uuid()
+        now_ms = self._now_ms()
+        instance = self._instance(context, known_id, now_ms)
+        if not instance.may_ask(now_ms):
+            raise self._refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
+        instance.asked_ms, instance.has_asked = now_ms, True
+        instance.last_error = ErrorCode.NONE
+        return known_id, instance.wish
+
+    def push(
+        self,
+        context: Context,
+        instance_id: bytes,
+        wish_id: int,
+        codec: int,
+        data: bytes,
+        *,
+        is_terminating: bool,
+    ) -> None:
+        if not any(instance_id[:15]):  # all zero, or the id that Kafka keeps for itself
+            raise self._refused(ErrorCode.INVALID_REQUEST)
+        now_ms = self._now_ms()
+        instance = self._instance(context, instance_id, now_ms)
+        try:
+            self._check(instance, wish_id, codec, len(data), is_terminating, now_ms)
+            self._receive(context, instance_id, codec, data)
+        except BrokerError as error:
+            instance.last_error = error.code
+            raise
+        finally:
+            instance.is_terminating = is_terminating
+        instance.last_error = ErrorCode.NONE
+
+    def _check(
+        self,
+        instance: Instance,
+        wish_id: int,
+        codec: int,
+        size: int,
+        is_terminating: bool,
+        now_ms: int,
+    ) -> None:
+        if instance.is_terminating:
+            raise self._refused(ErrorCode.INVALID_REQUEST)
+        if instance.may_push(now_ms):
+            instance.pushed_ms, instance.has_asked = now_ms, False
+        elif not is_terminating:
+            raise self._refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
+        if wish_id != instance.wish.id:
+            raise self._refused(ErrorCode.UNKNOWN_SUBSCRIPTION_ID)
+        if not 0 <= codec <= 4:
+            raise self._refused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        if size > self.bytes_max:
+            raise self._refused(ErrorCode.TELEMETRY_TOO_LARGE)
+
+    def _receive(self, context: Context, instance_id: bytes, codec: int, data: bytes) -> None:
+        self.counts["pushes"] += 1
+        if not len(data):
+            return
+        try:
+            unpacked = memoryview(decompress(codec, data, UNPACKED_FACTOR_MAX * self.bytes_max))
+            self.counts["metrics"] += count_metrics(unpacked)
+        except (InvalidBatch, MalformedMessage) as error:
+            raise self._refused(ErrorCode.INVALID_RECORD) from error
+        self.counts["bytes"] += len(data)
+        for receive in self.receivers:
+            receive(context, instance_id, unpacked)
+
+    def _refused(self, code: ErrorCode) -> BrokerError:
+        self.counts[code.name] += 1
+        return BrokerError(code)
+
+    # Who is known
+
+    def _instance(self, context: Context, instance_id: bytes, now_ms: int) -> Instance:
+        instance = self._instances.pop(instance_id, None)
+        if instance is None or instance.is_forgotten(now_ms) or instance.version != self._version:
+            properties = client_properties(context, instance_id)
+            wish = wish_for(instance_id, properties, self._subscriptions.values())
+            instance = Instance(wish, self._version, now_ms)
+        instance.seen_ms = now_ms
+        self._instances[instance_id] = instance
+        self._forget_old(now_ms)
+        return instance
+
+    def _forget_old(self, now_ms: int) -> None:
+        while True:
+            oldest_id, oldest = next(iter(self._instances.items()))
+            if len(self._instances) <= INSTANCES_MAX and not oldest.is_forgotten(now_ms):
+                return
+            del self._instances[oldest_id]
+
+    def _now_ms(self) -> int:
+        return int(self._clock.monotonic_s() * 1000)
