@@ -27,6 +27,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import NO_PRODUCER_ID, NO_SEQUENCE, iterate_headers
 from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import EndMarker, build_end_marker, read_end_marker
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
@@ -84,9 +85,10 @@ class Status(Enum):
 class Shard(Generic[S]):
     """One partition of the internal topic and the state that its records amount to."""
 
-    def __init__(self, partition: Partition, state: S) -> None:
+    def __init__(self, partition: Partition, state: S, codec: int = Codec.NONE) -> None:
         self.partition = partition
         self.state = state
+        self.codec = codec
         self.status = Status.LOADING
         self.leader_epoch = partition.leader_epoch
 
@@ -100,7 +102,7 @@ class Shard(Generic[S]):
         """Append and apply; the offset that must be replicated before anybody is told."""
         if not records:
             return self.partition.log.log_end_offset
-        appended = self._append(encode_batch(records, now_ms, writer), by)
+        appended = self._append(encode_batch(records, now_ms, writer, self.codec), by)
         for at, record in enumerate(records):
             self.state.apply(record, writer, appended.first_offset + at)
         return appended.last_offset + 1
@@ -147,12 +149,14 @@ class Runtime(Generic[S]):
         make_state: Callable[[int], S],
         count_partitions: Callable[[], int],
         now_ms: Callable[[], int],
+        codec: int = Codec.NONE,
     ) -> None:
         self.topic = topic
         self.types = types
         self._make_state = make_state
         self._count_partitions = count_partitions
         self._now_ms = now_ms
+        self._codec = codec
         self._shards: dict[int, Shard[S]] = {}
 
     def shard_number(self, key: str) -> int:
@@ -187,7 +191,7 @@ class Runtime(Generic[S]):
         """
         number = partition.name.partition
         self.resign(number)
-        shard = Shard(partition, self._make_state(number))
+        shard = Shard(partition, self._make_state(number), self._codec)
         self._shards[number] = shard
         return self._load(number, shard)
 
@@ -210,13 +214,16 @@ class Runtime(Generic[S]):
             shard.state.unloaded()
 
 
-def encode_batch(records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer) -> bytearray:
+def encode_batch(
+    records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer, codec: int = Codec.NONE
+) -> bytearray:
     rows = [
         Record(at, now_ms, encode_key(record.key), encode_value(record), ())
         for at, record in enumerate(records)
     ]
     return build_batch(
         rows,
+        codec=codec,
         producer_id=writer.producer_id,
         producer_epoch=writer.epoch,
         base_sequence=NO_SEQUENCE,

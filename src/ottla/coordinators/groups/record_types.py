@@ -5,46 +5,26 @@ Share groups (10 to 15) and streams groups (17 to 23) are passed over when a log
 
 from __future__ import annotations
 
+from ottla.coordinators.groups.consumer.kinds import (
+    CurrentKey,
+    CurrentValue,
+    GroupKey,
+    GroupValue,
+    MemberKey,
+    MemberValue,
+    PartitionMetadataKey,
+    RegexKey,
+    RegexValue,
+    TargetEpochKey,
+    TargetEpochValue,
+    TargetKey,
+    TargetValue,
+)
 from ottla.coordinators.records import CoordinatorRecord, RecordType, RecordTypes
 from ottla.metadata import topic_names
 from ottla.protocol.message import Message
-from ottla.protocol.messages.consumer_group_current_member_assignment_key import (
-    ConsumerGroupCurrentMemberAssignmentKey,
-)
-from ottla.protocol.messages.consumer_group_current_member_assignment_value import (
-    ConsumerGroupCurrentMemberAssignmentValue,
-)
-from ottla.protocol.messages.consumer_group_member_metadata_key import (
-    ConsumerGroupMemberMetadataKey,
-)
-from ottla.protocol.messages.consumer_group_member_metadata_value import (
-    ConsumerGroupMemberMetadataValue,
-)
-from ottla.protocol.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
-from ottla.protocol.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
-from ottla.protocol.messages.consumer_group_partition_metadata_key import (
-    ConsumerGroupPartitionMetadataKey,
-)
 from ottla.protocol.messages.consumer_group_partition_metadata_value import (
     ConsumerGroupPartitionMetadataValue,
-)
-from ottla.protocol.messages.consumer_group_regular_expression_key import (
-    ConsumerGroupRegularExpressionKey,
-)
-from ottla.protocol.messages.consumer_group_regular_expression_value import (
-    ConsumerGroupRegularExpressionValue,
-)
-from ottla.protocol.messages.consumer_group_target_assignment_member_key import (
-    ConsumerGroupTargetAssignmentMemberKey,
-)
-from ottla.protocol.messages.consumer_group_target_assignment_member_value import (
-    ConsumerGroupTargetAssignmentMemberValue,
-)
-from ottla.protocol.messages.consumer_group_target_assignment_metadata_key import (
-    ConsumerGroupTargetAssignmentMetadataKey,
-)
-from ottla.protocol.messages.consumer_group_target_assignment_metadata_value import (
-    ConsumerGroupTargetAssignmentMetadataValue,
 )
 from ottla.protocol.messages.group_metadata_key import GroupMetadataKey
 from ottla.protocol.messages.group_metadata_value import GroupMetadataValue
@@ -63,18 +43,14 @@ GROUP_RECORDS: RecordTypes = {
     0: RecordType(LegacyOffsetCommitKey, LegacyOffsetCommitValue),
     1: RecordType(OffsetCommitKey, OffsetCommitValue),
     2: RecordType(GroupMetadataKey, GroupMetadataValue),
-    3: RecordType(ConsumerGroupMetadataKey, ConsumerGroupMetadataValue),
+    3: RecordType(GroupKey, GroupValue),
     # What Kafka 4.0 wrote; since then the hash in type 3 stands for it.
-    4: RecordType(ConsumerGroupPartitionMetadataKey, ConsumerGroupPartitionMetadataValue),
-    5: RecordType(ConsumerGroupMemberMetadataKey, ConsumerGroupMemberMetadataValue),
-    6: RecordType(
-        ConsumerGroupTargetAssignmentMetadataKey, ConsumerGroupTargetAssignmentMetadataValue
-    ),
-    7: RecordType(ConsumerGroupTargetAssignmentMemberKey, ConsumerGroupTargetAssignmentMemberValue),
-    8: RecordType(
-        ConsumerGroupCurrentMemberAssignmentKey, ConsumerGroupCurrentMemberAssignmentValue
-    ),
-    16: RecordType(ConsumerGroupRegularExpressionKey, ConsumerGroupRegularExpressionValue),
+    4: RecordType(PartitionMetadataKey, ConsumerGroupPartitionMetadataValue),
+    5: RecordType(MemberKey, MemberValue),
+    6: RecordType(TargetEpochKey, TargetEpochValue),
+    7: RecordType(TargetKey, TargetValue),
+    8: RecordType(CurrentKey, CurrentValue),
+    16: RecordType(RegexKey, RegexValue),
 }
 
 

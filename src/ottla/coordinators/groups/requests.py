@@ -18,6 +18,8 @@ from ottla.coordinators.groups.shard import GroupShard
 from ottla.coordinators.groups.shared import Caller
 from ottla.coordinators.groups.stepping import LoadedShard, Stepper
 from ottla.coordinators.runtime import BY_COORDINATOR, Runtime, Writer
+from ottla.metadata.features import GROUP_VERSION
+from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_describe_response import (
@@ -54,12 +56,18 @@ from ottla.storage.append import ProducedBy
 
 T = TypeVar("T")
 Outcome: TypeAlias = T | Awaitable[T]
+CONSUMER_GROUPS_LEVEL = 1  # of the feature
 
 
 class GroupRequests:
     def __init__(
-        self, runtime: Runtime[GroupShard], stepper: Stepper, config: BrokerConfig
+        self,
+        runtime: Runtime[GroupShard],
+        stepper: Stepper,
+        config: BrokerConfig,
+        image: Image,
     ) -> None:
+        self._image = image
         self._runtime = runtime
         self._stepper = stepper
         self._config = config
@@ -120,8 +128,7 @@ class GroupRequests:
     def consumer_heartbeat(
         self, request: ConsumerGroupHeartbeatRequest, caller: Caller
     ) -> Outcome[ConsumerGroupHeartbeatResponse]:
-        if CONSUMER not in self._config.group_coordinator_rebalance_protocols:
-            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
+        self._check_enabled()
         shard = self._shard(request.group_id)
         outcome = self._stepper.decide(
             shard,
@@ -130,6 +137,12 @@ class GroupRequests:
         )
         self._resolve_patterns(shard)
         return outcome
+
+    def _check_enabled(self) -> None:
+        """Consumer groups may be switched off, by the broker's settings or for the cluster."""
+        is_set = CONSUMER in self._config.group_coordinator_rebalance_protocols
+        if not is_set or self._image.features.get(GROUP_VERSION, 0) < CONSUMER_GROUPS_LEVEL:
+            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
 
     def _resolve_patterns(self, shard: LoadedShard) -> None:
         """Compare the patterns of groups with all topics, where that was asked for."""
@@ -187,6 +200,7 @@ class GroupRequests:
         return self._stepper.show(shard, group_requests.describe(shard.state, group_id, version))
 
     def describe_consumers(self, group_id: str) -> Outcome[DescribedConsumerGroup]:
+        self._check_enabled()
         shard = self._shard_of_named(group_id)
         return self._stepper.show(shard, consumer_requests.describe(shard.state, group_id))
 

@@ -56,8 +56,6 @@ class GroupCoordinator(GroupRequests):
         create_topics: CreateTopics,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
-        self._image = image
-        self._config = config
         self._group_config = group_config
         self._clock = clock
         self._new_id = new_id
@@ -71,11 +69,12 @@ class GroupCoordinator(GroupRequests):
             self._new_shard,
             lambda: self.topic.partition_count,
             clock.now_ms,
+            config.offsets_topic_compression_codec,
         )
         self._tasks = OwnedTasks()
         self._loading: set[asyncio.Task[None]] = set()
         stepper = Stepper(clock.now_ms, config.offsets_commit_timeout_ms, self._tasks)
-        super().__init__(runtime, stepper, config)
+        super().__init__(runtime, stepper, config, image)
         self.sweeper = Sweeper(runtime.active_shards, stepper, self._tick_ms)
 
     def _tick_ms(self) -> int:

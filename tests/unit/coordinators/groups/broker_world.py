@@ -12,9 +12,16 @@ from ottla.config.resource_options import GroupConfig
 from ottla.config.topic_options import TopicConfig
 from ottla.coordinators.groups.record_types import OFFSETS_TOPIC
 from ottla.coordinators.groups.service import GroupCoordinator
+from ottla.metadata.features import new_cluster_levels
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.records import PartitionChanged, PartitionCreated, Record, TopicCreated
+from ottla.metadata.records import (
+    PartitionChanged,
+    PartitionCreated,
+    Record,
+    TopicCreated,
+    TopicDeleted,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
@@ -42,7 +49,7 @@ class BrokerWorld:
         if disk is None:
             self.disk.make_directory(DIRECTORY)
             self.disk.sync_directory("/")
-        self.image = image or Image()
+        self.image = image or new_image()
         self.publisher = Publisher(self.image)
         self.logs = LogManager(self.disk, self.clock, Random(0), [DIRECTORY])
         self.logs.open(Owner("cluster", BROKER))
@@ -102,5 +109,16 @@ class BrokerWorld:
         partition.leader_state.followers[2].fetched(end, 0, end, self.clock.now_ms())
         partition.advance()
 
+    def delete_topic(self, name: str) -> None:
+        topic = self.image.topic(name)
+        assert topic is not None
+        self.publish(TopicDeleted(topic.id))
+
     async def loaded(self) -> None:
         await self.groups.loaded()
+
+
+def new_image() -> Image:
+    image = Image()
+    image.apply(Batch(0, 1, tuple(new_cluster_levels())))
+    return image

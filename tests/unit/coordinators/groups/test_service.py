@@ -11,10 +11,17 @@ from tests.unit.coordinators.groups.broker_world import BrokerWorld
 
 from ottla.base.clock import SystemClock
 from ottla.coordinators.groups.shared import Caller
-from ottla.coordinators.runtime import Writer
-from ottla.metadata.records import TopicDeleted
+from ottla.coordinators.runtime import BY_COORDINATOR, Writer
+from ottla.metadata.features import GROUP_VERSION
+from ottla.metadata.records import FeatureLevelSet
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from ottla.protocol.messages.consumer_group_heartbeat_response import (
+    ConsumerGroupHeartbeatResponse,
+)
 from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
 from ottla.protocol.messages.join_group_request import JoinGroupRequest, JoinGroupRequestProtocol
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
@@ -37,7 +44,10 @@ from ottla.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from ottla.protocol.records.batch import read_header
+from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.control import EndMarker
+from ottla.protocol.records.record import Record
 
 T = TypeVar("T")
 GROUP = "readers"
@@ -312,9 +322,7 @@ def test_offsets_of_deleted_topics_are_forgotten() -> None:
     async def story() -> None:
         world = await new_world()
         await outcome(commit(world, 7))
-        topic = world.image.topic("t")
-        assert topic is not None
-        world.publish(TopicDeleted(topic.id))
+        world.delete_topic("t")
         assert await fetched(world) == -1
 
     run(story())
@@ -330,5 +338,104 @@ def test_a_log_that_takes_no_records_refuses_the_commit_and_nothing_has_changed(
         assert refusal_of(world) == ErrorCode.COORDINATOR_NOT_AVAILABLE
         partition.leader_state.in_sync_replicas = frozenset({1})
         assert await fetched(world) == 7
+
+    run(story())
+
+
+# Consumer groups
+
+
+def beat(
+    world: BrokerWorld, epoch: int = 0, *, regex: str | None = None
+) -> ConsumerGroupHeartbeatResponse | Awaitable[ConsumerGroupHeartbeatResponse]:
+    is_joining = epoch == 0
+    request = ConsumerGroupHeartbeatRequest(
+        GROUP,
+        "member",
+        epoch,
+        rebalance_timeout_ms=60_000 if is_joining else -1,
+        subscribed_topic_names=["t"] if is_joining and regex is None else None,
+        subscribed_topic_regex=regex if is_joining else None,
+        topic_partitions=[] if is_joining else None,
+    )
+    return world.groups.consumer_heartbeat(request, Caller("client", "/host", 1))
+
+
+def test_a_consumer_is_told_its_partitions_when_they_are_replicated() -> None:
+    async def story() -> None:
+        world = await new_world(replicas=(1, 2))
+        waiting = asyncio.ensure_future(outcome(beat(world)))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        world.follower_catches_up(GROUP)
+        answer = await waiting
+        assert answer.assignment is not None
+        assert answer.assignment.topic_partitions[0].partitions == [0]
+
+    run(story())
+
+
+def test_patterns_are_resolved_next_to_other_work() -> None:
+    async def story() -> None:
+        world = await new_world()
+        for at in range(600):
+            world.create_topic(f"noise-{at}")
+        answer = await outcome(beat(world, regex="t|u"))
+        assert answer.assignment is not None
+        assert answer.assignment.topic_partitions == []
+        while not (await outcome(world.groups.describe_consumers(GROUP))).group_epoch > 1:
+            await asyncio.sleep(0)
+        world.manual.advance_ms(1000)
+        answer = await outcome(beat(world, answer.member_epoch))
+        assert answer.assignment is not None
+        assert len(answer.assignment.topic_partitions) == 1
+
+    run(story())
+
+
+@pytest.mark.parametrize("is_set", [True, False])
+def test_consumer_groups_may_be_switched_off(is_set: bool) -> None:
+    async def story() -> None:
+        protocols = "classic,consumer" if is_set else "classic"
+        world = await new_world(f"group.coordinator.rebalance.protocols={protocols}")
+        if is_set:
+            world.publish(FeatureLevelSet(GROUP_VERSION, 0))
+        for act in (lambda: beat(world), lambda: world.groups.describe_consumers(GROUP)):
+            with pytest.raises(BrokerError) as refused:
+                act()
+            assert refused.value.code == ErrorCode.UNSUPPORTED_VERSION
+
+    run(story())
+
+
+def test_the_topic_of_offsets_may_be_compressed() -> None:
+    async def story() -> None:
+        world = await new_world("offsets.topic.compression.codec=3")
+        await outcome(commit(world, 7))
+        found = world.partition_of(GROUP).log.read(0, 1000, 10)
+        assert read_header(found.records.read()).codec == 3
+        number = world.groups.topic.partition_of(GROUP).partition
+        for epoch in (1, 2):
+            world.lead(number, leader=3 - epoch, epoch=epoch)
+        await world.loaded()
+        assert await fetched(world) == 7
+
+    run(story())
+
+
+def test_a_log_that_cannot_be_read_leaves_the_broker_without_these_groups_only() -> None:
+    async def story() -> None:
+        world = await new_world()
+        partition = world.partition_of(GROUP)
+        batch = build_batch([Record(0, 0, b"\0\1nonsense", b"", ())])
+        partition.append(batch, -1, BY_COORDINATOR)
+        for epoch in (1, 2):
+            world.lead(partition.name.partition, leader=3 - epoch, epoch=epoch)
+        await world.loaded()
+        assert refusal_of(world) == ErrorCode.NOT_COORDINATOR
+        other = next(
+            name for name in "abc" if world.groups.topic.partition_of(name) != partition.name
+        )
+        assert (await outcome(world.groups.describe(other, 5))).group_state == "Dead"
 
     run(story())

@@ -1,0 +1,162 @@
+"""Who is in a classic group: members, static ones by instance, ids that were given away; who waits.
+
+Owns      the members, their waiting requests and sessions, the count of protocols, the leader.
+Promises  every request that waits is answered: by what it waits for, or by a refusal.
+Leaves    generations and states to `group.py`. All of it is soft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol
+from ottla.coordinators.groups.shared import Deadline, Reply, Shared, Waits
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
+
+
+class Membership:
+    def __init__(self, group_id: str, shared: Shared) -> None:
+        self.group_id = group_id
+        self.shared = shared
+        self.protocol_type = ""
+        self.leader: str | None = None
+        self.members: dict[str, ClassicMember] = {}
+        self.instances: dict[str, str] = {}  # member ids of static members
+        self.pending: set[str] = set()  # ids that were given away and have not come back yet
+        self.pending_sync: set[str] = set()  # joined this generation, and not yet synced
+        self.joining = 0  # members that wait for the others to join
+        self._supported: dict[str, int] = {}  # members that can do each protocol
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        return max((each.rebalance_timeout_ms for each in self.members.values()), default=0)
+
+    @property
+    def has_all_joined(self) -> bool:
+        return self.joining == len(self.members) and not self.pending
+
+    def is_supported_by_all(self, protocol: str) -> bool:
+        return self._supported.get(protocol, 0) == len(self.members)
+
+    # Its members.
+
+    def add(self, member: ClassicMember, protocol_type: str) -> None:
+        if not self.members:
+            self.protocol_type = protocol_type
+        if member.instance_id is not None:
+            self.instances[member.instance_id] = member.member_id
+        self.members[member.member_id] = member
+        self.joining += member.is_joining
+        self._count(member.protocols, 1)
+        self.leader = self.leader or member.member_id
+        self.pending.discard(member.member_id)
+
+    def remove(self, member_id: str) -> None:
+        """Forget a member or an id that was given away. Whoever waits is answered before."""
+        member = self.members.pop(member_id, None)
+        if member is not None:
+            self.joining -= member.is_joining
+            self._count(member.protocols, -1)
+            if member.instance_id is not None:
+                self.instances.pop(member.instance_id, None)
+        if self.leader == member_id:
+            self.leader = next(iter(self.members), None)
+        self.pending.discard(member_id)
+        self.pending_sync.discard(member_id)
+        self.shared.timers.cancel(self.deadline(Waits.SESSION, member_id))
+
+    def replace(self, old: ClassicMember, new: ClassicMember) -> None:
+        """A static member came back under a new id: it takes over the place of the old one."""
+        self.members = {
+            (new if each is old else each).member_id: new if each is old else each
+            for each in self.members.values()
+        }
+        self._count(old.protocols, -1)
+        self._count(new.protocols, 1)
+        self.joining += new.is_joining - old.is_joining
+        if self.leader == old.member_id:
+            self.leader = new.member_id
+        if new.instance_id is not None:
+            self.instances[new.instance_id] = new.member_id
+        self.pending_sync.discard(old.member_id)
+        self.shared.timers.cancel(self.deadline(Waits.SESSION, old.member_id))
+
+    def update(self, member: ClassicMember, protocols: tuple[OfferedProtocol, ...]) -> None:
+        self._count(member.protocols, -1)
+        member.protocols = protocols
+        self._count(protocols, 1)
+
+    def check_member(self, member_id: str, instance_id: str | None) -> None:
+        """BrokerError unless this is a member, and the one that holds the instance id."""
+        if instance_id is not None:
+            holder = self.instances.get(instance_id)
+            if holder is not None and holder != member_id:
+                raise BrokerError(ErrorCode.FENCED_INSTANCE_ID)
+            if holder is None:
+                raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+        if member_id not in self.members:
+            raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+
+    def _count(self, protocols: Iterable[OfferedProtocol], change: int) -> None:
+        for each in protocols:
+            self._supported[each.name] = self._supported.get(each.name, 0) + change
+
+    # Who waits.
+
+    def fence(self, old: ClassicMember) -> None:
+        """Whoever still waits under an old id must end: two with one instance id would fight."""
+        self.answer_join(old, self.refused_join(old, ErrorCode.FENCED_INSTANCE_ID))
+        self.answer_sync(old, SyncGroupResponse(error_code=ErrorCode.FENCED_INSTANCE_ID))
+
+    def wait_to_join(self, member: ClassicMember, reply: Reply | None) -> None:
+        """An earlier request of the same member is out of date, and its client is told to retry."""
+        self.answer_join(member, self.refused_join(member, ErrorCode.REBALANCE_IN_PROGRESS))
+        member.join_reply = reply
+        self.joining += member.is_joining
+
+    def wait_to_sync(self, member: ClassicMember, reply: Reply) -> None:
+        self.answer_sync(member, SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS))
+        member.sync_reply = reply
+
+    def answer_join(self, member: ClassicMember, response: JoinGroupResponse) -> None:
+        if member.join_reply is not None:
+            self.shared.answer(member.join_reply, response)
+            member.join_reply = None
+            if self.members.get(member.member_id) is member:
+                self.joining -= 1
+
+    def answer_sync(self, member: ClassicMember, response: SyncGroupResponse) -> bool:
+        if member.sync_reply is None:
+            return False
+        self.shared.answer(member.sync_reply, response)
+        member.sync_reply = None
+        return True
+
+    def answer_all(self, code: ErrorCode) -> None:
+        """Nobody can wait any longer."""
+        for member in self.members.values():
+            self.answer_join(member, self.refused_join(member, code))
+            self.answer_sync(member, SyncGroupResponse(error_code=code))
+
+    @staticmethod
+    def refused_join(member: ClassicMember, code: ErrorCode) -> JoinGroupResponse:
+        return JoinGroupResponse(error_code=code, member_id=member.member_id)
+
+    # Time.
+
+    def deadline(self, waits: Waits, member_id: str = "") -> Deadline:
+        return Deadline(self.group_id, waits, member_id)
+
+    def renew_session(self, member: ClassicMember, timeout_ms: int | None = None) -> None:
+        wait_ms = member.session_timeout_ms if timeout_ms is None else timeout_ms
+        self.shared.timers.start(self.deadline(Waits.SESSION, member.member_id), wait_ms)
+
+    def stop_timers(self) -> None:
+        timers = self.shared.timers
+        for waits in (Waits.INITIAL_JOIN, Waits.JOIN, Waits.SYNC):
+            timers.cancel(self.deadline(waits))
+        for member_id in (*self.members, *self.pending):
+            timers.cancel(self.deadline(Waits.SESSION, member_id))
