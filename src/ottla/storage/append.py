@@ -140,13 +140,14 @@ def append_as_follower(log: Log, data: Buffer) -> Appended:
 
 
 def note_epochs(log: Log, entries: list[EpochEntry]) -> None:
-    """Remember from where on a leader wrote, before anything that it wrote is in the log."""
-    try:
-        for entry in entries:
-            log.leader_epochs.assign(*entry)
-            log.last_noted_epoch = entry.epoch
-    except OSError as error:
-        raise log.health.refused(f"noting a leader epoch of {log.path}", error) from error
+    """Remember from where on a leader wrote, before anything that it wrote is in the log.
+
+    The file is written with the next sync: until then recovery reads the records anyway, and they
+    say it too. Thousands of partitions may get new leaders at once.
+    """
+    for entry in entries:
+        log.leader_epochs.announce(*entry)
+        log.last_noted_epoch = entry.epoch
 
 
 def _decide(

@@ -47,6 +47,7 @@ class FlushJob:
         self.cuts = log.cuts
         self._files: FileSystem = log.context.files
         self._directory = log.path if log.has_unsynced_names else None
+        self._epochs = log.unwritten_epochs
         segments = log.segments.reaching(log.recovery_point)
         self._active = segments[-1]
         self.closed = [each for each in log.unsynced_segments if not each.state]
@@ -68,6 +69,8 @@ class FlushJob:
         self._sync(self._active, lambda: self._active.file.sync())
         for path in self._snapshots:
             self._sync_snapshot(path)
+        if self._epochs is not None:
+            self._epochs.write()  # segments that are not read again must find theirs here
         if self._directory is not None:
             self._files.sync_directory(self._directory)
 

@@ -82,6 +82,11 @@ class LeaderEpochs:
         """The file holds entries that were truncated since."""
         return self._is_dirty
 
+    @property
+    def is_written(self) -> bool:
+        """The file says what is in memory."""
+        return not self._is_dirty and not self._lacks_entry
+
     def assign(self, epoch: int, start_offset: int) -> bool:
         """Note that `epoch` begins at `start_offset`; says whether that was news.
 
@@ -100,7 +105,7 @@ class LeaderEpochs:
             self.write()
 
     def announce(self, epoch: int, start_offset: int) -> None:
-        """As `assign`, before there are records: it is written with the first of them.
+        """As `assign`, but in memory alone until `write`: for who can tell it from the records.
 
         A broker that starts leads thousands of partitions anew, and writes to few of them at once.
         """

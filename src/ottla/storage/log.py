@@ -45,6 +45,7 @@ class Log:
         recovery_point: int,
         snapshots: SnapshotFiles | None = None,
         states: ProducerStates | None = None,
+        leader_epochs: LeaderEpochs | None = None,
         damage: Sequence[CorruptLogError] = (),
     ) -> None:
         self.context = context
@@ -70,7 +71,7 @@ class Log:
         self.last_noted_epoch = -1
         self.is_closed = False
         self._states = states
-        self._leader_epochs: LeaderEpochs | None = None
+        self._leader_epochs = leader_epochs
         self._topic_id: TopicId | None = None
 
     def __repr__(self) -> str:
@@ -216,6 +217,12 @@ class Log:
             self._leader_epochs = epochs
         return self._leader_epochs
 
+    @property
+    def unwritten_epochs(self) -> LeaderEpochs | None:
+        """The epochs, if their file does not say the same."""
+        epochs = self._leader_epochs
+        return None if epochs is None or epochs.is_written else epochs
+
     def forget_epochs_from(self, offset: int) -> None:
         self.leader_epochs.truncate_from_end(offset)
         self.last_noted_epoch = -1
@@ -246,8 +253,8 @@ class Log:
                 take_snapshot(self, self.log_end_offset, sync=True)
                 self.snapshots.remove_strays(self.segments.base_offsets)
                 self.has_unsynced_names = True
-            if self._leader_epochs is not None and self._leader_epochs.is_dirty:
-                self._leader_epochs.write()
+            if self.unwritten_epochs is not None:
+                self.unwritten_epochs.write()
             self._sync_for_close()
         except OSError as error:
             raise self.health.failed(f"closing {self.path}", error) from error

@@ -20,7 +20,7 @@ from ottla.storage.epoch_replay import checked_epochs, stored_epochs
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.file_names import LEADER_EPOCHS_NAME
 from ottla.storage.flushing import flush
-from ottla.storage.leader_epochs import LeaderEpochs
+from ottla.storage.leader_epochs import EpochEntry, LeaderEpochs
 from ottla.storage.log import Log
 from ottla.storage.log_context import LogContext
 from ottla.storage.partition_files import PartitionFiles
@@ -145,8 +145,10 @@ def _recover(
         recovery_point=recovery_point if not lost else unread[0].base_offset,
         snapshots=snapshots,
         states=recovered.states,
+        leader_epochs=_unwritten(files, recovered.epochs),
         damage=recovered.damage,
     )
+    log.leader_epochs.truncate_from_start(log.log_start_offset)
     log.checkpointed_point = recovery_point
     log.unsynced_segments = recovered.kept[:-1]
     log.has_unsynced_names = log.has_unsynced_cut = True
@@ -184,9 +186,15 @@ def _read_again(
         unread, checkpoint.recovery_point or 0, files.config.is_compacted, may_have_gaps,
         states, before, snapshots, progress,
     )  # fmt: skip
-    if [entry for entry in stored if entry.start_offset < recovered.end_offset] != recovered.epochs:
-        LeaderEpochs(files.context.files, epochs_path, recovered.epochs).write()
     return recovered
+
+
+def _unwritten(files: PartitionFiles, entries: list[EpochEntry]) -> LeaderEpochs:
+    """Epochs as the records tell them, which are written with the next sync."""
+    epochs = LeaderEpochs(files.context.files, f"{files.path}/{LEADER_EPOCHS_NAME}")
+    for entry in entries:
+        epochs.announce(*entry)
+    return epochs
 
 
 def _start_over(
