@@ -11,13 +11,17 @@ sys.path.insert(0, str(ROOT))
 
 from tools.messages.generate import generated_messages  # noqa: E402
 from tools.oracles import check_agreement  # noqa: E402
+from tools.reference.api_clients import api_clients_page, apis_without_a_story  # noqa: E402
 from tools.reference.configuration import configuration_page  # noqa: E402
 
 
 def generated_files() -> dict[Path, str]:
     """Every generated file and what it should hold."""
     reference = ROOT / "docs" / "reference"
-    return generated_messages(ROOT) | {reference / "configuration.md": configuration_page()}
+    return generated_messages(ROOT) | {
+        reference / "configuration.md": configuration_page(),
+        reference / "api-clients.md": api_clients_page(),
+    }
 
 
 def stale_files(wanted: dict[Path, str]) -> list[Path]:
@@ -39,7 +43,7 @@ def main() -> int:
     for path in [*stale, *leftover]:
         print(f"{'stale' if is_check else 'renewed'}: {path.relative_to(ROOT)}")
     if is_check:
-        problems = check_agreement()
+        problems = [*check_agreement(), *apis_without_a_story()]
         print(*problems, sep="\n", end="\n" if problems else "")
         return 1 if stale or leftover or problems else 0
     for path in stale:

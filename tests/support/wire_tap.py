@@ -54,6 +54,8 @@ class WireTap:
         self.broker_config = {"advertised.listeners": f"PLAINTEXT://127.0.0.1:{self.port}"}
         self._requests = Requests()
         self._is_open = threading.Event()
+        self._tasks: set[asyncio.Future[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
         self._thread = threading.Thread(target=self._run, name="wire tap", daemon=True)
 
     def versions(self, key: ApiKey, by: str) -> set[int]:
@@ -79,7 +81,7 @@ class WireTap:
 
     async def _serve(self) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._accepted, "127.0.0.1", self.port)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
         self._is_open.set()
         await self._end.wait()
         server.close()
@@ -87,6 +89,16 @@ class WireTap:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        for _ in range(3):
+            await asyncio.sleep(0)  # the transports close their sockets
+
+    def _accept(self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        self._writers.add(to_client)
+        task = asyncio.ensure_future(self._accepted(client, to_client))
+        task.add_done_callback(self._tasks.discard)
+        self._tasks.add(task)
 
     async def _accepted(
         self, client: asyncio.StreamReader, to_client: asyncio.StreamWriter
@@ -95,12 +107,15 @@ class WireTap:
         try:
             with contextlib.suppress(OSError):
                 broker, to_broker = await asyncio.open_connection("127.0.0.1", self.broker_port)
+                self._writers.add(to_broker)
                 try:
                     await self._pass_on(client, to_broker, broker, to_client)
                 finally:
                     to_broker.close()
+                    self._writers.discard(to_broker)
         finally:
             to_client.close()
+            self._writers.discard(to_client)
 
     async def _pass_on(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from tests.compatibility.clients.clients import JAVA, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.cluster import Cluster
 from tests.compatibility.clients.foreign import kafka_python, librdkafka
@@ -133,3 +133,27 @@ def a_group_is_set_back_by_kafkas_own_tool(on: Cluster) -> Sight:
     words = ("--reset-offsets", "--group", "reset", "--topic", "set-back", "--to-offset", "2")
     on.tool("consumer.group.ConsumerGroupCommand", *words, "--execute")
     return lambda: offsets_by_librdkafka(on, "reset") == {"set-back": 2}
+
+
+@shows(
+    by=LIBRDKAFKA,
+    does=[ApiKey.CONSUMER_GROUP_HEARTBEAT],
+    seen_by=JAVA,
+    sees=[ApiKey.CONSUMER_GROUP_DESCRIBE],
+)
+def a_member_of_the_new_protocol_is_described(on: Cluster) -> Sight:
+    on.librdkafka.produce("of-the-new-protocol", SENT)
+    settings = {
+        "bootstrap.servers": on.bootstrap, "group.id": "new-protocol", "client.id": "rdkafka-new",
+        "group.protocol": "consumer", "auto.offset.reset": "earliest", **librdkafka.QUIET,
+    }  # fmt: skip
+    reader = Consumer(settings)
+    reader.subscribe(["of-the-new-protocol"])
+    assert len(librdkafka.read(reader, len(SENT))) == len(SENT)
+
+    def is_described() -> bool:
+        words = ("--describe", "--members", "--group", "new-protocol")
+        reader.poll(0)  # it lives, and is a member as long as this does
+        return "rdkafka-new" in on.tool("consumer.group.ConsumerGroupCommand", *words).text
+
+    return is_described
