@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from confluent_kafka.admin import AdminClient, NewPartitions
+from tests.compatibility.clients.cluster import Cluster
 from tests.compatibility.clients.foreign.client import How, Record
 from tests.compatibility.clients.foreign.librdkafka import Librdkafka
 from tests.compatibility.clients.group_readers import (
@@ -18,6 +19,7 @@ from tests.compatibility.clients.group_readers import (
     wait_shared,
     wait_until,
 )
+from tests.support.oracle import Oracle
 from tests.support.raw_client import RawClient
 
 from ottla.protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
@@ -214,3 +216,45 @@ def test_a_group_goes_on_after_the_broker_was_killed(
         wait_until(lambda: set(reader.records) == set(group.sent), [reader])
         group.leave(reader)
         assert "Traceback" not in broker.log
+
+
+JAVA_WAYS = {
+    "classic": ("--topic", "{topic}", "--command-property", "group.protocol=classic"),
+    "consumer": ("--topic", "{topic}", "--command-property", "group.protocol=consumer"),
+    "pattern": ("--include", "{topic}.*", "--command-property", "group.protocol=classic"),
+}
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("way", JAVA_WAYS)
+def test_kafkas_own_consumer_reads_in_a_group_and_goes_on_where_it_was(
+    group: Group, oracle: Oracle, way: str
+) -> None:
+    cluster = Cluster(group.bootstrap, oracle)
+    words = [each.format(topic=group.name) for each in JAVA_WAYS[way]]
+    read: list[bytes] = []
+    for _ in range(2):
+        group.send(5)
+        count = str(len(group.sent) - len(read))
+        printed = cluster.tool(
+            "consumer.ConsoleConsumer", *words, "--group", f"group-{group.name}",
+            "--from-beginning", "--max-messages", count, "--timeout-ms", "30000",
+        )  # fmt: skip
+        read += printed.text.encode().split()
+    assert sorted(read) == sorted(group.sent)
+
+
+@pytest.mark.java
+def test_kafkas_own_tool_describes_groups_of_both_kinds(group: Group, oracle: Oracle) -> None:
+    cluster = Cluster(group.bootstrap, oracle)
+    group.send(5)
+    for settings in (CLASSIC, CONSUMER):
+        reader = group.reader(LibrdkafkaReader, **settings, **{"auto.commit.interval.ms": 100})
+        wait_shared([reader], PARTITIONS)
+        tool = "consumer.group.ConsumerGroupCommand"
+        for words in (["--members", "--verbose"], ["--state"], ["--offsets"]):
+            printed = cluster.tool(tool, "--describe", "--group", f"group-{group.name}", *words)
+            assert f"group-{group.name}" in printed.text
+        state = cluster.tool(tool, "--describe", "--group", f"group-{group.name}", "--state")
+        assert "Stable" in state.text
+        group.leave(reader)

@@ -1,0 +1,54 @@
+"""The settings of groups: their own within the broker's limits, or the broker's."""
+
+from __future__ import annotations
+
+from ottla.broker.group_settings import GroupSettings
+from ottla.config.load import load_config
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.records import ALL_BROKERS, ConfigChanged, ConfigResource, Record, ResourceType
+
+GROUP = ConfigResource(ResourceType.GROUP, "readers")
+HEARTBEAT = "consumer.heartbeat.interval.ms"
+
+
+class Settings:
+    def __init__(self, *given: str) -> None:
+        self.image = Image()
+        self.settings = GroupSettings(1, load_config(settings=given).layers, self.image)
+
+    def change(self, *records: Record) -> None:
+        changes = self.image.apply(Batch(self.image.offset, 1, records))
+        self.settings.changed(self.image, changes)
+
+    def heartbeat_ms(self, group_id: str) -> int:
+        return self.settings.config(group_id).consumer_heartbeat_interval_ms
+
+
+def test_a_group_without_settings_has_the_brokers() -> None:
+    settings = Settings("group.consumer.heartbeat.interval.ms=7000")
+    assert settings.heartbeat_ms("readers") == 7000
+
+
+def test_a_groups_own_setting_wins_and_goes_again() -> None:
+    settings = Settings()
+    assert settings.heartbeat_ms("readers") == 5000
+    settings.change(ConfigChanged(GROUP, HEARTBEAT, "9000"))
+    assert (settings.heartbeat_ms("readers"), settings.heartbeat_ms("others")) == (9000, 5000)
+    settings.change(ConfigChanged(GROUP, HEARTBEAT, None))
+    assert settings.heartbeat_ms("readers") == 5000
+
+
+def test_a_setting_out_of_the_brokers_limits_is_brought_into_them() -> None:
+    settings = Settings()
+    settings.change(ConfigChanged(GROUP, HEARTBEAT, "1"))
+    assert settings.heartbeat_ms("readers") == 5000
+    settings.change(ConfigChanged(GROUP, HEARTBEAT, "999999"))
+    assert settings.heartbeat_ms("readers") == 15_000
+
+
+def test_what_is_set_for_all_brokers_while_they_run_counts() -> None:
+    settings = Settings()
+    assert settings.settings.config("readers").consumer_assignment_interval_ms == 1000
+    name = "group.consumer.assignment.interval.ms"
+    settings.change(ConfigChanged(ALL_BROKERS, name, "200"))
+    assert settings.settings.config("readers").consumer_assignment_interval_ms == 200

@@ -1,0 +1,169 @@
+"""OffsetCommit, OffsetFetch and OffsetDelete: names and ids, what exists and what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.unit.handlers.group_world import GroupWorld
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from ottla.protocol.messages.offset_delete_request import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from ottla.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
+
+GROUP = "readers"
+UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+NO_ID = bytes(16)
+
+
+@pytest.fixture
+def world() -> Iterator[GroupWorld]:
+    with GroupWorld() as world:
+        yield world
+
+
+def commit(
+    world: GroupWorld, topics: dict[str | bytes, list[int]], version: int = 9, offset: int = 7
+) -> list[tuple[str | bytes, int, int]]:
+    """(topic, partition, error code) in the order of the answer."""
+    request = OffsetCommitRequest(
+        GROUP,
+        topics=[
+            OffsetCommitRequestTopic(
+                topic if isinstance(topic, str) else "",
+                topic if isinstance(topic, bytes) else NO_ID,
+                [OffsetCommitRequestPartition(index, offset) for index in partitions],
+            )
+            for topic, partitions in topics.items()
+        ],
+    )
+    answer = world.ask(request, version)
+    return [
+        (topic.topic_id if version >= 10 else topic.name, each.partition_index, each.error_code)
+        for topic in answer.topics
+        for each in topic.partitions
+    ]
+
+
+def fetch(
+    world: GroupWorld, topics: list[OffsetFetchRequestTopics] | None, version: int
+) -> dict[tuple[str | bytes, int], int]:
+    """Offsets, or error codes below zero, by topic and partition."""
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(GROUP, topics=topics)])
+    (group,) = world.ask(request, version).groups
+    assert group.error_code == ErrorCode.NONE
+    return {
+        (topic.topic_id if version >= 10 else topic.name, each.partition_index): (
+            -each.error_code or each.committed_offset
+        )
+        for topic in group.topics
+        for each in topic.partitions
+    }
+
+
+@pytest.mark.parametrize("version", range(2, 10))
+def test_only_offsets_of_partitions_that_exist_are_stored(world: GroupWorld, version: int) -> None:
+    answers = commit(world, {"t": [0, 9], "nowhere": [0]}, version)
+    assert sorted(answers) == [("nowhere", 0, UNKNOWN), ("t", 0, 0), ("t", 9, UNKNOWN)]
+    assert fetch(world, None, 9) == {("t", 0): 7}
+
+
+def test_nothing_is_asked_of_a_group_if_nothing_exists(world: GroupWorld) -> None:
+    assert commit(world, {"nowhere": [0]}) == [("nowhere", 0, UNKNOWN)]
+
+
+def test_topics_by_id(world: GroupWorld) -> None:
+    stranger = b"x" * 16
+    answers = commit(world, {world.topic_id: [0, 9], stranger: [0]}, 10)
+    assert sorted(answers) == sorted(
+        [
+            (world.topic_id, 0, 0),
+            (world.topic_id, 9, UNKNOWN),
+            (stranger, 0, ErrorCode.UNKNOWN_TOPIC_ID),
+        ]
+    )
+    wanted = [
+        OffsetFetchRequestTopics("", world.topic_id, [0, 1]),
+        OffsetFetchRequestTopics("", stranger, [0]),
+    ]
+    assert fetch(world, wanted, 10) == {
+        (world.topic_id, 0): 7,
+        (world.topic_id, 1): -1,
+        (stranger, 0): -ErrorCode.UNKNOWN_TOPIC_ID,
+    }
+    assert fetch(world, None, 10) == {(world.topic_id, 0): 7}
+
+
+@pytest.mark.parametrize("version", range(1, 8))
+def test_one_group_in_the_older_form(world: GroupWorld, version: int) -> None:
+    commit(world, {"t": [0]})
+    request = OffsetFetchRequest(GROUP, [OffsetFetchRequestTopic("t", [0, 1])])
+    answer = world.ask(request, version)
+    found = {each.partition_index: each.committed_offset for each in answer.topics[0].partitions}
+    assert found == {0: 7, 1: -1}
+
+
+@pytest.mark.parametrize("version", range(8, 11))
+def test_several_groups_each_with_its_own_answer(world: GroupWorld, version: int) -> None:
+    commit(world, {"t": [0]})
+    request = OffsetFetchRequest(
+        groups=[OffsetFetchRequestGroup(each, topics=None) for each in (GROUP, "other")]
+    )
+    answer = world.ask(request, version)
+    assert [(each.group_id, len(each.topics)) for each in answer.groups] == [
+        (GROUP, 1),
+        ("other", 0),
+    ]
+
+
+def test_a_group_led_elsewhere_is_refused_alone(world: GroupWorld) -> None:
+    world.broker.groups._runtime.resign(world.broker.groups.topic.partition_of(GROUP).partition)
+    other = next(
+        name
+        for name in "abcdef"
+        if world.broker.groups.topic.partition_of(name)
+        != world.broker.groups.topic.partition_of(GROUP)
+    )
+    request = OffsetFetchRequest(
+        groups=[OffsetFetchRequestGroup(each, topics=None) for each in (GROUP, other)]
+    )
+    answer = world.ask(request, 9)
+    assert [each.error_code for each in answer.groups] == [ErrorCode.NOT_COORDINATOR, 0]
+    old = world.ask(OffsetFetchRequest(GROUP, [OffsetFetchRequestTopic("t", [0])]), 1)
+    assert old.topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR
+
+
+def test_deleting_says_of_each_partition_what_became_of_it(world: GroupWorld) -> None:
+    commit(world, {"t": [0, 1]})
+    request = OffsetDeleteRequest(
+        GROUP,
+        [
+            OffsetDeleteRequestTopic(
+                "t", [OffsetDeleteRequestPartition(0), OffsetDeleteRequestPartition(9)]
+            ),
+            OffsetDeleteRequestTopic("nowhere", [OffsetDeleteRequestPartition(0)]),
+        ],
+    )
+    answer = world.ask(request, 0)
+    codes = {
+        (topic.name, each.partition_index): each.error_code
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+    assert answer.error_code == ErrorCode.NONE
+    assert codes == {("t", 0): 0, ("t", 9): UNKNOWN, ("nowhere", 0): UNKNOWN}
+    assert fetch(world, None, 9) == {("t", 1): 7}
