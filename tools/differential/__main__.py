@@ -12,11 +12,13 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from tests.compatibility.differential.allowed import unexplained
-from tests.compatibility.differential.comparing import Difference, compare
+from tests.compatibility.differential.comparing import Difference
+from tests.compatibility.differential.differences import ALLOWED
+from tests.compatibility.differential.judging import differences, served_runs
 from tests.compatibility.differential.nodes import kafka_node, our_broker
+from tests.compatibility.differential.page import PAGE, differences_page
 from tests.compatibility.differential.recording import (
     compact,
-    read_recording,
     shown_versions,
     write_recording,
 )
@@ -30,7 +32,11 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="renew Apache Kafka's answers")
     parser.add_argument("--all", action="store_true", help="show allowed differences too")
     parser.add_argument("--at", metavar="HOST:PORT", help="a broker that runs already")
+    parser.add_argument("--page", action="store_true", help="renew the page of differences")
     options = parser.parse_args()
+    if options.page:
+        PAGE.write_text(differences_page(ALLOWED, served_runs(all_runs())))
+        return 0
     runs = chosen_runs(options.scripts)
     if options.record:
         return record(runs, options.at)
@@ -66,13 +72,12 @@ def show_differences(runs: Sequence[Run], address: str | None, is_all: bool) -> 
     else:
         with our_broker() as broker:
             answered = run_all(broker.bootstrap_servers, runs)
-    found: list[Difference] = []
-    for run, ours in answered.items():
-        found += compare(run, read_recording(run.script.name).get(run.version, {}), ours)
-    shown = found if is_all else unexplained(found)
+    found = differences(answered)
+    unlisted = unexplained(found, ALLOWED)
+    shown = found if is_all else unlisted
     print(*in_groups(shown), sep="\n")
     print(f"{sum(map(len, answered.values()))} answers, {len(found)} fields differ", end=", ")
-    print(f"{len(unexplained(found))} unexplained")
+    print(f"{len(unlisted)} unexplained")
     return 1 if shown else 0
 
 

@@ -42,22 +42,32 @@ def by_id(*topics: tuple[bytes, str | None]) -> MetadataRequest:
 def metadata(talk: Talk) -> None:
     one, two = talk.topic("one"), talk.topic("two", 3)
     none = talk.name("none")
-    talk.ask("one topic", named(one.name))
-    talk.ask("two topics", named(one.name, two.name))
-    talk.ask("two topics, other order", named(two.name, one.name))
-    talk.ask("a topic twice", named(one.name, one.name))
-    talk.ask("unknown", named(none))
-    talk.ask("known and unknown", named(none, one.name))
+    creates = talk.version < 4  # there always
+
+    def ask(label: str, *names: str, **flags: bool) -> None:
+        talk.ask(label, named(*names, create=creates, **flags))
+
+    ask("one topic", one.name)
+    ask("two topics", one.name, two.name)
+    ask("two topics, other order", two.name, one.name)
+    ask("a topic twice", one.name, one.name)
     for name in BAD_NAMES:
-        talk.ask(f"name {name[:30]!r} of {len(name)}", named(name))
-    talk.ask("cluster operations", named(one.name, cluster_operations=True))
-    talk.ask("topic operations", named(one.name, topic_operations=True))
-    talk.ask("topic operations of an unknown one", named(none, topic_operations=True))
-    talk.ask("all operations", named(one.name, cluster_operations=True, topic_operations=True))
-    talk.ask("no topics", MetadataRequest([], False), shown=only_own(talk))
-    talk.ask("all topics", MetadataRequest(None, False), shown=only_own(talk))
-    everything = MetadataRequest(None, False, True, True)
+        if len(name) != 249 and name != "__cluster_metadata":
+            ask(f"name {name[:30]!r} of {len(name)}", name)
+    ask("cluster operations", one.name, cluster_operations=True)
+    ask("topic operations", one.name, topic_operations=True)
+    ask("all operations", one.name, cluster_operations=True, topic_operations=True)
+    talk.ask("no topics", MetadataRequest([], creates), shown=only_own(talk))
+    talk.ask("all topics", MetadataRequest(None, creates), shown=only_own(talk))
+    everything = MetadataRequest(None, creates, True, True)
     talk.ask("all topics, all operations", everything, shown=only_own(talk))
+    if creates:
+        return
+    ask("unknown", none)
+    ask("a long name", "x" * 249)
+    ask("of the controllers", "__cluster_metadata")
+    ask("known and unknown", none, one.name)
+    ask("topic operations of an unknown one", none, topic_operations=True)
     talk.ask("by id", by_id((one.id, None)))
     talk.ask("by ids", by_id((two.id, None), (one.id, None)))
     talk.ask("by id twice", by_id((one.id, None), (one.id, None)))

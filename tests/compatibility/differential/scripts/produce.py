@@ -97,17 +97,20 @@ def produce_to_wrong_places(talk: Talk) -> None:
     # Null records are not asked: Kafka never answers them.
     talk.ask("empty records", produce(topic, (0, b"")))
     talk.ask("good and bad", produce(topic, (0, GOOD), (5, GOOD), (1, GOOD)))
-    talk.ask("a partition twice", produce(topic, (0, GOOD), (0, GOOD)))
-    part = produce(topic, (0, GOOD)).topic_data[0]
-    talk.ask("a topic twice", ProduceRequest(None, -1, 1000, [part, part]))
-    other = produce(topic, (1, GOOD)).topic_data[0]
-    talk.ask("a topic in two parts", ProduceRequest(None, -1, 1000, [part, other]))
-    strange = produce(stranger, (0, GOOD)).topic_data[0]
-    talk.ask("two topics", ProduceRequest(None, -1, 1000, [strange, part]))
-    talk.ask(
-        "two topics, acks 0", ProduceRequest(None, 0, 1000, [strange, part]), may_be_silent=True
-    )
+    stranger_part = produce(stranger, (0, GOOD)).topic_data[0]
+    own_part = produce(topic, (0, GOOD)).topic_data[0]
+    talk.ask("two topics", ProduceRequest(None, -1, 1000, [stranger_part, own_part]))
+    unasked = ProduceRequest(None, 0, 1000, [stranger_part, own_part])
+    talk.ask("two topics, acks 0", unasked, may_be_silent=True)
     stored(talk, "what was stored", topic)
+    for label, first, second in (
+        ("a partition twice", [(0, GOOD), (0, GOOD)], []),
+        ("a topic twice", [(0, GOOD)], [(0, GOOD)]),
+        ("a topic in two parts", [(0, GOOD)], [(1, GOOD)]),
+    ):
+        fresh = talk.topic(label.replace(" ", "-"), 2)
+        parts = [produce(fresh, *each).topic_data[0] for each in (first, second) if each]
+        talk.ask(label, ProduceRequest(None, -1, 1000, parts))
 
 
 def bad_batches(key: bytes | None) -> Iterator[tuple[str, bytes | bytearray]]:
@@ -288,7 +291,6 @@ def produce_idempotently(talk: Talk) -> None:
     send("highest epoch", 0, epoch=32767)
     send("unknown producer", 0, producer_id=producer_id + 100_000)
     send("unknown producer, later sequence", 7, producer_id=producer_id + 100_001)
-    send("producer -2", 0, producer_id=-2)
     send("no producer, but a sequence", 0, producer_id=-1)
     send("no producer, no epoch, but a sequence", 0, epoch=-1, producer_id=-1)
     two = batch(b"a", producer=(producer_id, 0, 0)) + batch(b"b", producer=(producer_id, 0, 1))
@@ -299,6 +301,7 @@ def produce_idempotently(talk: Talk) -> None:
     send("wrapped to 0", 0, producer_id=other)
     send("wrapped, a gap", 5, producer_id=other)
     stored(talk, "what was stored", topic)
+    send("producer -2", 0, producer_id=-2)
 
 
 @script(ApiKey.PRODUCE)
