@@ -11,7 +11,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 
-from tests.compatibility.differential.allowed import unexplained
+from tests.compatibility.differential.allowed import no_longer_true, unexplained
 from tests.compatibility.differential.comparing import Difference
 from tests.compatibility.differential.differences import ALLOWED
 from tests.compatibility.differential.judging import differences, served_runs
@@ -76,6 +76,10 @@ def show_differences(runs: Sequence[Run], address: str | None, is_all: bool) -> 
     unlisted = unexplained(found, ALLOWED)
     shown = found if is_all else unlisted
     print(*in_groups(shown), sep="\n")
+    if set(runs) == set(all_runs()):
+        print(
+            *(f"no longer true: {each}" for each in no_longer_true(found, ALLOWED, runs)), sep="\n"
+        )
     print(f"{sum(map(len, answered.values()))} answers, {len(found)} fields differ", end=", ")
     print(f"{len(unlisted)} unexplained")
     return 1 if shown else 0

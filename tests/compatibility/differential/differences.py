@@ -137,20 +137,17 @@ OFFSETS = (
     Allowed(ApiKey.DELETE_RECORDS, "no partitions", "*", NO_PARTITIONS),
 )  # fmt: skip
 
-# Kafka announces them only where a plugin receives what clients send.
+# Announced only where somebody receives what clients send, by Kafka and by us.
 WITH_PLUGINS = (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY)
 QUORUM = (ApiKey.DESCRIBE_QUORUM, ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
 
 
 def unannounced() -> Iterator[Allowed]:
-    """What Kafka announces and we do not serve, or the other way round."""
+    """What Kafka announces and we do not serve."""
     for key, api in APIS.items():
-        if key in SERVED and key in WITH_PLUGINS:
-            why = "served without a plugin, which Kafka needs"
-        elif key in SERVED or key in WITH_PLUGINS or not api.on_broker:
+        if key in SERVED or key in WITH_PLUGINS or not api.on_broker:
             continue
-        else:
-            why = "about a quorum that we do not have" if key in QUORUM else "not served yet"
+        why = "about a quorum that we do not have" if key in QUORUM else "not served yet"
         field, reason = f"api_keys[{int(key)}]*", f"{api.name}: {why}."
         yield Allowed(ApiKey.API_VERSIONS, "usual", field, reason, script="api_versions")
 
