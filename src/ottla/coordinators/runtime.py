@@ -38,7 +38,7 @@ from ottla.storage.append_decisions import AppendOrigin
 log = logging.getLogger(__name__)
 
 BY_COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
-LOAD_BYTES = 1024 * 1024
+LOAD_BYTES = 128 * 1024  # some milliseconds of work, before others get their turn
 
 
 class Writer:

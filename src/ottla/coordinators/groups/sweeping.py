@@ -18,6 +18,7 @@ from ottla.protocol.errors import BrokerError
 log = logging.getLogger(__name__)
 
 RETRY_MS = 500  # after a record could not be written
+RETRY_AFTER_BUG_MS = 30_000
 ROUND = 100  # timers, or groups, before others get their turn
 
 
@@ -71,6 +72,9 @@ class Sweeper:
         except BrokerError as error:
             log.warning("group %s: %s: %s", deadline.group_id, deadline.waits.value, error)
             shard.state.shared.timers.start_if_absent(deadline, RETRY_MS)
+        except Exception:  # a bug: one group suffers from it, and time goes on for the others
+            log.exception("bug in group %s: %s", deadline.group_id, deadline.waits.value)
+            shard.state.shared.timers.start_if_absent(deadline, RETRY_AFTER_BUG_MS)
 
     def _next_ms(self) -> float:
         times = (shard.state.shared.timers.next_ms for shard in self._shards())
@@ -95,5 +99,6 @@ class Sweeper:
 
         try:
             self._stepper.step(shard, group_id, decide)
-        except BrokerError as error:
-            log.warning("group %s: old offsets stay for now: %s", group_id, error)
+        except Exception as error:
+            is_bug = not isinstance(error, BrokerError)
+            log.warning("group %s: old offsets stay for now: %s", group_id, error, exc_info=is_bug)

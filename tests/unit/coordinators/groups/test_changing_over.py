@@ -315,6 +315,19 @@ def test_when_the_last_new_member_goes_silent_the_group_is_classic_again(bench: 
     assert bench.classic().state is State.PREPARING_REBALANCE
 
 
+def test_nonsense_in_a_protocol_that_was_never_used_does_not_keep_the_group_from_turning_back(
+    bench: Bench,
+) -> None:
+    new = ConsumerClient(bench, "new")
+    new.beat()
+    for preferred in ("range", "sticky"):
+        old = classic(bench, preferred)
+        old.protocols = {preferred: subscription(), "odd": b"x"}
+        old.joined(old.join())
+    new.leave()
+    assert bench.classic().protocol == "odd"
+
+
 def test_a_group_stays_as_it_is_where_there_is_no_way_back() -> None:
     bench = Bench("group.consumer.migration.policy=upgrade")
     bench.create_topic("t", 4)

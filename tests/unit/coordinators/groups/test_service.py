@@ -10,7 +10,8 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import BrokerWorld
 
 from ottla.base.clock import SystemClock
-from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.groups.shared import Caller, Deadline, Waits
+from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import BY_COORDINATOR, Writer
 from ottla.metadata.features import GROUP_VERSION
 from ottla.metadata.records import FeatureLevelSet
@@ -439,3 +440,28 @@ def test_a_log_that_cannot_be_read_leaves_the_broker_without_these_groups_only()
         assert (await outcome(world.groups.describe(other, 5))).group_state == "Dead"
 
     run(story())
+
+
+def test_a_bug_in_one_group_does_not_stop_time_for_the_others(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story() -> None:
+        world = await new_world()
+        joining = join(world)
+        bad = Deadline("another", Waits.SESSION, "m")
+        shard = world.groups._runtime.shard(GROUP)
+        right = shard.state.expire
+
+        def expire(deadline: Deadline) -> list[CoordinatorRecord]:
+            if deadline == bad:
+                raise ZeroDivisionError
+            return right(deadline)
+
+        monkeypatch.setattr(shard.state, "expire", expire)
+        shard.state.shared.timers.start(bad, 0)
+        world.groups.sweeper.expire_timers()
+        assert (await outcome(joining)).generation_id == 1
+        assert bad in shard.state.shared.timers  # it is tried again
+
+    run(story())
+    assert "ZeroDivisionError" in caplog.text

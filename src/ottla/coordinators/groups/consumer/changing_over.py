@@ -143,7 +143,7 @@ def downgraded(
     members = [downgraded_member(each) for each in staying]
     protocol = select_protocol(members)
     for member in members:
-        version = embedded_version(member.metadata(protocol))
+        version = version_of(member.metadata(protocol))
         target = named(group.target_of(member.member_id), shared.image)
         member.assignment = encode_assignment(target, version)
     generation = Generation(group.epoch, CONSUMER_PROTOCOL, protocol, members[0].member_id)
@@ -152,6 +152,14 @@ def downgraded(
         *group.tombstones(),
         generation_record(group.group_id, generation, members, assignments, shared.now_ms()),
     ]
+
+
+def version_of(subscription: bytes) -> int:
+    """A member was only read for the protocol it prefers; in another it may have said nonsense."""
+    try:
+        return embedded_version(subscription)
+    except MalformedMessage:
+        return 0
 
 
 def downgraded_member(member: ConsumerMember) -> ClassicMember:
