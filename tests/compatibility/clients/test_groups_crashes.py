@@ -1,0 +1,103 @@
+"""Groups and kill -9: what was acknowledged is there again, and members go on where they were."""
+
+from __future__ import annotations
+
+import threading
+from random import Random
+
+import pytest
+from tests.compatibility.clients.groups_world import PARTITIONS, World, rebalance, settle
+from tests.compatibility.clients.transactions_world import settled
+from tests.support.raw_client import RawClient
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from ottla.testing.broker import RunningBroker
+
+NONE = ErrorCode.NONE
+KILLS = 4
+
+
+class Committer(threading.Thread):
+    """Commits 1, 2, 3, ... to a partition until its connection breaks."""
+
+    def __init__(self, world: World, partition: int, start: int) -> None:
+        super().__init__(daemon=True)
+        self.world, self.partition = world, partition
+        self.sent = self.acknowledged = start
+        self.start()
+
+    def run(self) -> None:
+        try:
+            with RawClient(self.world.bootstrap) as client:
+                while True:
+                    self.sent += 1
+                    wanted = OffsetCommitRequestPartition(self.partition, self.sent)
+                    topic = OffsetCommitRequestTopic(self.world.topic, partitions=[wanted])
+                    request = OffsetCommitRequest(self.world.group, topics=[topic])
+                    answer = client.ask(request, 8)
+                    assert answer.topics[0].partitions[0].error_code == NONE, answer
+                    self.acknowledged = self.sent
+        except (ConnectionError, TimeoutError):
+            pass
+
+
+def test_committed_offsets_survive_and_never_go_back() -> None:
+    random = Random(7)
+    with RunningBroker(config={"offsets.topic.num.partitions": "1"}) as broker:
+        world = World(broker.bootstrap_servers)
+        offsets = dict.fromkeys(range(PARTITIONS), 0)
+        for _ in range(KILLS):
+            committers = [Committer(world, *item) for item in offsets.items()]
+            committers[0].join(random.uniform(0.1, 0.4))
+            broker.kill()
+            for committer in committers:
+                committer.join(30)
+            broker.start()
+            world.client = world.connect()
+            world.find_coordinator(world.group)
+            found = settled(lambda: world.fetch(range(PARTITIONS)), code_of)
+            for committer in committers:
+                offset = found[committer.partition]
+                assert committer.acknowledged <= offset <= committer.sent
+                offsets[committer.partition] = offset
+        assert all(offset > 0 for offset in offsets.values())
+        world.close()
+        assert "Traceback" not in broker.log
+
+
+def code_of(found: object) -> ErrorCode:
+    return found if isinstance(found, ErrorCode) else NONE
+
+
+@pytest.mark.parametrize("kind", ["classic", "consumer"])
+def test_members_keep_their_place(kind: str) -> None:
+    with RunningBroker() as broker:
+        world = World(broker.bootstrap_servers)
+        old = [world.classic(session_ms=60_000) for _ in range(2)]
+        new = [world.consumer() for _ in range(2)]
+        if kind == "classic":
+            rebalance(*old)
+        else:
+            settle(*new, sizes=[2, 2])
+        broker.kill()
+        broker.start()
+        for member in old:
+            member.client = world.connect()
+        for consumer in new:
+            consumer.client = world.connect()
+        world.client = world.connect()
+        world.find_coordinator(world.group)
+        if kind == "classic":
+            assert [settled(member.heartbeat) for member in old] == [NONE, NONE]
+            assert [member.sync().error_code for member in old] == [NONE, NONE]
+            assert sorted(at for member in old for at in member.owned) == list(range(PARTITIONS))
+        else:
+            had = [member.owned for member in new]
+            assert [settled(member.beat) for member in new] == [NONE, NONE]
+            assert [member.owned for member in new] == had
+        world.close()
