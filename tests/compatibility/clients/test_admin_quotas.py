@@ -73,19 +73,19 @@ def test_a_consumer_of_librdkafka_is_slowed_down_and_loses_nothing(
     limited: RunningBroker, topic: str
 ) -> None:
     producer = Producer({"bootstrap.servers": limited.bootstrap_servers, **librdkafka.QUIET})
-    for _ in range(30):
+    for _ in range(40):
         producer.produce(topic, b"x" * 10_000)
         producer.flush(PATIENCE_S)  # a batch each
-    set_quota(limited.bootstrap_servers, "consumer_byte_rate", 20_000, client_id="reader")
+    set_quota(limited.bootstrap_servers, "consumer_byte_rate", 100_000, client_id="reader")
     told = Throttles()
     with librdkafka.consumer(limited.bootstrap_servers, **told.settings("reader")) as reader:
         reader.assign([TopicPartition(topic, 0, 0)])
-        found = librdkafka.read(reader, 8)
-        assert [each.offset() for each in found] == list(range(8))
+        found = librdkafka.read(reader, 25)
+        assert [each.offset() for each in found] == list(range(25))
         assert told.longest_ms > 0
         set_quota(limited.bootstrap_servers, "consumer_byte_rate", None, client_id="reader")
-        rest = librdkafka.read(reader, 22)
-        assert [each.offset() for each in rest] == list(range(8, 30))
+        rest = librdkafka.read(reader, 15)
+        assert [each.offset() for each in rest] == list(range(25, 40))
 
 
 def test_requests_may_take_only_a_share_of_the_time(limited: RunningBroker) -> None:
