@@ -1,0 +1,318 @@
+"""What tools ask about transactions and producers, and how they end one that hangs.
+
+The raw questions run on our broker and on Apache Kafka alike.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from tests.compatibility.clients.transactions_world import Begun, Producer, World, settled
+from tests.support.apache_kafka import ApacheKafka
+from tests.support.java_clients import run_tool
+from tests.support.oracle import Oracle
+from tests.support.raw_client import RawClient
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
+from ottla.protocol.messages.describe_producers_response import PartitionResponse
+from ottla.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from ottla.protocol.messages.describe_transactions_response import TopicData, TransactionState
+from ottla.protocol.messages.list_transactions_request import ListTransactionsRequest
+from ottla.protocol.messages.write_txn_markers_request import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from ottla.testing.broker import RunningBroker
+
+NONE = ErrorCode.NONE
+TOOL = "org.apache.kafka.tools.TransactionsCommand"
+BROKERS = [
+    "ottla",
+    pytest.param("apache-kafka", marks=[pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]),
+]
+
+
+@pytest.fixture(scope="module")
+def own_broker() -> Iterator[RunningBroker]:
+    settings = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
+    with RunningBroker(config=settings) as running:
+        yield running
+        assert "Traceback" not in running.log, running.log[-20_000:]
+
+
+@pytest.fixture(params=BROKERS)
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    if request.param == "ottla":
+        bootstrap = request.getfixturevalue("own_broker").bootstrap_servers
+    else:
+        kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
+        bootstrap = kafka.bootstrap
+    with RawClient(bootstrap) as client:
+        yield World.new(client)
+
+
+@pytest.fixture
+def own_world(own_broker: RunningBroker) -> Iterator[World]:
+    with RawClient(own_broker.bootstrap_servers) as client:
+        yield World.new(client)
+
+
+@pytest.fixture
+def producer(world: World) -> Producer:
+    return world.producer()
+
+
+def begin(producer: Producer) -> None:
+    assert producer.add([0, 1]) == [NONE, NONE]
+    assert producer.produce(b"1", b"2") == NONE
+
+
+# Describing transactions
+
+
+def describe(world: World, transactional_id: str | None = None) -> TransactionState:
+    request = DescribeTransactionsRequest([transactional_id or world.transactional_id])
+    (state,) = world.client.ask(request, 0).transaction_states
+    assert isinstance(state, TransactionState)
+    return state
+
+
+def test_a_transactional_id_is_described_in_every_state(producer: Producer) -> None:
+    world = producer.world
+    state = describe(world)
+    assert (state.error_code, state.transaction_state) == (0, "Empty")
+    assert (state.producer_id, state.producer_epoch) == (producer.producer_id, 0)
+    assert (state.transaction_timeout_ms, state.transaction_start_time_ms) == (60_000, -1)
+    assert list(state.topics) == []
+    before_ms = time.time() * 1000 - 1000
+    begin(producer)
+    state = describe(world)
+    assert state.transaction_state == "Ongoing"
+    assert before_ms < state.transaction_start_time_ms < before_ms + 60_000
+    (topic,) = state.topics
+    assert TopicData(topic.topic, sorted(topic.partitions)) == TopicData(world.topic, [0, 1])
+    assert producer.end_settled(False).code == NONE
+    world.wait_markers(1)
+    assert settled(lambda: describe(world).transaction_state) in ("PrepareAbort", "CompleteAbort")
+
+
+def test_ids_that_do_not_exist_are_not_found(world: World) -> None:
+    world.producer()
+    state = describe(world, "nobody's")
+    assert state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+    assert state.transactional_id == "nobody's"
+
+
+def test_an_empty_id_is_no_id(world: World) -> None:
+    request = DescribeTransactionsRequest([""])
+    (state,) = world.client.ask(request, 0).transaction_states
+    assert state.error_code == ErrorCode.INVALID_REQUEST
+
+
+# Listing transactions
+
+
+def listed(world: World, request: ListTransactionsRequest, version: int = 2) -> list[str]:
+    """States of this world's id, as the filters let it through."""
+    answer = world.client.ask(request, version)
+    assert answer.error_code == 0, answer
+    return [
+        each.transaction_state
+        for each in answer.transaction_states
+        if each.transactional_id == world.transactional_id
+    ]
+
+
+def test_transactions_are_listed_by_state_producer_age_and_pattern(producer: Producer) -> None:
+    world = producer.world
+    begin(producer)
+    plain = ListTransactionsRequest()
+    assert listed(world, plain, 0) == listed(world, plain, 1) == listed(world, plain) == ["Ongoing"]
+    for request, expected in [
+        (ListTransactionsRequest(["Ongoing"]), ["Ongoing"]),
+        (ListTransactionsRequest(["Empty", "Ongoing"]), ["Ongoing"]),
+        (ListTransactionsRequest(["Empty"]), []),
+        (ListTransactionsRequest(["ongoing"]), []),
+        (ListTransactionsRequest((), [producer.producer_id]), ["Ongoing"]),
+        (ListTransactionsRequest((), [producer.producer_id + 1]), []),
+        (ListTransactionsRequest(["Ongoing"], [producer.producer_id]), ["Ongoing"]),
+        (ListTransactionsRequest(duration_filter=60_000), []),
+        (ListTransactionsRequest(transactional_id_pattern="id-.*"), ["Ongoing"]),
+        (ListTransactionsRequest(transactional_id_pattern="id"), []),
+        (ListTransactionsRequest(transactional_id_pattern=""), ["Ongoing"]),
+    ]:
+        assert listed(world, request) == expected, request
+
+
+def test_states_that_do_not_exist_are_named(producer: Producer) -> None:
+    request = ListTransactionsRequest(["Ongoing", "Sleeping"])
+    answer = producer.client.ask(request, 0)
+    assert list(answer.unknown_state_filters) == ["Sleeping"]
+
+
+def test_a_broken_pattern_is_refused(world: World) -> None:
+    request = ListTransactionsRequest(transactional_id_pattern="(")
+    answer = world.client.ask(request, 2)
+    assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
+
+
+def test_a_pattern_that_would_take_for_ever_takes_no_time(own_world: World) -> None:
+    own_world.producer()
+    request = ListTransactionsRequest(transactional_id_pattern="(i*)*(d*)*(.*)*x")
+    assert own_world.client.ask(request, 2).error_code == 0
+
+
+# Describing producers
+
+
+def describe_producers(world: World, topic: str | None = None, index: int = 0) -> PartitionResponse:
+    wanted = TopicRequest(world.topic if topic is None else topic, [index])
+    (found,) = world.client.ask(DescribeProducersRequest([wanted]), 0).topics
+    (partition,) = found.partitions
+    assert isinstance(partition, PartitionResponse)
+    return partition
+
+
+def test_the_producers_of_a_partition_are_described(producer: Producer) -> None:
+    world = producer.world
+    assert list(describe_producers(world).active_producers) == []
+    begin(producer)
+    (state,) = describe_producers(world).active_producers
+    assert (state.producer_id, state.producer_epoch) == (producer.producer_id, 0)
+    assert (state.last_sequence, state.current_txn_start_offset) == (1, 0)
+    assert state.coordinator_epoch == -1
+    assert producer.end_settled(True).code == NONE
+    world.wait_markers(1)
+    (state,) = describe_producers(world).active_producers
+    assert (state.last_sequence, state.current_txn_start_offset) == (1, -1)
+    assert state.coordinator_epoch >= 0
+
+
+@pytest.mark.parametrize(
+    ("topic", "index", "code"),
+    [
+        ("no-such-topic", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        (None, 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        ("not/a/topic", 0, ErrorCode.INVALID_TOPIC_EXCEPTION),
+    ],
+)
+def test_partitions_that_do_not_exist_have_no_producers(
+    world: World, topic: str | None, index: int, code: ErrorCode
+) -> None:
+    assert describe_producers(world, topic, index).error_code == code
+
+
+# Ending a transaction that hangs
+
+
+def write_marker(
+    producer: Producer, epoch: int, *, coordinator_epoch: int = 0, version: int = 1, **fields: int
+) -> ErrorCode:
+    marker = WritableTxnMarker(
+        producer.producer_id,
+        epoch,
+        False,
+        [WritableTxnMarkerTopic(producer.world.topic, [fields.get("partition", 0)])],
+        coordinator_epoch,
+        fields.get("transaction_version", 0),
+    )
+    (result,) = producer.client.ask(WriteTxnMarkersRequest([marker]), version).markers
+    assert result.producer_id == producer.producer_id
+    return ErrorCode(result.topics[0].partitions[0].error_code)
+
+
+def test_a_tool_can_abort_what_hangs(producer: Producer) -> None:
+    world = producer.world
+    begin(producer)
+    assert not world.is_stable()
+    assert write_marker(producer, 0) == NONE
+    assert world.is_stable()
+    assert write_marker(producer, 0) == NONE, "once more is harmless"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_old_epoch_ends_nothing(producer: Producer, version: int) -> None:
+    world = producer.world
+    world.init_settled()
+    newer = Producer(world, producer.producer_id, 1)
+    begin(newer)
+    assert write_marker(newer, 0, version=version) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert not world.is_stable()
+
+
+def test_an_old_coordinator_ends_nothing(producer: Producer) -> None:
+    begin(producer)
+    assert write_marker(producer, 0, coordinator_epoch=7) == NONE
+    assert producer.produce(sequence=2) == NONE, "its coordinator still counts this partition in"
+    code = write_marker(producer, 0, coordinator_epoch=6)
+    assert code == ErrorCode.TRANSACTION_COORDINATOR_FENCED
+
+
+def test_a_marker_of_version_2_must_bump_the_epoch(producer: Producer) -> None:
+    world = producer.world
+    begin(producer)
+    code = write_marker(producer, 0, version=2, transaction_version=2)
+    assert code == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert not world.is_stable()
+    assert write_marker(producer, 1, version=2, transaction_version=2) == NONE
+    assert world.is_stable()
+    assert write_marker(producer, 1, version=2, transaction_version=2) == NONE, "a repetition"
+
+
+def test_a_marker_for_nothing_finds_nobody(producer: Producer) -> None:
+    code = write_marker(producer, 0, partition=9)
+    assert code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+# Kafka's own tool, against our broker
+
+
+def lines_of(oracle: Oracle, broker: RunningBroker, *arguments: str) -> list[list[str]]:
+    printed = run_tool(oracle, TOOL, "--bootstrap-server", broker.bootstrap_servers, *arguments)
+    assert printed.status == 0, printed
+    return [line.split() for line in printed.text.splitlines()]
+
+
+@pytest.mark.java
+def test_kafkas_tool_shows_and_aborts_transactions(
+    oracle: Oracle, own_broker: RunningBroker, own_world: World
+) -> None:
+    producer = own_world.producer()
+    begin(producer)
+    name, producer_id = own_world.transactional_id, str(producer.producer_id)
+    (_, *ids) = lines_of(oracle, own_broker, "list")
+    assert [name, "1", producer_id, "Ongoing"] in ids
+    (_, described) = lines_of(oracle, own_broker, "describe", "--transactional-id", name)
+    assert described[:5] == ["1", name, producer_id, "0", "Ongoing"]
+    partition = ("--topic", own_world.topic, "--partition", "0")
+    (_, shown) = lines_of(oracle, own_broker, "describe-producers", *partition)
+    assert shown[0] == producer_id
+    assert shown[-1] == "0"
+    lines_of(oracle, own_broker, "abort", *partition, "--start-offset", "0")
+    assert own_world.is_stable()
+    hanging = lines_of(oracle, own_broker, "find-hanging", "--broker-id", "1")
+    assert len(hanging) <= 1, "only the heading"
+
+
+@pytest.mark.java
+def test_kafkas_tool_can_fence_a_producer(
+    oracle: Oracle, own_broker: RunningBroker, own_world: World
+) -> None:
+    """The admin client calls InitProducerId for it."""
+    producer = own_world.producer()
+    begin(producer)
+    lines_of(
+        oracle, own_broker, "forceTerminateTransaction", "--transactionalId",
+        own_world.transactional_id,
+    )  # fmt: skip
+    own_world.wait_stable()
+    assert producer.commit() == ErrorCode.PRODUCER_FENCED
+    assert own_world.init_settled().code is NONE
+    assert isinstance(own_world.init_settled(), Begun)
