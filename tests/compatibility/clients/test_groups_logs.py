@@ -127,12 +127,15 @@ def what_is_known(bootstrap: str) -> dict[str, Any]:
         return {group: known_of(client, group) for group in GROUPS}
 
 
-def known_of(client: RawClient, group: str) -> dict[str, Any]:
+def known_of(client: RawClient, group: str, *, as_is: bool = False) -> dict[str, Any]:
     listed = client.ask(ListGroupsRequest(), 5).groups
     [classic] = client.ask(DescribeGroupsRequest([group]), 6).groups
     [consumer] = client.ask(ConsumerGroupDescribeRequest([group]), 1).groups
     wanted = OffsetFetchRequestGroup(group, topics=None)
     [offsets] = client.ask(OffsetFetchRequest(groups=[wanted]), 9).groups
+    if as_is:
+        found = [each for each in listed if each.group_id == group]
+        return {"listed": found, "classic": classic, "consumer": consumer, "offsets": offsets}
     return {
         "listed": [each for each in listed if each.group_id == group],
         "classic": (

@@ -1,0 +1,137 @@
+"""Random lives of groups, written by our state machines, read by Apache Kafka.
+
+Kafka checks what it reads: a partition that two members hold, or a member that ends before its
+assignment, would stop it. And it must know of every group what we know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.compatibility.clients.groups_world import World
+from tests.compatibility.clients.test_groups_logs import known_of
+from tests.compatibility.clients.transactions_world import settled
+from tests.support.apache_kafka import ApacheKafka
+from tests.support.raw_client import RawClient
+from tests.unit.coordinators.groups.bench import Bench
+from tests.unit.coordinators.groups.test_random_classic_groups import DELAY, Walker
+from tests.unit.coordinators.groups.test_random_consumer_groups import MEMBERS, Crowd
+
+from ottla.coordinators.groups.classic.group import ClassicGroup
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.record_types import GROUP_RECORDS
+from ottla.coordinators.records import decode_record, encode_key
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from ottla.protocol.records.batch import stamp_offset_and_epoch
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.record import Record
+
+pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
+
+OFFSETS = "__consumer_offsets-0"
+HISTORIES = 30
+STEPS = 60
+
+
+def consumer_history(seed: int) -> Bench:
+    random = Random(seed)
+    crowd = Crowd()
+    for _ in range(STEPS):
+        what = random.choices(
+            ["beat", "round", "lose", "leave", "crash", "time", "topics", "restart"],
+            [30, 10, 5, 4, 4, 12, 3, 2],
+        )[0]
+        value = random.randrange(MEMBERS)
+        if what == "time":
+            value = random.choice([500, 1_000, 5_000, 20_000, 46_000])
+        crowd.do(what, 1 + value % 3 if what == "topics" else value)
+    return crowd.bench
+
+
+def classic_history(seed: int) -> Bench:
+    random = Random(seed)
+    bench = Bench(DELAY)
+    bench.create_topic("t")
+    walkers = [Walker(bench, f"m{at}", f"m{at}" if at % 2 else None, {}) for at in range(4)]
+    for _ in range(STEPS):
+        walker = random.choice(walkers)
+        match random.choices(["step", "leave", "crash", "time"], [30, 2, 2, 10])[0]:
+            case "step":
+                walker.step()
+            case "leave":
+                walker.leave()
+            case "crash":
+                walker.crash()
+            case "time":
+                bench.advance_ms(3_000)
+    return bench
+
+
+def batches(bench: Bench, group_id: str) -> Iterator[bytearray]:
+    """The records of a history under another name of the group, a batch each."""
+    now_ms = bench.clock.now_ms()
+    for logged in bench.log:
+        record = decode_record(GROUP_RECORDS, logged.key, logged.value)
+        assert record is not None
+        name = "group_id" if hasattr(record.key, "group_id") else "group"
+        setattr(record.key, name, group_id)
+        yield build_batch([Record(0, now_ms, encode_key(record.key), logged.value, ())])
+
+
+def write_log(path: Path, histories: dict[str, Bench]) -> None:
+    for old in path.iterdir():
+        if old.name != "partition.metadata":
+            old.unlink()
+    with open(path / f"{0:020}.log", "wb") as file:
+        offset = 0
+        for group_id, bench in histories.items():
+            for batch in batches(bench, group_id):
+                stamp_offset_and_epoch(batch, 0, offset, 0)
+                file.write(batch)
+                offset += 1
+
+
+def expected_of(bench: Bench) -> tuple[object, ...]:
+    """What a broker that reads the log must tell."""
+    group = bench.replayed().find("readers")
+    if isinstance(group, ConsumerGroup):
+        members = sorted((m.member_id, m.epoch, m.regex) for m in group.members.values())
+        return "consumer", group.state_name, group.epoch, group.target_epoch, members
+    if isinstance(group, ClassicGroup):
+        members_of_classic = sorted((m.member_id, m.assignment) for m in group.members.values())
+        return "classic", group.state_name, group.protocol_type, members_of_classic
+    return ("none",)
+
+
+def told_of(client: RawClient, group_id: str) -> tuple[object, ...]:
+    known = known_of(client, group_id, as_is=True)
+    if not known["listed"]:
+        return ("none",)
+    consumer, classic = known["consumer"], known["classic"]
+    if consumer.error_code == ErrorCode.NONE:
+        members = sorted(
+            (m.member_id, m.member_epoch, m.subscribed_topic_regex) for m in consumer.members
+        )
+        epochs = consumer.group_epoch, consumer.assignment_epoch
+        return "consumer", consumer.group_state, *epochs, members
+    members_of_classic = sorted((m.member_id, m.member_assignment) for m in classic.members)
+    return "classic", classic.group_state, classic.protocol_type, members_of_classic
+
+
+def test_kafka_knows_of_random_groups_what_we_know(tmp_path: Path) -> None:
+    histories = {f"crowd-{seed}": consumer_history(seed) for seed in range(HISTORIES)}
+    histories |= {f"walk-{seed}": classic_history(seed) for seed in range(HISTORIES)}
+    with ApacheKafka(tmp_path / "kafka") as node:
+        World(node.bootstrap).close()
+        node.kill()
+        write_log(node.log_directory / OFFSETS, histories)
+        node.start()
+        with RawClient(node.bootstrap) as client:
+            describe = DescribeGroupsRequest(["walk-0"])
+            settled(lambda: ErrorCode(client.ask(describe, 5).groups[0].error_code))
+            for group_id, bench in histories.items():
+                assert told_of(client, group_id) == expected_of(bench), group_id
