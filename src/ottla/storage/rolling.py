@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.directory_health import is_full
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.segment import RELATIVE_OFFSET_MAX, Segment
 from ottla.storage.segment_files import create_segment
 
@@ -70,13 +71,14 @@ def new_segment(log: Log, base_offset: int) -> Segment:
 def take_snapshot(log: Log, offset: int, *, sync: bool = False) -> None:
     """Keep the producer state at `offset`, from where recovery can go on.
 
-    Done without one, it reads more; so a full disk is no reason to refuse an append.
+    Done without one, it reads more; so neither a full disk nor a damaged log is a reason to give
+    up whatever it is for.
     """
-    states = log.producer_states
-    states.end_offset = offset
     try:
+        states = log.producer_states
+        states.end_offset = offset
         log.snapshots.write(states, offset, sync=sync)
-    except OSError as error:
-        if not is_full(error):
+    except (OSError, CorruptLogError) as error:
+        if isinstance(error, OSError) and not is_full(error):
             raise log.health.failed(f"writing a snapshot of {log.path}", error) from error
         logger.warning("%s: no producer snapshot at %d: %s", log.path, offset, error)

@@ -347,6 +347,23 @@ def test_a_log_that_cannot_be_opened_leaves_the_others(disk: MemoryDisk) -> None
     assert log is None or log.log_end_offset <= 60
 
 
+def test_a_damaged_log_does_not_keep_the_others_from_being_closed(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    for partition in (A, B):
+        append_many(broker.manager.create(partition, CONFIG), 12)
+    broker.manager.close()
+    for name in disk.list_directory("/one/a-0"):
+        if name.endswith(".snapshot"):
+            disk.remove(f"/one/a-0/{name}")
+    disk.flip_bit("/one/a-0/00000000000000000000.log", 16, 3)
+    broker = Broker(disk, ["/one"])
+    append_many(broker.log(B), 1)
+    broker.manager.close()
+    broker = Broker(disk, ["/one"])
+    assert broker.manager.had_clean_shutdown
+    assert len(values_of(broker.log(B))) == 13
+
+
 @pytest.mark.parametrize("name", ["recovery-point", "log-start", "replication"])
 def test_damaged_checkpoints_cost_time_and_no_records(disk: MemoryDisk, name: str) -> None:
     broker = Broker(disk, ["/one"])
