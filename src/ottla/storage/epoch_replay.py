@@ -63,7 +63,9 @@ def checked_epochs(
     if batch is None:
         return entries
     is_known = any(entry.epoch == batch.partition_leader_epoch for entry in stored)
-    if entries and not is_known and _is_alone(segments, batch, start_offset, entries):
+    # Records before all that was stored are no contradiction: a crash has brought them back.
+    is_covered = epoch_at(entries, max(batch.base_offset, start_offset)) is not None
+    if is_covered and not is_known and _is_alone(segments, batch, start_offset, entries):
         # No checksum covers the epoch in a batch: this one is damaged, and will not be served.
         log.error("leader epochs in %s contradict a single batch: %s", path, batch)
         return entries

@@ -82,3 +82,15 @@ def test_epochs_of_deleted_records_come_back_with_them() -> None:
     assert log.leader_epochs.entries[0] == (5, 30)
     place.disk.kill()  # before the new start of the log was written down
     assert reopened(place, is_clean=False).leader_epochs.entries == EPOCHS
+
+
+def test_a_single_batch_that_comes_back_brings_its_epoch_along() -> None:
+    place = Place()
+    log = place.open()
+    append_many(log, 1, epoch=1)
+    append_many(log, 30, epoch=2)
+    log.advance_log_start(1)
+    log.close()
+    log = place.open(Checkpoint(31, 0, is_clean=True))  # without the new start of the log
+    assert log.leader_epochs.entries == ((1, 0), (2, 1))
+    assert len(values_of(log)) == 31
