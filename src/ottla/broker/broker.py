@@ -19,6 +19,7 @@ from random import Random
 from ottla.base.clock import Clock, SystemClock
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem
+from ottla.base.ids import TopicPartition
 from ottla.base.rates import Windows
 from ottla.base.tasks import OwnedTasks
 from ottla.base.uuids import random_uuid
@@ -123,7 +124,7 @@ class Broker:
     async def _register(self, image: Image) -> None:
         """This broker is its own controller: it signs itself on, and leads what is here."""
         self.controller.activate(image.copy(), image.controller_epoch + 1)
-        self._tasks.start(self.controller.run(), name="controller")
+        self._controlling = self._tasks.start(self.controller.run(), name="controller")
         request = registration(self)
         self.broker_epoch = await self.controller.decide(
             lambda state: decide_register_broker(state, request, has_session=False, is_ready=True)
@@ -137,6 +138,8 @@ class Broker:
             self.broker_id, self.logs, self.topic_settings.config, self.clock, run_elsewhere
         )
         self.housekeeping = Housekeeping(self.logs, self.config, self.clock)
+        for directory in self.logs.directories:
+            directory.context.rolled = self.housekeeping.rolled
         self.controller = Controller(
             self.metadata_log,
             self.publisher,
@@ -216,13 +219,21 @@ class Broker:
 
     def _metadata_changed(self, image: Image, changes: Changes) -> None:
         self.replicas.apply(changes)
+        for change in changes.partitions.values():
+            if change.after is None:
+                self.housekeeping.removed(TopicPartition(change.topic.name, change.partition))
         if changes.quotas:
             self.network.gate.limits = limits(self.config, image.quotas)
+
+    async def _watch_controller(self) -> None:
+        """Without its controller a broker cannot go on: what ends one ends the other."""
+        await self._controlling
 
     async def run(self) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.network.run(), name="network")
+                tasks.create_task(self._watch_controller(), name="controller")
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
                 tasks.create_task(self.groups.run(), name="groups")
                 tasks.create_task(self.transactions.run(), name="transactions")

@@ -21,6 +21,7 @@ from ottla.storage.compaction.compactor import Compactor, Round
 from ottla.storage.compaction.helper import Event
 from ottla.storage.compaction.helper_process import HelperProcess
 from ottla.storage.compaction.request import CleaningLimits
+from ottla.storage.errors import StorageError
 from ottla.storage.flushing import FlushJob, finish_flush
 from ottla.storage.log import Log
 from ottla.storage.log_directory import LogDirectory
@@ -61,7 +62,7 @@ class Housekeeping:
         for each in self._logs.logs:
             try:
                 each.enforce_retention()
-            except BrokerError as error:
+            except (BrokerError, StorageError) as error:
                 log.warning("%s: retention: %s", each.partition, error)
             await asyncio.sleep(0)
 
@@ -88,7 +89,10 @@ class Housekeeping:
     async def expire_producers(self) -> None:
         now_ms = self._clock.now_ms()
         for each in self._logs.logs:
-            each.producer_states.expire(now_ms, self._config.producer_id_expiration_ms)
+            try:
+                each.producer_states.expire(now_ms, self._config.producer_id_expiration_ms)
+            except StorageError as error:
+                log.warning("%s: expiry of producers: %s", each.partition, error)
             await asyncio.sleep(0)
 
     # Compaction
@@ -117,13 +121,19 @@ class Housekeeping:
     async def _clean(self, compactor: Compactor, chosen: Round) -> None:
         """Events come from a helper process through a thread, and are used here in the loop."""
         loop = asyncio.get_running_loop()
-        helper = HelperProcess()
+        try:
+            helper = HelperProcess()
+        except OSError:
+            compactor.abandon(chosen)
+            raise
         events: asyncio.Queue[Event | None] = asyncio.Queue()
 
         def pump() -> None:
-            for event in helper.run(chosen.request):
-                loop.call_soon_threadsafe(events.put_nowait, event)
-            loop.call_soon_threadsafe(events.put_nowait, None)
+            try:
+                for event in helper.run(chosen.request):
+                    loop.call_soon_threadsafe(events.put_nowait, event)
+            finally:
+                loop.call_soon_threadsafe(events.put_nowait, None)
 
         pumping = loop.run_in_executor(None, pump)
         try:

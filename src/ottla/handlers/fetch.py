@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Iterable, Iterator
 from typing import NamedTuple
 
 from ottla.handlers.context import Context
+from ottla.handlers.damage import damaged
 from ottla.handlers.leaders import current_leader, leader_endpoints
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -40,6 +41,7 @@ from ottla.replication.fetch_sessions import (
 )
 from ottla.replication.partition import NO_EPOCH, Partition
 from ottla.replication.waiting import DataWaiter, Watched
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.reading import RangeCheck
 
 log = logging.getLogger(__name__)
@@ -194,12 +196,14 @@ class Fetching:
             answer = failed(wanted, error.code)
             answer.aborted_transactions = ()  # as Kafka tells those it does not have from the rest
             return Found(wanted, answer, None, None)
-        if self.session is not None:
+        if self.session is not None and not self.session.is_closed:
             partition.sessions[self.session] = wanted.key
         try:
             return self.read(wanted, partition)
         except BrokerError as error:
             return Found(wanted, failed(wanted, error.code), partition, None)
+        except CorruptLogError as error:
+            return Found(wanted, failed(wanted, damaged(error).code), partition, None)
 
     def read(self, wanted: WantedPartition, partition: Partition) -> Found:
         partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))

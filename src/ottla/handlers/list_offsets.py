@@ -12,6 +12,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from ottla.handlers.context import Context
+from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -26,6 +27,7 @@ from ottla.protocol.messages.list_offsets_response import (
     ListOffsetsTopicResponse,
 )
 from ottla.replication.partition import Partition
+from ottla.storage.errors import CorruptLogError
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 FIRST_VERSION = {
@@ -92,6 +94,8 @@ def answer(
         found = find(partition, wanted.timestamp, visible_end(partition, request))
     except BrokerError as error:
         return failed(wanted.partition_index, known_code(error.code, context.version))
+    except CorruptLogError as error:
+        return failed(wanted.partition_index, damaged(error).code)
     epoch = found.leader_epoch if context.version >= LEADER_EPOCHS_FROM else -1
     return ListOffsetsPartitionResponse(
         wanted.partition_index, 0, found.timestamp, found.offset, epoch

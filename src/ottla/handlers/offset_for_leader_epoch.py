@@ -7,6 +7,7 @@ Consumers ask it after a change of leader, to find out whether what they read st
 from __future__ import annotations
 
 from ottla.handlers.context import Context
+from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -20,6 +21,7 @@ from ottla.protocol.messages.offset_for_leader_epoch_response import (
     OffsetForLeaderEpochResponse,
     OffsetForLeaderTopicResult,
 )
+from ottla.storage.errors import CorruptLogError
 
 
 def refuse_offset_for_leader_epoch(
@@ -59,4 +61,6 @@ def find(topic: str, wanted: OffsetForLeaderPartition, context: Context) -> Epoc
         end = log.leader_epochs.end_offset_for(wanted.leader_epoch, log.log_end_offset)
     except BrokerError as error:
         return EpochEndOffset(error.code, wanted.partition)
+    except CorruptLogError as error:
+        return EpochEndOffset(damaged(error).code, wanted.partition)
     return EpochEndOffset(ErrorCode.NONE, wanted.partition, end.epoch, end.end_offset)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicId
 from ottla.handlers.context import Context
+from ottla.handlers.damage import damaged
 from ottla.handlers.leaders import current_leader, leader_endpoints
 from ottla.handlers.produce_guards import ProduceGuards, has_transactional_batch
 from ottla.handlers.registry import Working, handles
@@ -34,6 +35,7 @@ from ottla.protocol.records.batch import Buffer
 from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.partition import Partition
 from ottla.storage.append import ProducedBy
+from ottla.storage.errors import CorruptLogError
 
 ACKS_ALL = -1
 ACKS_NONE = 0
@@ -51,7 +53,7 @@ WITHOUT_LOG_START = (
 
 
 class Unreplicated(NamedTuple):
-    """An append that acks=all still waits for."""
+    """An append whose acknowledgement still has to wait."""
 
     partition: Partition
     end_offset: int
@@ -95,7 +97,7 @@ async def verify_and_run(production: Production, guards: ProduceGuards) -> Produ
 
 
 class Production:
-    """One request on its way: appends, then whatever acks=all waits for."""
+    """One request on its way: appends, then whatever its acknowledgement waits for."""
 
     def __init__(self, request: ProduceRequest, context: Context) -> None:
         self.request = request
@@ -118,7 +120,7 @@ class Production:
         response = ProduceResponse(topics)
         if self.has_error and self.context.version >= LEADER_HINTS_FROM:
             self.add_leader_hints(response)
-        if self.waiting and acks == ACKS_ALL:
+        if self.waiting:
             return self.wait(response)
         if self.guards is not None:
             reach(FaultPoint.DATA_REPLICATED)
@@ -140,6 +142,9 @@ class Production:
             except BrokerError as error:
                 self.has_error = True
                 answers.append(refused(part.index, error, partition))
+            except CorruptLogError as error:
+                self.has_error = True
+                answers.append(refused(part.index, damaged(error), partition))
         return TopicProduceResponse(topic.name, topic.topic_id, answers)
 
     def append(
@@ -160,15 +165,27 @@ class Production:
             appended.log_append_time_ms,
             partition.log.log_start_offset,
         )
-        if not partition.is_replicated(appended.last_offset + 1):
-            self.waiting.append(Unreplicated(partition, appended.last_offset + 1, answer))
+        end_offset = appended.last_offset + 1
+        if self.must_wait(partition, end_offset):
+            self.waiting.append(Unreplicated(partition, end_offset, answer))
         return answer
+
+    def must_wait(self, partition: Partition, end_offset: int) -> bool:
+        """All copies for acks=all; for acks=1 the leader's own, as its flush policy wants it."""
+        if self.request.acks == ACKS_ALL:
+            return not partition.is_replicated(end_offset)
+        return self.request.acks != ACKS_NONE and partition.owes_sync(end_offset)
 
     async def wait(self, response: ProduceResponse) -> ProduceResponse:
         """Until every append is replicated, or the client's patience is over."""
         timeout_s = max(0, self.request.timeout_ms) / 1000
+        is_all = self.request.acks == ACKS_ALL
         tasks = [
-            asyncio.ensure_future(each.partition.wait_replicated(each.end_offset))
+            asyncio.ensure_future(
+                each.partition.wait_replicated(each.end_offset)
+                if is_all
+                else each.partition.wait_synced(each.end_offset)
+            )
             for each in self.waiting
         ]
         await asyncio.wait(tasks, timeout=timeout_s)

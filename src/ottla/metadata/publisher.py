@@ -10,12 +10,15 @@ Leaves    where batches come from: the controller in this process hands them ove
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.image_diff import changes_between
 from ottla.metadata.log import MetadataLog, Trimmed
+
+log = logging.getLogger(__name__)
 
 Listener = Callable[[Image, Changes], None]
 
@@ -59,6 +62,9 @@ class Publisher:
 
     def _tell(self, changes: Changes) -> None:
         for listener in self._listeners:
-            listener(self.image, changes)
+            try:
+                listener(self.image, changes)
+            except Exception:  # the record is durable: the others must hear of it all the same
+                log.exception("a listener failed at metadata offset %d", self.image.offset)
         self._moved.set()
         self._moved = asyncio.Event()

@@ -96,6 +96,7 @@ class FetchSession:
         "created_ms",
         "epoch",
         "id",
+        "is_closed",
         "is_follower",
         "marked",
         "partitions",
@@ -107,6 +108,7 @@ class FetchSession:
     def __init__(self, session_id: int, is_follower: bool, uses_topic_ids: bool, now_ms: int):
         self.id = session_id
         self.is_follower = is_follower
+        self.is_closed = False  # a fetch may still be waiting in it
         self.uses_topic_ids = uses_topic_ids
         self.created_ms = self.used_ms = now_ms
         self.epoch = next_epoch(FULL_EPOCH)
@@ -195,7 +197,9 @@ class FetchSessions:
         return session
 
     def close(self, session_id: int) -> None:
-        self._sessions.pop(session_id, None)
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            session.is_closed = True
 
     def _new_id(self) -> int:
         while (session_id := self._rng.randint(1, EPOCH_MAX)) in self._sessions:

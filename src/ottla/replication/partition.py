@@ -8,6 +8,7 @@ Leaves    the arithmetic to `partition_state.py`, files to the storage, answers 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -169,6 +170,25 @@ class Partition:
             self._commits.wait(self._flush_owed_to, self._flushed)
         self.advance()
         self.announce()
+
+    def owes_sync(self, end_offset: int) -> bool:
+        """Whether the flush policy wants these records on disk before anybody is told."""
+        return self.log.recovery_point < min(end_offset, self._flush_owed_to)
+
+    async def wait_synced(self, end_offset: int) -> None:
+        """Until everything below `end_offset` is on this broker's disk."""
+        synced: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def done(error: Exception | None) -> None:
+            if synced.done():
+                return
+            if error is None:
+                synced.set_result(None)
+            else:
+                synced.set_exception(error)
+
+        self._commits.wait(end_offset, done)
+        await synced
 
     def _flushed(self, error: Exception | None) -> None:
         if error is None:

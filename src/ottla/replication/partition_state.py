@@ -64,7 +64,7 @@ class LeaderState:
     def high_watermark(self, current: int, own_end: int, min_in_sync_replicas: int) -> int:
         """Where the high watermark belongs, given where the leader's own copy is safe."""
         if not self.followers:
-            return own_end if own_end > current else current  # its copy is the only one
+            return max(current, own_end)  # its copy is the only one
         needed = min(min_in_sync_replicas, len(self.replicas))
         if len(self.in_sync_replicas) < needed:
             return current

@@ -23,7 +23,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession
 from ottla.replication.partition import Leadership, Partition
-from ottla.storage.directory_health import StorageUnavailable
+from ottla.storage.errors import StorageError
 from ottla.storage.flushing import RunElsewhere
 from ottla.storage.log import Log
 from ottla.storage.log_manager import LogManager
@@ -125,7 +125,10 @@ class ReplicaManager:
         for change in doomed:
             self._remove(change.topic, change.partition)
         # Before the new ones: a topic may be deleted and created again in one batch.
-        self.logs.delete(TopicPartition(each.topic.name, each.partition) for each in doomed)
+        try:
+            self.logs.delete(TopicPartition(each.topic.name, each.partition) for each in doomed)
+        except (StorageError, OSError) as error:
+            log.error("deleted topics are still on disk: %s", error)
         for change in changes.partitions.values():
             if change.after is not None:
                 self._place(change.topic, change.partition, change.after)
@@ -154,17 +157,28 @@ class ReplicaManager:
         if topic is None or found.partition.partition >= len(topic.partitions):
             return False
         decided = topic.partitions[found.partition.partition]
-        is_same_topic = found.topic_id in (None, topic.id)
+        try:
+            is_same_topic = found.topic_id in (None, topic.id)
+        except StorageError:
+            return True  # its file is damaged: `_place` takes the partition offline
         return is_same_topic and self.broker_id in decided.replicas
 
     def _place(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
+        """One partition that cannot be opened or led leaves all others alone."""
         name = TopicPartition(topic.name, index)
         if self.broker_id not in decided.replicas:
             self._remove(topic, index)
             return
+        try:
+            self._lead_or_follow(topic, name, decided)
+        except (StorageError, OSError) as error:
+            log.error("%s is offline: %s", name, error)
+            self._take_offline(name)
+
+    def _lead_or_follow(
+        self, topic: entities.Topic, name: TopicPartition, decided: entities.Partition
+    ) -> None:
         partition = self._partitions.get(name) or self._open(topic, name)
-        if partition is None:
-            return
         was_leader, old_epoch = partition.is_leader, partition.leader_epoch
         partition.lead_or_follow(leadership_of(decided), self._clock.now_ms())
         if partition.is_leader and (not was_leader or partition.leader_epoch != old_epoch):
@@ -173,16 +187,12 @@ class ReplicaManager:
         elif was_leader and not partition.is_leader:
             self._tell_resigned(name)
 
-    def _open(self, topic: entities.Topic, name: TopicPartition) -> Partition | None:
-        try:
-            found = self.logs.get(name)
-            if found is None:
-                found = self.logs.create(name, self._config_of(topic.name), topic.id)
-            elif found.topic_id is None:
-                found.assign_topic_id(topic.id)
-        except StorageUnavailable:
-            self._offline.add(name)
-            return None
+    def _open(self, topic: entities.Topic, name: TopicPartition) -> Partition:
+        found = self.logs.get(name)
+        if found is None:
+            found = self.logs.create(name, self._config_of(topic.name), topic.id)
+        elif found.topic_id is None:
+            found.assign_topic_id(topic.id)
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
         self._partitions[name] = partition
         self._by_id[topic.id, name.partition] = partition
@@ -205,14 +215,18 @@ class ReplicaManager:
 
     def _directory_failed(self, lost: Iterable[TopicPartition]) -> None:
         for name in lost:
-            partition = self._partitions.pop(name, None)
-            if partition is not None:
-                del self._by_id[partition.topic_id, name.partition]
-                self._offline.add(name)
-                was_leader = partition.is_leader
-                partition.close()
-                if was_leader:
-                    self._tell_resigned(name)
+            self._take_offline(name)
+
+    def _take_offline(self, name: TopicPartition) -> None:
+        """The partition answers KAFKA_STORAGE_ERROR until the broker starts anew."""
+        self._offline.add(name)
+        partition = self._partitions.pop(name, None)
+        if partition is not None:
+            self._by_id.pop((partition.topic_id, name.partition), None)
+            was_leader = partition.is_leader
+            partition.close()
+            if was_leader:
+                self._tell_resigned(name)
 
 
 def leadership_of(decided: entities.Partition) -> Leadership:

@@ -46,7 +46,10 @@ class FlushJob:
         self.end_offset = log.log_end_offset
         self.cuts = log.cuts
         self._files: FileSystem = log.context.files
-        self._directory = log.path if log.has_unsynced_names else None
+        # A job that runs at the same time may have taken the names and not synced them yet.
+        has_names = log.has_unsynced_names or log.names_in_flight > 0
+        self._directory = log.path if has_names else None
+        log.names_in_flight += has_names
         self._epochs = log.unwritten_epochs
         segments = log.segments.reaching(log.recovery_point)
         self._active = segments[-1]
@@ -60,6 +63,12 @@ class FlushJob:
         for segment in [*self.closed, self._active]:  # here, before another thread wants them
             segment.file.size()
             segment.indexes.open()
+
+    def let_go_of_names(self, log: Log) -> None:
+        """The directory was synced, or never will be: other jobs need not do it for this one."""
+        if self._directory is not None:
+            self._directory = None
+            log.names_in_flight -= 1
 
     def run(self) -> None:
         # The indexes of closed segments count as right after a crash, so they are synced with
@@ -95,6 +104,7 @@ class FlushJob:
 
 def finish_flush(log: Log, job: FlushJob, error: Exception | None) -> None:
     """Take over what a job has done, in the log's thread."""
+    job.let_go_of_names(log)
     if isinstance(error, OSError):
         raise log.health.failed(f"syncing {log.path}", error) from error
     if error is not None:

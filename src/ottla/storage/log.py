@@ -63,6 +63,7 @@ class Log:
         self.checkpointed_point = recovery_point  # what the checkpoint says at most
         self.unsynced_segments: list[Segment] = []  # closed ones with an index that is not
         self.has_unsynced_names = False
+        self.names_in_flight = 0  # flush jobs that are to sync the directory
         self.has_unsynced_cut = False
         self.last_flush_ms = self.clock.now_ms()
         self.cuts = 0  # how often records were taken away, so that a sync meanwhile counts nothing

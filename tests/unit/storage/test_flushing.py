@@ -220,3 +220,20 @@ def test_one_thread_is_enough(place: Place) -> None:
     commits.wait(1, waiter)
     assert waiter.errors == [None]
     assert log.recovery_point == 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_sync_that_overtakes_another_makes_new_files_durable_too(seed: int) -> None:
+    place = Place()
+    log = place.open()
+    append(log, b"a" * 100)
+    flush(log)
+    for _ in range(6):
+        append(log, b"b" * 300)  # which begins new segments
+    FlushJob(log)  # made by housekeeping, and not run yet
+    overtaking = FlushJob(log)
+    overtaking.run()
+    finish_flush(log, overtaking, None)
+    end_offset = log.recovery_point
+    place.disk.crash(Random(seed))
+    assert place.open(Checkpoint()).log_end_offset == end_offset
