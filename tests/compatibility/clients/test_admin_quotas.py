@@ -22,6 +22,8 @@ from ottla.protocol.messages.alter_client_quotas_request import (
 from ottla.protocol.messages.metadata_request import MetadataRequest
 from ottla.testing.broker import RunningBroker
 
+pytestmark = pytest.mark.xdist_group("quotas")
+
 
 @pytest.fixture(scope="module")
 def limited() -> Iterator[RunningBroker]:

@@ -16,7 +16,7 @@ from tests.support.oracle import Oracle
 
 from ottla.testing.broker import RunningBroker
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.java, pytest.mark.xdist_group("tools")]
 CONFIGS = "kafka.admin.ConfigCommand"
 REASSIGN = "reassign.ReassignPartitionsCommand"
 

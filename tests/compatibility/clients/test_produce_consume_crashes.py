@@ -15,6 +15,8 @@ from tests.compatibility.clients.topics import create_topic
 
 from ottla.testing.broker import RunningBroker
 
+pytestmark = pytest.mark.xdist_group("crashes")
+
 
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[RunningBroker]:
