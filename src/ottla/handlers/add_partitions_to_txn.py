@@ -14,6 +14,7 @@ from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, Prod
 from ottla.handlers.context import Context
 from ottla.handlers.fencing import fencing_code
 from ottla.handlers.registry import handles
+from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -72,15 +73,9 @@ def only_transaction(request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnTr
 async def add(wanted: AddPartitionsToTxnTransaction, context: Context) -> Codes:
     """Enlist the partitions of one transaction, or look whether they are; a code for each."""
     partitions = partitions_of(wanted)
-    image = context.parts.metadata
-    unknown = {each for each in partitions if image.partition(*each) is None}
-    if unknown:
-        return {
-            each: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            if each in unknown
-            else ErrorCode.OPERATION_NOT_ATTEMPTED
-            for each in partitions
-        }
+    faults = {each: fault for each in partitions if (fault := fault_of(each, context)) is not None}
+    if faults:
+        return {each: faults.get(each, ErrorCode.OPERATION_NOT_ATTEMPTED) for each in partitions}
     producer = ProducerIdAndEpoch(wanted.producer_id, wanted.producer_epoch)
     coordinator = context.parts.transactions
     try:
@@ -96,6 +91,15 @@ async def add(wanted: AddPartitionsToTxnTransaction, context: Context) -> Codes:
     except BrokerError as error:
         code = fencing_code(error.code, context.version >= FENCED_ERROR_FROM)
     return dict.fromkeys(partitions, code)
+
+
+def fault_of(partition: TopicPartition, context: Context) -> ErrorCode | None:
+    """Why a partition cannot be enlisted. Internal topics are no client's business."""
+    if context.version < SEVERAL_FROM and partition.topic in INTERNAL_TOPICS:
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    if context.parts.metadata.partition(*partition) is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return None
 
 
 def partitions_of(wanted: AddPartitionsToTxnTransaction) -> list[TopicPartition]:

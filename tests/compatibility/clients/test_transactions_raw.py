@@ -19,6 +19,7 @@ from tests.support.apache_kafka import ApacheKafka
 from tests.support.raw_client import RawClient
 
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from ottla.protocol.messages.fetch_response import AbortedTransaction
 from ottla.testing.broker import RunningBroker
 
@@ -138,6 +139,12 @@ def test_one_unknown_partition_keeps_the_others_out(producer: Producer) -> None:
     unknown, untried = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
     assert producer.add([0, 7]) == [untried, unknown]
     assert producer.verify() == [ABORTABLE]
+
+
+def test_internal_topics_are_no_clients_business(producer: Producer) -> None:
+    refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert producer.add([0], topic="__consumer_offsets") == [refused]
+    assert producer.add([0], topic="__transaction_state") == [refused]
 
 
 def test_leaders_can_ask_and_enlist(producer: Producer) -> None:
@@ -268,6 +275,17 @@ def test_a_classic_producer_keeps_its_epoch_for_the_next_transaction(producer: P
     producer.world.wait_stable()
     epochs = [header.producer_epoch for header in producer.world.headers()]
     assert epochs == [0] * 6
+
+
+def test_a_topic_that_was_deleted_keeps_no_transaction_from_ending(producer: Producer) -> None:
+    world = producer.world
+    assert producer.add() == [NONE]
+    assert producer.produce() == NONE
+    request = DeleteTopicsRequest(topic_names=[world.topic], timeout_ms=30_000)
+    assert world.client.ask(request, 5).responses[0].error_code == 0
+    assert producer.end_settled(True).code == NONE
+    assert producer.end_settled(True).code == NONE, "until it is over"
+    assert world.init_settled() == Begun(NONE, producer.producer_id, 1)
 
 
 # Ending, version 2
@@ -439,6 +457,13 @@ def test_a_fenced_producer_cannot_enlist_a_group(
 ) -> None:
     producer.world.init_settled()
     assert producer.add_offsets(version=version) == code
+
+
+@pytest.mark.parametrize("version", [3, 5])
+def test_a_group_needs_a_name(producer: Producer, version: int) -> None:
+    producer.world.group = ""
+    code = producer.commit_offset(7, version=version)
+    assert code == ErrorCode.INVALID_GROUP_ID
 
 
 def test_offsets_of_unknown_topics_are_refused(producer: Producer) -> None:

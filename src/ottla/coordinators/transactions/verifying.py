@@ -129,9 +129,8 @@ class Verifier:
     ) -> ErrorCode:
         """The producer's last transaction may still be ending: it was told of that already."""
         config = self._config
-        give_up_s = (
-            self._clock.monotonic_s() + config.add_partitions_to_txn_retry_backoff_max_ms / 1000
-        )
+        pause_ms = config.add_partitions_to_txn_retry_backoff_ms
+        pauses = config.add_partitions_to_txn_retry_backoff_max_ms // pause_ms
         while True:
             try:
                 await self._coordinator.add_partitions(
@@ -139,10 +138,10 @@ class Verifier:
                 )
                 return ErrorCode.NONE
             except BrokerError as error:
-                is_ending = error.code is ErrorCode.CONCURRENT_TRANSACTIONS
-                if not is_ending or self._clock.monotonic_s() >= give_up_s:
+                if error.code is not ErrorCode.CONCURRENT_TRANSACTIONS or pauses <= 0:
                     return error.code
-            await asyncio.sleep(config.add_partitions_to_txn_retry_backoff_ms / 1000)
+            pauses -= 1
+            await asyncio.sleep(pause_ms / 1000)
 
 
 def for_client(code: ErrorCode, support: ClientSupport) -> ErrorCode:
