@@ -271,10 +271,11 @@ class Fetching:
     # Answering
 
     def answer(self) -> FetchResponse:
-        quota = self.quota
-        if quota is not None and (wait_ms := quota.charge(self.context, self.size)):
-            quota.refund(self.context, self.size)
-            return self.throttled(wait_ms)
+        if self.quota is not None:
+            is_let, wait_ms = self.quota.admit(self.context, self.size)
+            self.context.throttle(wait_ms)
+            if not is_let:
+                return self.throttled()
         told = [found for found in self.found if self.must_tell(found)]
         response = FetchResponse(
             session_id=NO_SESSION if self.session is None else self.session.id,
@@ -284,9 +285,8 @@ class Fetching:
             self.add_leader_hints(response)
         return response
 
-    def throttled(self, wait_ms: int) -> FetchResponse:
+    def throttled(self) -> FetchResponse:
         """Nothing this time, and the session is as it was; a new one was not opened."""
-        self.context.throttle(wait_ms)
         if self.session is None or not self.is_full:
             return FetchResponse(session_id=NO_SESSION if self.session is None else self.session.id)
         self.context.parts.close_fetch_session(self.session.id)

@@ -8,6 +8,8 @@ BrokerError        anything a peer can act on; carries the code it gets.
 
 from ottla.protocol.error_codes import ErrorCode
 
+MESSAGE_CHARACTERS_MAX = 2000
+
 
 class MalformedMessage(ValueError):
     """Bytes that are no valid message: says what was being read and where."""
@@ -18,12 +20,13 @@ class UnencodableValue(ValueError):
 
 
 class BrokerError(Exception):
-    """Trouble that the peer can act on."""
+    """Trouble that the peer can act on. What it quotes may be longer than an answer can carry."""
 
     def __init__(self, code: ErrorCode, message: str = "") -> None:
         super().__init__(message or code.name)
         self.code = code
-        self.message = message
+        is_long = len(message) > MESSAGE_CHARACTERS_MAX
+        self.message = message[:MESSAGE_CHARACTERS_MAX] + "..." if is_long else message
 
 
 class InvalidBatch(BrokerError):

@@ -88,12 +88,9 @@ def describe(shard: GroupShard, group_id: str, version: int) -> DescribedGroup:
         return answers.describe(group)
     dead = DescribedGroup(group_id=group_id, group_state=State.DEAD.value)
     if version >= GROUP_ERRORS_FROM:
-        dead.error_code = ErrorCode.GROUP_ID_NOT_FOUND
-        dead.error_message = (
-            f"Group {group_id} not found."
-            if group is None
-            else f"Group {group_id} is not a classic group."
-        )
+        what = "not found" if group is None else "is not a classic group"
+        error = BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}.")
+        dead.error_code, dead.error_message = error.code, error.message
     return dead
 
 

@@ -80,11 +80,24 @@ class RateQuota:
         wait_ms = meter.wait_ms(due.limit, now_ms, windows)
         return wait_ms if self._wait_ms_max is None else min(wait_ms, self._wait_ms_max)
 
-    def refund(self, context: Context, amount: float) -> None:
-        """It was not used after all."""
+    def admit(self, context: Context, amount: float) -> tuple[bool, int]:
+        """Whether a client may have so much now, and how long it is to wait.
+
+        What is refused is not charged. After a quiet time anything passes, however large: else a
+        batch that is larger than the quota would never be read.
+        """
         due = self.meters.due(context)
-        if due is not None:
-            self.meters.meter(due.payer).record(-amount, self._now_ms(), self.meters.windows)
+        if due is None:
+            return True, 0
+        now_ms, windows = self._now_ms(), self.meters.windows
+        meter = self.meters.meter(due.payer)
+        was_idle = meter.is_idle(now_ms, windows)
+        meter.record(amount, now_ms, windows)
+        wait_ms = meter.wait_ms(due.limit, now_ms, windows)
+        if wait_ms and not was_idle:
+            meter.record(-amount, now_ms, windows)
+            return False, wait_ms
+        return True, wait_ms
 
     def amount_max(self, context: Context) -> float | None:
         """More than this at once always leads to waiting; None without a quota."""

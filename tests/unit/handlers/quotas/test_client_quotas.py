@@ -118,6 +118,17 @@ def test_a_reader_over_its_quota_gets_an_empty_answer_and_waits(world: World) ->
     assert world.ask(fetch_request(), 12).responses
 
 
+def test_a_batch_larger_than_the_quota_is_read_after_a_quiet_time(world: World) -> None:
+    world.ask(produce_request(50_000), 9)
+    set_quota(world, "consumer_byte_rate", 100, client_id="test")
+    first = world.ask(fetch_request(), 12)
+    assert len(first.responses[0].partitions[0].records) > 50_000
+    assert first.throttle_time_ms > 400_000
+    assert not world.ask(fetch_request(), 12).responses
+    world.clock.advance_ms(first.throttle_time_ms)
+    assert world.ask(fetch_request(), 12).responses
+
+
 def test_a_throttled_session_loses_nothing(world: World) -> None:
     for _ in range(20):
         world.ask(produce_request(1_000), 9)
