@@ -236,6 +236,8 @@ def _empty_log(
     log.snapshots.remove(log.snapshots.offsets())
     if log.leader_epochs.entries:
         log.leader_epochs.clear()
+    if start:
+        files.context.files.sync_directory(files.path)  # the file's name alone tells the start
     log.has_unsynced_names = log.has_unsynced_cut = True
     return log
 
