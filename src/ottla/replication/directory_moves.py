@@ -31,6 +31,7 @@ from ottla.storage.log_directory import LogDirectory
 
 log = logging.getLogger(__name__)
 
+LOOK_AGAIN_MS = 1000  # the limit may have changed
 Moved = Callable[[Partition, LogDirectory], None]
 
 
@@ -144,12 +145,19 @@ class DirectoryMoves:
             copied = await copy_some(partition.log, future, asyncio.to_thread)
             if copied < log_copying.CHUNK_BYTES:
                 return
-            await asyncio.sleep(self._pause_s(copied))
+            self._meter.record(copied, self._now_ms(), self._windows)
+            while (wait_ms := self._wait_ms()) > 0:
+                await asyncio.sleep(min(wait_ms, LOOK_AGAIN_MS) / 1000)
 
-    def _pause_s(self, copied: int) -> float:
-        limit, now_ms = self._bytes_per_second(), int(self._clock.monotonic_s() * 1000)
-        self._meter.record(copied, now_ms, self._windows)
-        return self._meter.wait_ms(limit, now_ms, self._windows) / 1000 if limit else 1.0
+    def _wait_ms(self) -> int:
+        """By the limit that holds now; 0 a second stops all moves."""
+        limit = self._bytes_per_second()
+        if limit == 0:
+            return LOOK_AGAIN_MS
+        return self._meter.wait_ms(limit, self._now_ms(), self._windows)
+
+    def _now_ms(self) -> int:
+        return int(self._clock.monotonic_s() * 1000)
 
     async def _flush(self, future: Log) -> None:
         job = FlushJob(future)

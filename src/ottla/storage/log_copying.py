@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from ottla.protocol.records.batch import read_header
 from ottla.storage.append import note_epochs
 from ottla.storage.flushing import flush
 from ottla.storage.log import Log
@@ -37,8 +38,16 @@ async def copy_some(source: Log, target: Log, in_thread: InThread[object]) -> in
         return len(data)
     if found.check is not None:
         found.check.confirm()
-    target.append_as_follower(data)
+    append_copied(target, data)
     return len(data)
+
+
+def append_copied(target: Log, data: bytes) -> None:
+    """The source may begin in the middle of a batch; the copy begins with the whole of it."""
+    first_offset = read_header(data).base_offset
+    if first_offset < target.log_end_offset == target.segments[0].base_offset:
+        target.truncate_fully_and_start_at(first_offset)
+    target.append_as_follower(data)
 
 
 def copy_rest(source: Log, target: Log) -> bool:
@@ -50,7 +59,7 @@ def copy_rest(source: Log, target: Log) -> bool:
         copied += len(found.records)
         if copied > REST_BYTES_MAX or found.check is not None:
             return False
-        target.append_as_follower(found.records.read())
+        append_copied(target, found.records.read())
     return True
 
 
