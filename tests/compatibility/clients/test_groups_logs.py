@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,9 @@ NONE = ErrorCode.NONE
 
 def make_groups(bootstrap: str) -> None:
     """One of each kind, named for what it is. Their sessions outlast the test."""
-    world = World(bootstrap)
-    own = world.group
-    for world.group, make in GROUPS.items():
-        make(world)
-    world.group = own
-    world.close()
+    with closing(World(bootstrap)) as world:
+        for world.group, make in GROUPS.items():
+            make(world)
 
 
 def make_offsets(world: World) -> None:
