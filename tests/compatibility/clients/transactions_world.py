@@ -84,6 +84,7 @@ class World:
     group: str
     topic_id: bytes = bytes(16)
     timeout_ms: int = 60_000
+    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000  # of records
 
     @classmethod
     def new(cls, client: RawClient) -> World:
@@ -252,6 +253,7 @@ class Producer:
             epoch=self.epoch,
             sequence=sequence,
             is_transactional=is_transactional,
+            timestamp_ms=self.world.now_ms(),
         )
         if transactional_id == "":
             transactional_id = self.world.transactional_id if is_transactional else None
