@@ -89,10 +89,7 @@ class Housekeeping:
     async def expire_producers(self) -> None:
         now_ms = self._clock.now_ms()
         for each in self._logs.logs:
-            try:
-                each.producer_states.expire(now_ms, self._config.producer_id_expiration_ms)
-            except StorageError as error:
-                log.warning("%s: expiry of producers: %s", each.partition, error)
+            each.expire_producers(now_ms, self._config.producer_id_expiration_ms)
             await asyncio.sleep(0)
 
     # Compaction
