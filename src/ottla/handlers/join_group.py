@@ -20,12 +20,15 @@ from ottla.protocol.messages.join_group_response import JoinGroupResponse
 NULL_PROTOCOL_FROM = 7
 
 
-def refuse_join(request: JoinGroupRequest, code: ErrorCode, _message: str) -> JoinGroupResponse:
+def refuse_join(
+    request: JoinGroupRequest, code: ErrorCode, _message: str, version: int
+) -> JoinGroupResponse:
     is_full = code == ErrorCode.GROUP_MAX_SIZE_REACHED
-    return JoinGroupResponse(error_code=code, member_id="" if is_full else request.member_id)
+    member_id = "" if is_full else request.member_id
+    return fitted(JoinGroupResponse(error_code=code, member_id=member_id), version)
 
 
-@handles(ApiKey.JOIN_GROUP, versions=range(10), refuse=refuse_join)
+@handles(ApiKey.JOIN_GROUP, versions=range(10), refuse_in_version=refuse_join)
 def join_group(
     request: JoinGroupRequest, context: Context
 ) -> JoinGroupResponse | Awaitable[JoinGroupResponse]:
@@ -40,7 +43,9 @@ async def fitted_later(outcome: Awaitable[JoinGroupResponse], version: int) -> J
 
 
 def fitted(response: JoinGroupResponse, version: int) -> JoinGroupResponse:
-    """Older versions have no null for "no protocol"."""
-    if version < NULL_PROTOCOL_FROM and response.protocol_name is None:
+    """Where nothing was agreed on there is no protocol; older versions have no null for that."""
+    if version >= NULL_PROTOCOL_FROM and response.error_code:
+        response.protocol_name = None
+    elif version < NULL_PROTOCOL_FROM and response.protocol_name is None:
         response.protocol_name = ""
     return response
