@@ -265,4 +265,12 @@ SETTINGS = (
     ),
 )  # fmt: skip
 
-ALLOWED = (*PRODUCE, *FETCH, *OFFSETS, *CONNECTIONS, *CLUSTER, *TOPICS, *SETTINGS)
+GROUPS = (
+    Allowed(
+        ApiKey.JOIN_GROUP, "a protocol twice", "*",
+        "A protocol that is offered twice counts once; Kafka has an unknown server error.",
+        script="join_group",
+    ),
+)  # fmt: skip
+
+ALLOWED = (*PRODUCE, *FETCH, *OFFSETS, *CONNECTIONS, *CLUSTER, *TOPICS, *SETTINGS, *GROUPS)
