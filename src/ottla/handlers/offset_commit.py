@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from typing import NamedTuple
 
-from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.base.ids import TopicId
 from ottla.handlers.callers import caller_of
 from ottla.handlers.context import Context
+from ottla.handlers.merging import merged
 from ottla.handlers.registry import handles
 from ottla.handlers.waiting import combine
 from ottla.metadata.image import Image
@@ -52,7 +53,11 @@ def offset_commit(
         return OffsetCommitResponse(topics=unknown)
     request.topics = known
     outcome = context.parts.groups.commit(request, caller_of(context))
-    return combine([outcome], lambda done: OffsetCommitResponse(topics=[*unknown, *done[0].topics]))
+    if not unknown:
+        return outcome
+    return combine(
+        [outcome], lambda done: OffsetCommitResponse(topics=merged(unknown, done[0].topics))
+    )
 
 
 class SortedOut(NamedTuple):
@@ -67,13 +72,13 @@ def sort_out(topic: OffsetCommitRequestTopic, image: Image, by_id: bool) -> Sort
     count = 0 if found is None else len(found.partitions)
     known = OffsetCommitRequestTopic(
         topic.name if found is None else found.name,
-        NO_TOPIC_ID if found is None else found.id,
+        topic.topic_id if found is None else found.id,
         [each for each in topic.partitions if 0 <= each.partition_index < count],
     )
     missing = [each for each in topic.partitions if not 0 <= each.partition_index < count]
     is_unknown_id = by_id and found is None
     code = ErrorCode.UNKNOWN_TOPIC_ID if is_unknown_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return SortedOut(known, refused(topic, missing, code))
+    return SortedOut(known, refused(known, missing, code))
 
 
 def refused(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.handlers.context import Context
+from ottla.handlers.merging import merged
 from ottla.handlers.registry import handles
 from ottla.handlers.waiting import combine
 from ottla.metadata.image import Image
@@ -33,7 +34,11 @@ def offset_delete(
     request.topics = [topic for topic in (known_part(each, image) for each in asked) if topic]
     outcome = context.parts.groups.delete_offsets(request)
     unknown = [answer for answer in (unknown_part(each, image) for each in asked) if answer]
-    return combine([outcome], lambda done: OffsetDeleteResponse(topics=[*unknown, *done[0].topics]))
+    if not unknown:
+        return outcome
+    return combine(
+        [outcome], lambda done: OffsetDeleteResponse(topics=merged(unknown, done[0].topics))
+    )
 
 
 def known_part(topic: OffsetDeleteRequestTopic, image: Image) -> OffsetDeleteRequestTopic | None:
