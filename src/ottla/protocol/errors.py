@@ -8,7 +8,7 @@ BrokerError        anything a peer can act on; carries the code it gets.
 
 from ottla.protocol.error_codes import ErrorCode
 
-MESSAGE_CHARACTERS_MAX = 2000
+MESSAGE_CHARACTERS_MAX = 8000
 
 
 class MalformedMessage(ValueError):
