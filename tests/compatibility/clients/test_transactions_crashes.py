@@ -181,7 +181,15 @@ def take_part_and_die(world: World, planned: Planned, is_classic: bool) -> None:
         world.fetch()  # it dies in its own time
 
 
-CASES = [(point, True) for point in FaultPoint] + [(point, False) for point in IMPLICIT]
+DIFFERENT_IN_VERSION_2 = (
+    FaultPoint.PARTITIONS_ENLISTED,
+    FaultPoint.DATA_APPENDED,
+    FaultPoint.OFFSETS_APPENDED,
+    FaultPoint.PREPARE_LOGGED,
+    FaultPoint.FIRST_MARKER_WRITTEN,
+)
+CASES = [(point, True) for point in FaultPoint]
+CASES += [(point, False) for point in DIFFERENT_IN_VERSION_2]
 
 
 @pytest.mark.parametrize(
