@@ -118,11 +118,12 @@ def batch_of(
     sequence: int = -1,
     is_transactional: bool = False,
     timestamp_ms: int | None = None,
+    key: bytes | None = None,
 ) -> bytearray:
     """One batch of uncompressed records, of now unless another time is given."""
     if timestamp_ms is None:
         timestamp_ms = time.time_ns() // 1_000_000
-    rows = [Record(at, timestamp_ms, None, value, ()) for at, value in enumerate(values)]
+    rows = [Record(at, timestamp_ms, key, value, ()) for at, value in enumerate(values)]
     return build_batch(
         rows,
         producer_id=producer_id,

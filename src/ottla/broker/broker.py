@@ -31,6 +31,7 @@ from ottla.broker.moved_logs import MovedLogs
 from ottla.broker.network_settings import limits, network_settings
 from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.broker.topic_settings import TopicSettings
+from ottla.broker.verification_setting import VerificationSetting
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.controller.brokers import decide_register_broker
@@ -100,10 +101,6 @@ class Broker:
         """Load what is on disk and take the ports."""
         directories = self.config.log_directories
         self.logs = LogManager(self._files, self.clock, self._rng, directories)
-        for directory in self.logs.directories:
-            directory.context.has_verification = (
-                self.config.transaction_partition_verification_enable
-            )
         self.logs.take()  # before anything there is read: the metadata log repairs what it finds
         self.metadata_log = FileMetadataLog(
             self._files, f"{directories[0]}/{METADATA_DIRECTORY}", asyncio.to_thread
@@ -162,6 +159,12 @@ class Broker:
             MarkerSender(image, lambda _broker_id: markers),
             automatic_topics.create,
         )
+        verifier = Verifier(self.transactions, self.config, self.clock)
+        verification = VerificationSetting(
+            self.broker_id, self.settings.layers, self.logs, verifier
+        )
+        verification.load(image)
+        self.publisher.subscribe(verification.changed)
         self.parts = Parts(
             self.clock,
             self.settings,
@@ -175,7 +178,7 @@ class Broker:
             producer_ids,
             self.groups,
             self.transactions,
-            Verifier(self.transactions, self.config, self.clock),
+            verifier,
             markers,
             ClientQuotas(image, self.config, self.clock),
             self._build_moves(),

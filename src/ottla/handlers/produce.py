@@ -19,6 +19,7 @@ from ottla.handlers.damage import damaged
 from ottla.handlers.leaders import current_leader, leader_endpoints
 from ottla.handlers.produce_guards import ProduceGuards, has_transactional_batch
 from ottla.handlers.registry import Working, handles
+from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
@@ -43,6 +44,7 @@ ACKS = (ACKS_ALL, ACKS_NONE, 1)
 TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10
 NO_OFFSET = -1
+ADMIN_CLIENT_ID = "__admin_client"  # by which Kafka knows tools that may repair internal topics
 WITHOUT_LOG_START = (
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.MESSAGE_TOO_LARGE,
@@ -152,6 +154,10 @@ class Production:
     ) -> PartitionProduceResponse:
         if records is None:
             raise InvalidBatch(ErrorCode.INVALID_RECORD, "no records")
+        topic = partition.name.topic
+        if topic in INTERNAL_TOPICS and self.context.client_id != ADMIN_CLIENT_ID:
+            # What coordinators rely on is theirs to write.
+            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal")
         by = self.by
         if self.guards is not None:
             by = by._replace(guard=self.guards.guard_of(partition.name))

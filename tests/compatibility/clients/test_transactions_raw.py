@@ -16,7 +16,7 @@ from tests.compatibility.clients.transactions_world import (
     settled,
 )
 from tests.support.apache_kafka import ApacheKafka
-from tests.support.raw_client import RawClient
+from tests.support.raw_client import RawClient, batch_of
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
@@ -199,6 +199,13 @@ def test_transactional_records_need_a_transactional_id(producer: Producer) -> No
     assert producer.add() == [NONE]
     code = producer.produce(transactional_id=None)
     assert code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+@pytest.mark.parametrize("topic", ["__transaction_state", "__consumer_offsets"])
+def test_clients_cannot_write_what_coordinators_rely_on(world: World, topic: str) -> None:
+    batch = batch_of(b"value", key=b"\0\0\0\0")
+    code = world.client.produce(topic, batch).error_code
+    assert code == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
 def test_plain_records_do_not_come_between_those_of_a_transaction(producer: Producer) -> None:

@@ -68,10 +68,10 @@ class Verifier:
         self._coordinator = coordinator
         self._config = config
         self._clock = clock
+        self.is_enabled = config.transaction_partition_verification_enable
 
     def is_needed(self, support: ClientSupport) -> bool:
-        is_enabled = self._config.transaction_partition_verification_enable
-        return is_enabled or support is ClientSupport.IMPLICIT
+        return self.is_enabled or support is ClientSupport.IMPLICIT
 
     def guard(
         self,

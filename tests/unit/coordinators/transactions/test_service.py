@@ -20,6 +20,11 @@ from ottla.metadata.records import PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from ottla.protocol.messages.incremental_alter_configs_request import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from ottla.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -184,6 +189,22 @@ def test_many_old_ids_are_forgotten_in_batches(world: TransactionWorld) -> None:
     world.begin()
     world.run(world.coordinator.forget_expired())
     assert [each.transactional_id for each in world.coordinator.all_transactions()] == [ID]
+
+
+# Verification
+
+
+def test_verification_can_be_switched_off_and_on_while_the_broker_runs(
+    world: TransactionWorld,
+) -> None:
+    producer = world.begin()
+    assert world.produce(producer) is ErrorCode.INVALID_TXN_STATE
+    for value, code in (("false", ErrorCode.NONE), ("true", ErrorCode.INVALID_TXN_STATE)):
+        change = AlterableConfig("transaction.partition.verification.enable", 0, value)
+        request = IncrementalAlterConfigsRequest([AlterConfigsResource(4, "", [change])])
+        assert world.ask(request, 1).responses[0].error_code == 0
+        assert world.produce(producer) is code
+        producer = world.begin()
 
 
 # Restarts
