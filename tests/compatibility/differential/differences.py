@@ -265,12 +265,4 @@ SETTINGS = (
     ),
 )  # fmt: skip
 
-GROUPS = (
-    Allowed(
-        ApiKey.JOIN_GROUP, "a protocol twice", "*",
-        "A protocol that is offered twice counts once; Kafka has an unknown server error.",
-        script="join_group",
-    ),
-)  # fmt: skip
-
-ALLOWED = (*PRODUCE, *FETCH, *OFFSETS, *CONNECTIONS, *CLUSTER, *TOPICS, *SETTINGS, *GROUPS)
+ALLOWED = (*PRODUCE, *FETCH, *OFFSETS, *CONNECTIONS, *CLUSTER, *TOPICS, *SETTINGS)

@@ -48,7 +48,6 @@ MASKED = {
 PLACES = {"listeners", "advertised.listeners", "log.dirs", "log.dir", "controller.quorum.voters"}
 # The words of an error are each broker's own; where there is no error there must be none.
 WORDS = {"error_message", "batch_index_error_message"}
-NO_WORDS = (None, "", "NONE")  # the last one is Kafka's own, in FindCoordinator
 # Lists whose order Kafka leaves to its hash tables, as message.field.
 UNORDERED = {
     "ProduceResponse.responses",
@@ -77,18 +76,6 @@ UNORDERED = {
     "DescribeClientQuotasResponse.entries",
     "EntryData.entity",
     "EntryData.values",
-    "DeleteGroupsResponse.results",
-    "OffsetCommitResponse.topics",
-    "OffsetCommitResponseTopic.partitions",
-    "JoinGroupResponse.members",
-    "DescribedGroup.members",
-    "ListGroupsResponse.groups",
-    "OffsetFetchResponse.topics",
-    "OffsetFetchResponseTopic.partitions",
-    "OffsetFetchResponseGroup.topics",
-    "OffsetFetchResponseTopics.partitions",
-    "OffsetDeleteResponse.topics",
-    "OffsetDeleteResponseTopic.partitions",
     "DescribeLogDirsResult.topics",
     "DescribeLogDirsTopic.partitions",
 }
@@ -142,7 +129,7 @@ def plain_struct(struct: Struct, names: Names) -> dict[str, Plain]:
         name: plain_value(f"{kind.__name__}.{name}", name, value, names)
         for name, value in struct.items()
         if (list(value) if isinstance(value, tuple) else value) != default[name]
-        and not (name in WORDS and (is_error(struct) or value in NO_WORDS))
+        and not (name in WORDS and (is_error(struct) or not value))
     }
 
 
