@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from tests.support.apache_kafka import free_ports
 from tests.support.raw_client import RawClient
 
 from ottla.testing.broker import RunningBroker
@@ -103,7 +104,8 @@ def test_aiokafka(broker: RunningBroker) -> None:
 
 def test_every_record_is_there_once_though_the_broker_is_killed_under_the_producer() -> None:
     """The producer has batches in flight whose answers it never gets; it sends them again."""
-    with RunningBroker() as broker:
+    # The port is one that no outgoing connection is given while the broker is dead.
+    with RunningBroker(port=free_ports(1)[0]) as broker:
         topic = create_topic(broker, "t")
         producer = Producer(
             {

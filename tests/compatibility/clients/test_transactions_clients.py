@@ -16,6 +16,7 @@ from tests.compatibility.clients.transactions_clients import (
     committed_offset,
     read_values,
 )
+from tests.support.apache_kafka import free_ports
 from tests.support.java_clients import BEGIN, COMMIT, JavaClients, send
 from tests.support.oracle import Oracle, Refused
 from tests.support.raw_client import RawClient
@@ -127,7 +128,7 @@ def test_the_java_client_is_fenced_by_a_second_producer(
 
 
 def test_a_transaction_goes_on_after_the_broker_was_restarted(topic: str) -> None:
-    with RunningBroker(config=SETTINGS) as broker:
+    with RunningBroker(config=SETTINGS, port=free_ports(1)[0]) as broker:
         create_topic(broker, topic)
         client = Librdkafka(broker.bootstrap_servers, topic)
         client.begin(topic, [b"before"], "group", 7)
@@ -145,7 +146,7 @@ BATCH = 20
 
 def test_a_copy_is_exact_though_the_broker_is_killed_under_it(topic: str) -> None:
     """Read, write and commit offsets in transactions: the loop that exactly-once is made for."""
-    with RunningBroker(config=SETTINGS) as broker:
+    with RunningBroker(config=SETTINGS, port=free_ports(1)[0]) as broker:
         bootstrap = broker.bootstrap_servers
         for name in ("from", "to"):
             create_topic(broker, f"{name}-{topic}")

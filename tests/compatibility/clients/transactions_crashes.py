@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from confluent_kafka import Consumer, TopicPartition
+from tests.support.apache_kafka import free_ports
 from tests.support.raw_client import RawClient
 
 from ottla.base.fault_points import VARIABLE, FaultPoint
@@ -87,7 +88,9 @@ class MortalBroker:
     def __init__(self, point: FaultPoint, passes: int | None = None) -> None:
         wanted = f"{point.value}:{passes or PASSES.get(point, 2)}"
         self.point = point
-        self.broker = RunningBroker(config=SETTINGS, environment={VARIABLE: wanted})
+        # A port that no outgoing connection is given while the broker is dead.
+        (port,) = free_ports(1)
+        self.broker = RunningBroker(config=SETTINGS, port=port, environment={VARIABLE: wanted})
         self.died = threading.Event()
         self._failure: BrokerFailed | None = None
         self._reviver = threading.Thread(target=self._revive, name="reviver")
