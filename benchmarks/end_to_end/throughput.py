@@ -37,7 +37,7 @@ class Case:
 
     @property
     def records(self) -> int:
-        return 400_000 if self.value_bytes <= 100 else 100_000
+        return 1_000_000 if self.value_bytes <= 100 else 200_000
 
     @property
     def megabytes(self) -> float:
