@@ -1,10 +1,12 @@
 """The record loops in plain Python, under the names that `_native.pyx` has.
 
-Owns      nothing: the loops are in `_plain_reading`, `_plain_writing` and `_plain_columns`.
+Owns      nothing: the loops are in `_plain_reading`, `_plain_writing`, `_plain_columns` and
+          `_plain_partitions`.
 Promises  every function of the compiled module is here, with the same results and faults.
 """
 
 from ottla.protocol.records._plain_columns import columns, encode_columns
+from ottla.protocol.records._plain_partitions import group_rows, key_partitions
 from ottla.protocol.records._plain_reading import decode, index, skip, slices, walk
 from ottla.protocol.records._plain_writing import encode, select
 
@@ -13,7 +15,9 @@ __all__ = [
     "decode",
     "encode",
     "encode_columns",
+    "group_rows",
     "index",
+    "key_partitions",
     "select",
     "skip",
     "slices",
