@@ -105,7 +105,7 @@ def new_network(kind: str, path: str):  # type: ignore[no-untyped-def]
     from ottla.network.network import Network
     from ottla.network.served import Answer
     from ottla.network.settings import ListenerSettings, NetworkSettings
-    from ottla.storage.file_range import FileRange
+    from ottla.storage.files.file_range import FileRange
 
     if kind == "kept memory":
         assert keep_freed_memory()

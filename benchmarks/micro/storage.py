@@ -24,12 +24,12 @@ from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
-from ottla.storage.directory_health import DirectoryHealth
-from ottla.storage.log import Log
-from ottla.storage.log_context import LogContext
-from ottla.storage.log_directory import Owner
-from ottla.storage.log_manager import LogManager
-from ottla.storage.recovery import Checkpoint, open_log
+from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.files.directory_health import DirectoryHealth
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.recovery import Checkpoint, open_log
 
 MIB = 1 << 20
 PARTITION = TopicPartition("t", 0)

@@ -23,6 +23,7 @@ LEVELS = {
 }  # fmt: skip
 OVER_THE_WIRE = {"client", "console", "spark", "pipelines"}  # these reach a broker by socket only
 BROKER_SIDE = {"broker", "handlers", "coordinators", "controller", "replication", "storage"}
+STORAGE_ORDER = ["files", "indexes", "segments", "producers", "log", "directories", "compaction"]
 PURE_NAMES = {"state.py", "partition_state.py"}
 IMPURE = {"asyncio", "socket", "threading", "os", "time", "random"}
 
@@ -70,3 +71,15 @@ def test_imports_point_down(path: Path) -> None:
 def test_pure_modules_touch_no_clock_disk_or_network(path: Path) -> None:
     used = {name.split(".")[0] for name in imported_modules(path)}
     assert not used & IMPURE
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in FILES if p.parent.name in STORAGE_ORDER and folder_of(p) == "storage"],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_storage_is_built_from_files_up_to_directories(path: Path) -> None:
+    above = STORAGE_ORDER[STORAGE_ORDER.index(path.parent.name) + 1 :]
+    modules = [name.split(".") for name in imported_modules(path)]
+    used = {name[2] for name in modules if name[:2] == ["ottla", "storage"] and len(name) > 2}
+    assert not used & set(above)

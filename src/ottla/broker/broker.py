@@ -63,9 +63,9 @@ from ottla.protocol.messages.broker_registration_request import Listener as Regi
 from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
-from ottla.storage.flushing import Done
-from ottla.storage.log_directory import Owner
-from ottla.storage.log_manager import LogManager
+from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.log.flushing import Done
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from ottla.config.layers import BrokerLayers
 from ottla.controller.new_cluster import decide_new_cluster
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import MetadataLog
-from ottla.storage.file_names import META_PROPERTIES_NAME
-from ottla.storage.meta_properties import read_meta_properties
+from ottla.storage.files.file_names import META_PROPERTIES_NAME
+from ottla.storage.files.meta_properties import read_meta_properties
 
 
 async def name_cluster(

@@ -21,11 +21,11 @@ from ottla.storage.compaction.compactor import Compactor, Round
 from ottla.storage.compaction.helper import Event
 from ottla.storage.compaction.helper_process import HelperProcess
 from ottla.storage.compaction.request import CleaningLimits
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
-from ottla.storage.flushing import FlushJob, finish_flush
-from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory
-from ottla.storage.log_manager import LogManager
+from ottla.storage.log.flushing import FlushJob, finish_flush
+from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from ottla.protocol.messages.assign_replicas_to_dirs_request import (
     TopicData,
 )
 from ottla.replication.partition import Partition
-from ottla.storage.log_directory import LogDirectory
+from ottla.storage.directories.log_directory import LogDirectory
 
 log = logging.getLogger(__name__)
 

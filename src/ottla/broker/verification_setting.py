@@ -12,7 +12,7 @@ from ottla.coordinators.transactions.verifying import Verifier
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
 from ottla.metadata.records import ResourceType
-from ottla.storage.log_manager import LogManager
+from ottla.storage.directories.log_manager import LogManager
 
 NAME = "transaction.partition.verification.enable"
 

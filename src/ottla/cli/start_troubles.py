@@ -15,10 +15,10 @@ from ottla.cli.processes import lock_owner, port_owner
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.metadata.log import CorruptMetadataError
+from ottla.storage.directories.log_directory import WrongDirectory
 from ottla.storage.errors import CorruptLogError, StorageError
-from ottla.storage.file_names import LOCK_NAME, META_PROPERTIES_NAME
-from ottla.storage.log_directory import WrongDirectory
-from ottla.storage.meta_properties import read_meta_properties
+from ottla.storage.files.file_names import LOCK_NAME, META_PROPERTIES_NAME
+from ottla.storage.files.meta_properties import read_meta_properties
 
 EXPECTED = (StorageError, CorruptMetadataError, OSError)  # the rest is a bug, and shows its trace
 PRIVILEGED_PORTS = range(1, 1024)

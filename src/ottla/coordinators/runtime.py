@@ -32,8 +32,8 @@ from ottla.protocol.records.control import EndMarker, build_end_marker, read_end
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
 from ottla.replication.partition import ACKS_ALL, Partition
-from ottla.storage.append import Appended, ProducedBy
-from ottla.storage.append_decisions import AppendOrigin
+from ottla.storage.log.append import Appended, ProducedBy
+from ottla.storage.producers.append_decisions import AppendOrigin
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from ottla.protocol.messages.delete_records_response import (
 )
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
-from ottla.storage.log_directory import LogDirectory
+from ottla.storage.directories.log_directory import LogDirectory
 
 HIGH_WATERMARK = -1
 UNKNOWN = -1

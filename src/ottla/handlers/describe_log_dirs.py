@@ -20,9 +20,9 @@ from ottla.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory
-from ottla.storage.log_manager import LogManager
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.log.log import Log
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS, versions=range(1, 6))

@@ -42,7 +42,7 @@ from ottla.replication.fetch_sessions import (
 from ottla.replication.partition import NO_EPOCH, Partition
 from ottla.replication.waiting import DataWaiter, Watched
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.reading import RangeCheck
+from ottla.storage.log.reading import RangeCheck
 
 log = logging.getLogger(__name__)
 

@@ -35,8 +35,8 @@ from ottla.protocol.messages.produce_response import (
 from ottla.protocol.records.batch import Buffer
 from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.partition import Partition
-from ottla.storage.append import ProducedBy
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.append import ProducedBy
 
 ACKS_ALL = -1
 ACKS_NONE = 0

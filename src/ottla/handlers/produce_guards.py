@@ -26,7 +26,7 @@ from ottla.protocol.records.batch import (
     read_header,
 )
 from ottla.replication.partition import Partition
-from ottla.storage.transaction_verification import NO_GUARD
+from ottla.storage.producers.transaction_verification import NO_GUARD
 
 TOPIC_IDS_FROM = 13
 

@@ -33,8 +33,8 @@ from ottla.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from ottla.protocol.records.batch import NO_SEQUENCE
-from ottla.storage.append import ProducedBy
-from ottla.storage.transaction_verification import NO_GUARD
+from ottla.storage.log.append import ProducedBy
+from ottla.storage.producers.transaction_verification import NO_GUARD
 
 LOADING_ERROR_FROM = 2
 

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Executor
 
-from ottla.storage.file_range import FileRange
+from ottla.storage.files.file_range import FileRange
 
 WINDOW_BYTES = 1024 * 1024  # looked for in the page cache, and read by a thread, at a time
 TURN_BYTES = 1024 * 1024  # sent before other connections have their turn

@@ -20,7 +20,7 @@ from typing import cast
 from ottla.network.counters import NetworkCounters
 from ottla.network.file_send import FileSend, FileShrunk
 from ottla.network.served import Bytes, Segment
-from ottla.storage.file_range import FileRange
+from ottla.storage.files.file_range import FileRange
 
 # Below this, reading a range and joining it with its neighbours costs less than the calls around
 # `sendfile` (measured: 27 to 35 us for 64 KiB, 38 to 42 us for 128 KiB, 350 to 143 us for 1 MB).

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ottla.storage.file_range import FileRange
+from ottla.storage.files.file_range import FileRange
 
 if TYPE_CHECKING:
     from ottla.network.connection import Connection

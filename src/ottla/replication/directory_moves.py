@@ -22,12 +22,12 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
-from ottla.storage import log_copying
+from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.errors import StorageError
-from ottla.storage.flushing import FlushJob, finish_flush
-from ottla.storage.log import Log
-from ottla.storage.log_copying import copy_rest, copy_some, prepare_to_replace
-from ottla.storage.log_directory import LogDirectory
+from ottla.storage.log import log_copying
+from ottla.storage.log.flushing import FlushJob, finish_flush
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_copying import copy_rest, copy_some, prepare_to_replace
 
 log = logging.getLogger(__name__)
 

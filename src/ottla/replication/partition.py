@@ -18,11 +18,11 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.waiting import OffsetWaiters
-from ottla.storage.append import ANY_CLIENT, Appended, ProducedBy
-from ottla.storage.flushing import GroupCommit, RunElsewhere
-from ottla.storage.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
-from ottla.storage.log import Log
-from ottla.storage.reading import ReadRange
+from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
+from ottla.storage.log.flushing import GroupCommit, RunElsewhere
+from ottla.storage.log.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
+from ottla.storage.log.log import Log
+from ottla.storage.log.reading import ReadRange
 
 if TYPE_CHECKING:
     from ottla.replication.fetch_sessions import FetchKey, FetchSession, Watcher

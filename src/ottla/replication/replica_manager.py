@@ -23,10 +23,10 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession
 from ottla.replication.partition import Leadership, Partition
+from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
-from ottla.storage.flushing import RunElsewhere
-from ottla.storage.log import Log
-from ottla.storage.log_manager import LogManager
+from ottla.storage.log.flushing import RunElsewhere
+from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
 

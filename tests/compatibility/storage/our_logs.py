@@ -17,11 +17,11 @@ from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.protocol.records.control import read_end_marker
 from ottla.protocol.records.reading import iterate_records
-from ottla.storage.directory_loading import load_logs
-from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory, Owner
-from ottla.storage.meta_properties import read_meta_properties
-from ottla.storage.reading import ReadRange
+from ottla.storage.directories.directory_loading import load_logs
+from ottla.storage.directories.log_directory import LogDirectory, Owner
+from ottla.storage.files.meta_properties import read_meta_properties
+from ottla.storage.log.log import Log
+from ottla.storage.log.reading import ReadRange
 
 FETCH_BYTES = 700  # small, so that a partition is read in many fetches
 

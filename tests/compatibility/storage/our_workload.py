@@ -15,15 +15,15 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import build_end_marker
 from ottla.protocol.records.record import Record
-from ottla.storage.append import ProducedBy
-from ottla.storage.append_decisions import AppendOrigin
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.compactor import Compactor
 from ottla.storage.compaction.helper import events
 from ottla.storage.compaction.request import CleaningLimits
 from ottla.storage.compaction.throttle import Throttle
-from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.log.append import ProducedBy
+from ottla.storage.log.log import Log
+from ottla.storage.producers.append_decisions import AppendOrigin
 
 COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
 CLEANED_MS = NOW_MS + 1_000_000

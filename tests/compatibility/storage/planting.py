@@ -20,8 +20,8 @@ from tests.support.java_clients import JavaClients
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicPartition
-from ottla.storage.checkpoints import OffsetCheckpoint
-from ottla.storage.log import Log
+from ottla.storage.directories.checkpoints import OffsetCheckpoint
+from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 
 INDEX_SUFFIXES = (".index", ".timeindex", ".txnindex")

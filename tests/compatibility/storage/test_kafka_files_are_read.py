@@ -16,15 +16,15 @@ from tests.support.kafka_small_files import KafkaSmallFiles
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import uuid_to_text
-from ottla.storage.checkpoints import OffsetCheckpoint
-from ottla.storage.clean_shutdown import read_clean_shutdown
-from ottla.storage.leader_epochs import LeaderEpochs
-from ottla.storage.meta_properties import read_meta_properties
-from ottla.storage.offset_index import OffsetIndex
-from ottla.storage.partition_metadata import read_topic_id
-from ottla.storage.producer_snapshot import read_snapshot
-from ottla.storage.time_index import TimeIndex
-from ottla.storage.transaction_index import TransactionIndex
+from ottla.storage.directories.checkpoints import OffsetCheckpoint
+from ottla.storage.files.clean_shutdown import read_clean_shutdown
+from ottla.storage.files.meta_properties import read_meta_properties
+from ottla.storage.files.partition_metadata import read_topic_id
+from ottla.storage.indexes.offset_index import OffsetIndex
+from ottla.storage.indexes.time_index import TimeIndex
+from ottla.storage.indexes.transaction_index import TransactionIndex
+from ottla.storage.log.leader_epochs import LeaderEpochs
+from ottla.storage.producers.producer_snapshot import read_snapshot
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 

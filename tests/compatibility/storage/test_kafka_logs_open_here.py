@@ -27,9 +27,9 @@ from ottla.protocol.records.batch import (
     stamp_checksum,
     stamp_offset_and_epoch,
 )
-from ottla.storage.checkpoints import OffsetCheckpoint
-from ottla.storage.log import Log
-from ottla.storage.log_directory import LogDirectory
+from ottla.storage.directories.checkpoints import OffsetCheckpoint
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.log.log import Log
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 

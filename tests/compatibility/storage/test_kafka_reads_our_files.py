@@ -17,10 +17,10 @@ from tests.support.records_oracle import JavaBatch, RecordsOracle
 from ottla.base.disk import DiskFileSystem
 from ottla.base.uuids import random_uuid
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
-from ottla.storage.offset_index import OffsetIndex
-from ottla.storage.producer_snapshot import read_snapshot
-from ottla.storage.time_index import TimeIndex
-from ottla.storage.transaction_index import TransactionIndex
+from ottla.storage.indexes.offset_index import OffsetIndex
+from ottla.storage.indexes.time_index import TimeIndex
+from ottla.storage.indexes.transaction_index import TransactionIndex
+from ottla.storage.producers.producer_snapshot import read_snapshot
 from ottla.testing.clock import ManualClock
 
 pytestmark = pytest.mark.java

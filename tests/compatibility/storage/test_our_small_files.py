@@ -11,13 +11,13 @@ from tests.support.kafka_small_files import JavaMetaProperties, KafkaSmallFiles
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.uuids import random_uuid, uuid_to_text
-from ottla.storage.checkpoints import OffsetCheckpoint
-from ottla.storage.clean_shutdown import write_clean_shutdown
-from ottla.storage.leader_epochs import EpochEntry, LeaderEpochs
-from ottla.storage.meta_properties import MetaProperties, write_meta_properties
-from ottla.storage.partition_metadata import write_topic_id
-from ottla.storage.producer_entry import ProducerEntry
-from ottla.storage.producer_snapshot import write_snapshot
+from ottla.storage.directories.checkpoints import OffsetCheckpoint
+from ottla.storage.files.clean_shutdown import write_clean_shutdown
+from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
+from ottla.storage.files.partition_metadata import write_topic_id
+from ottla.storage.log.leader_epochs import EpochEntry, LeaderEpochs
+from ottla.storage.producers.producer_entry import ProducerEntry
+from ottla.storage.producers.producer_snapshot import write_snapshot
 
 pytestmark = pytest.mark.java
 

@@ -11,8 +11,8 @@ from tests.support.dump_log_segments import DumpLogSegments, segment_files
 
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.protocol.records.control import EndMarker, read_end_marker
-from ottla.storage.producer_snapshot import encode_snapshot
-from ottla.storage.producer_state import ProducerStates
+from ottla.storage.producers.producer_snapshot import encode_snapshot
+from ottla.storage.producers.producer_state import ProducerStates
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 

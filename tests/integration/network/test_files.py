@@ -22,7 +22,7 @@ from ottla.base.filesystem import File
 from ottla.network import file_send
 from ottla.network.served import Answer, Segment
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
-from ottla.storage.file_range import FileRange
+from ottla.storage.files.file_range import FileRange
 from ottla.testing.filesystem import MemoryDisk
 
 MIB = 1024 * 1024

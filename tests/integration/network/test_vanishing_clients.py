@@ -20,7 +20,7 @@ from tests.integration.network.harness import (
 from ottla.base.disk import DiskFileSystem
 from ottla.network.served import Answer
 from ottla.network.settings import ConnectionSettings
-from ottla.storage.file_range import FileRange
+from ottla.storage.files.file_range import FileRange
 
 SMALL = ConnectionSettings(requests_in_flight_max=4, unsent_bytes_max=64 * 1024)
 FILE_BYTES = 1_000_000

@@ -30,7 +30,7 @@ from ottla.protocol.messages.describe_log_dirs_request import DescribeLogDirsReq
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 from ottla.replication import directory_moves
-from ottla.storage import log_copying
+from ottla.storage.log import log_copying
 
 HERE = TopicPartition("t", 0)
 

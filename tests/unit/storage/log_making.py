@@ -13,12 +13,12 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.control import build_end_marker
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
-from ottla.storage.append import Appended, ProducedBy
-from ottla.storage.append_decisions import AppendOrigin
-from ottla.storage.directory_health import DirectoryHealth
-from ottla.storage.log import Log
-from ottla.storage.log_context import LogContext
-from ottla.storage.recovery import Checkpoint, open_log
+from ottla.storage.files.directory_health import DirectoryHealth
+from ottla.storage.log.append import Appended, ProducedBy
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.recovery import Checkpoint, open_log
+from ottla.storage.producers.append_decisions import AppendOrigin
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
 

@@ -22,20 +22,20 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.control import build_end_marker, read_end_marker
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
-from ottla.storage.append import Appended, ProducedBy
-from ottla.storage.append_decisions import AppendOrigin
-from ottla.storage.directory_health import StorageUnavailable
+from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import (
+from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.files.file_names import (
     HIGH_WATERMARKS_NAME,
     LEADER_EPOCHS_NAME,
     RECOVERY_POINTS_NAME,
 )
-from ottla.storage.log import Log
-from ottla.storage.log_directory import Owner
-from ottla.storage.log_manager import LogManager
-from ottla.storage.producer_state import ProducerStates
-from ottla.storage.reading import ReadRange
+from ottla.storage.log.append import Appended, ProducedBy
+from ottla.storage.log.log import Log
+from ottla.storage.log.reading import ReadRange
+from ottla.storage.producers.append_decisions import AppendOrigin
+from ottla.storage.producers.producer_state import ProducerStates
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
 
@@ -208,7 +208,7 @@ class World:
             self._end_floor = self.log.log_end_offset
 
     def flush(self) -> None:
-        from ottla.storage.flushing import flush
+        from ottla.storage.log.flushing import flush
 
         flush(self.log)
         self.durable_end = self.end_offset

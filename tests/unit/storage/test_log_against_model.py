@@ -23,8 +23,8 @@ from tests.unit.storage.log_world import (
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import iterate_headers, read_header
-from ottla.storage.directory_health import StorageUnavailable
-from ottla.storage.segment_search import locate
+from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.segments.segment_search import locate
 
 STEPS = 120
 

@@ -52,7 +52,7 @@ from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 from ottla.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
 from ottla.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
 from ottla.protocol.records.control import EndMarker
-from ottla.storage.append import ProducedBy
+from ottla.storage.log.append import ProducedBy
 
 T = TypeVar("T")
 Outcome: TypeAlias = T | Awaitable[T]

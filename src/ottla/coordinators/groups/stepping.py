@@ -18,7 +18,7 @@ from ottla.coordinators.groups.shared import Posted
 from ottla.coordinators.runtime import BY_COORDINATOR, NOBODY, Shard, Writer
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.storage.append import ProducedBy
+from ottla.storage.log.append import ProducedBy
 
 A = TypeVar("A")
 LoadedShard = Shard[GroupShard]

@@ -26,8 +26,8 @@ from ottla.protocol.messages.write_txn_markers_response import (
 from ottla.protocol.records.control import EndMarker, build_end_marker
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.replication.replica_manager import ReplicaManager
-from ottla.storage.append import ProducedBy
-from ottla.storage.append_decisions import AppendOrigin
+from ottla.storage.log.append import ProducedBy
+from ottla.storage.producers.append_decisions import AppendOrigin
 
 # A coordinator expects what leaders say, and not what group coordinators say.
 LEADER_ERRORS = {

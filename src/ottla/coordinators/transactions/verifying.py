@@ -21,7 +21,7 @@ from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, Prod
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition
-from ottla.storage.append_decisions import ACCEPTED
+from ottla.storage.producers.append_decisions import ACCEPTED
 
 
 class ClientSupport(Enum):

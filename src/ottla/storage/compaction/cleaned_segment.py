@@ -14,9 +14,9 @@ from random import Random
 from ottla.base.filesystem import Buffer, FileSystem
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import BatchHeader, read_header
-from ottla.storage.file_names import CLEANED_SUFFIX
-from ottla.storage.segment_files import create_segment
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.files.file_names import CLEANED_SUFFIX
+from ottla.storage.indexes.transaction_index import AbortedTransaction
+from ottla.storage.segments.segment_files import create_segment
 
 
 class CleanedSegment:

@@ -34,7 +34,7 @@ from ottla.storage.compaction.request import (
 from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.compaction.transactions import SeenTransactions
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import LOG_SUFFIX, segment_file_name
+from ottla.storage.files.file_names import LOG_SUFFIX, segment_file_name
 
 MapMaker = Callable[[int, int, float, int, bytes], KeyMap]
 

@@ -13,9 +13,9 @@ import logging
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
-from ottla.storage.checkpoints import OffsetCheckpoint
+from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import CLEANER_OFFSETS_NAME
+from ottla.storage.files.file_names import CLEANER_OFFSETS_NAME
 
 log = logging.getLogger(__name__)
 

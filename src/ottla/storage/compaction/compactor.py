@@ -31,9 +31,9 @@ from ottla.storage.compaction.request import (
     CleanSummary,
 )
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.file_names import CLEANED_SUFFIX, parse_segment_file_name
-from ottla.storage.log import Log
-from ottla.storage.segment import Segment
+from ottla.storage.files.file_names import CLEANED_SUFFIX, parse_segment_file_name
+from ottla.storage.log.log import Log
+from ottla.storage.segments.segment import Segment
 
 logger = logging.getLogger(__name__)
 

@@ -8,14 +8,14 @@ Leaves    the choice to `plan.py`.
 from __future__ import annotations
 
 from ottla.config.options import INT64_MAX
-from ottla.storage.aborted_search import check_transactions
 from ottla.storage.compaction.plan import Cleanable, LogSummary, SegmentSummary
 from ottla.storage.compaction.request import CleaningLimits, CleanRequest, LastBatch
-from ottla.storage.log import Log
-from ottla.storage.producer_state import ProducerStates
-from ottla.storage.segment import Segment
-from ottla.storage.segment_search import largest_timestamp
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.indexes.transaction_index import AbortedTransaction
+from ottla.storage.log.aborted_search import check_transactions
+from ottla.storage.log.log import Log
+from ottla.storage.producers.producer_state import ProducerStates
+from ottla.storage.segments.segment import Segment
+from ottla.storage.segments.segment_search import largest_timestamp
 
 
 def may_be_dirty(log: Log, checkpoint: int | None) -> bool:

@@ -11,7 +11,7 @@ from ottla.config.options import MIB
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.storage.compaction.plan import SegmentSummary
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
 class LastBatch(NamedTuple):

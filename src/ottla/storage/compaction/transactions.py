@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from ottla.protocol.records.batch import BatchHeader
 from ottla.protocol.records.control import EndMarker
-from ottla.storage.transaction_index import AbortedTransaction
+from ottla.storage.indexes.transaction_index import AbortedTransaction
 
 
 class SeenTransactions:

@@ -25,8 +25,8 @@ from ottla.metadata.records import (
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
-from ottla.storage.log_directory import Owner
-from ottla.storage.log_manager import LogManager
+from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.log_manager import LogManager
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
 

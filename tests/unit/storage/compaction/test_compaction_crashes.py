@@ -9,7 +9,7 @@ import pytest
 from tests.unit.storage.compaction.compaction_world import CONFIG, PATH, RETENTION_MS, World
 
 from ottla.protocol.errors import BrokerError
-from ottla.storage.recovery import Checkpoint
+from ottla.storage.log.recovery import Checkpoint
 from ottla.testing.disk_faults import CHANGES, SYNCS
 
 STEPS = CHANGES | SYNCS

@@ -9,9 +9,9 @@ from tests.unit.storage.compaction.compaction_world import RETENTION_MS, World
 
 from ottla.protocol.records.control import read_end_marker
 from ottla.storage.compaction.request import CleanSummary
-from ottla.storage.producer_replay import replay
-from ottla.storage.producer_state import ProducerStates
-from ottla.storage.recovery import Checkpoint
+from ottla.storage.log.recovery import Checkpoint
+from ottla.storage.producers.producer_replay import replay
+from ottla.storage.producers.producer_state import ProducerStates
 
 Horizons = dict[int, int]  # when the tombstones of a batch may go, by its base offset
 

@@ -20,7 +20,7 @@ from ottla.storage.compaction.cleaning_states import CleaningStates
 from ottla.storage.compaction.compactor import Round
 from ottla.storage.compaction.request import CleanFailure, CleaningLimits, CleanSummary
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.recovery import Checkpoint
+from ottla.storage.log.recovery import Checkpoint
 from ottla.testing.filesystem import MemoryDisk
 
 OTHER = TopicPartition("other", 7)

@@ -26,10 +26,10 @@ from ottla.storage.compaction.request import (
     CleaningLimits,
     CleanSummary,
 )
-from ottla.storage.directory_health import DirectoryHealth
-from ottla.storage.log import Log
-from ottla.storage.log_context import LogContext
-from ottla.storage.recovery import Checkpoint, open_log
+from ottla.storage.files.directory_health import DirectoryHealth
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.recovery import Checkpoint, open_log
 from ottla.testing.clock import ManualClock
 
 CONFIG = TopicConfig(cleanup_policy=("compact",), segment_bytes=10_000, file_delete_delay_ms=0)

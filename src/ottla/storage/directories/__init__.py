@@ -1,0 +1,1 @@
+"""The log directories of a broker and all the logs in them."""

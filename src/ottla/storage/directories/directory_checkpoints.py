@@ -1,0 +1,120 @@
+"""The checkpoints of a log directory: how far each log is synced, where it starts, what is safe.
+
+Owns      `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and
+          `replication-offset-checkpoint` of one directory.
+Promises  a recovery point or log start on disk is never above the one in memory: when one goes
+          down, it is written before records are touched, and no write that began earlier can undo
+          that. What a job has written, no job that was made earlier undoes.
+          A damaged checkpoint counts as empty: logs are then read from their beginning.
+Threads   `CheckpointJob.run` may run in any; everything else in the log's.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ottla.base.filesystem import FileSystem
+from ottla.base.ids import TopicPartition
+from ottla.storage.directories.checkpoints import OffsetCheckpoint
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.file_names import (
+    HIGH_WATERMARKS_NAME,
+    LOG_START_OFFSETS_NAME,
+    RECOVERY_POINTS_NAME,
+)
+from ottla.storage.log.log import Log
+
+logger = logging.getLogger(__name__)
+
+Offsets = dict[TopicPartition, int]
+
+
+class SavedOffsets(NamedTuple):
+    """The three checkpoints, for all partitions of a directory."""
+
+    recovery_points: Offsets
+    log_starts: Offsets
+    high_watermarks: Offsets
+
+
+class DirectoryCheckpoints:
+    def __init__(self, files: FileSystem, path: str) -> None:
+        self._recovery_points = OffsetCheckpoint(files, f"{path}/{RECOVERY_POINTS_NAME}")
+        self._log_starts = OffsetCheckpoint(files, f"{path}/{LOG_START_OFFSETS_NAME}")
+        self._high_watermarks = OffsetCheckpoint(files, f"{path}/{HIGH_WATERMARKS_NAME}")
+        self._carried = SavedOffsets({}, {}, {})
+        self._lock = threading.Lock()
+        self._version = 0
+        self._jobs_made = 0
+        self._last_written = 0
+
+    def read(self) -> SavedOffsets:
+        """What the files say. It is written again as it is for logs that are not open (yet)."""
+        found = SavedOffsets(
+            _read(self._recovery_points), _read(self._log_starts), _read(self._high_watermarks)
+        )
+        self._carried = SavedOffsets(*map(dict, found))
+        return found
+
+    def forget(self, partition: TopicPartition) -> None:
+        """The log is open now and speaks for itself, or is gone."""
+        for offsets in self._carried:
+            offsets.pop(partition, None)
+
+    def write_now(self, logs: Iterable[Log]) -> None:
+        """Write all three here and now. Jobs that were made before write nothing any more."""
+        with self._lock:
+            self._version += 1
+        logs = list(logs)
+        job = self.job(logs)
+        job.run()
+        for log in logs:
+            log.checkpointed_point = job.offsets.recovery_points[log.partition]
+
+    def job(self, logs: Iterable[Log]) -> CheckpointJob:
+        """What to write now, to be written in a thread."""
+        points, starts, marks = map(dict, self._carried)
+        for log in logs:
+            points[log.partition] = log.recovery_checkpoint
+            log.checkpointed_point = max(log.checkpointed_point, log.recovery_checkpoint)
+            marks[log.partition] = log.high_watermark
+            starts.pop(log.partition, None)
+            if log.log_start_offset > log.segments[0].base_offset:
+                starts[log.partition] = log.log_start_offset
+        self._jobs_made += 1
+        saved = SavedOffsets(points, starts, marks)
+        return CheckpointJob(self, self._version, saved, self._jobs_made)
+
+    def write(self, job: CheckpointJob) -> None:
+        with self._lock:
+            if job.version != self._version or job.number < self._last_written:
+                return
+            self._last_written = job.number
+            self._recovery_points.write(job.offsets.recovery_points)
+            # A log never starts above its high watermark; in this order neither do the files say.
+            self._high_watermarks.write(job.offsets.high_watermarks)
+            self._log_starts.write(job.offsets.log_starts)
+
+
+class CheckpointJob:
+    def __init__(
+        self, checkpoints: DirectoryCheckpoints, version: int, offsets: SavedOffsets, number: int
+    ) -> None:
+        self.version = version
+        self.offsets = offsets
+        self.number = number  # in the order in which jobs were made
+        self._checkpoints = checkpoints
+
+    def run(self) -> None:
+        self._checkpoints.write(self)
+
+
+def _read(checkpoint: OffsetCheckpoint) -> Offsets:
+    try:
+        return checkpoint.read()
+    except CorruptLogError as error:
+        logger.error("a checkpoint is damaged, and counts as empty: %s", error)
+        return {}

@@ -1,0 +1,257 @@
+"""One log directory: whose it is, its lock, its checkpoints, the logs in it.
+
+Owns      the directory while the broker runs (`.lock`), `meta.properties`, the clean-shutdown
+          marker, and which partition directory holds what.
+Promises  a directory that belongs to another broker or cluster is not touched. The marker is
+          written only when every log was opened and closed in order.
+Leaves    finding the logs at start to `directory_loading.py`, choosing among directories to
+          `log_manager.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import NamedTuple
+
+from ottla.base.clock import Clock
+from ottla.base.filesystem import FileLock, FileSystem, make_lasting_directory
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.uuids import random_uuid
+from ottla.config.topic_options import TopicConfig
+from ottla.storage.directories.directory_checkpoints import CheckpointJob, DirectoryCheckpoints
+from ottla.storage.errors import StorageError
+from ottla.storage.files.clean_shutdown import CleanShutdown, write_clean_shutdown
+from ottla.storage.files.directory_health import DirectoryHealth, StorageUnavailable
+from ottla.storage.files.file_names import (
+    CLEAN_SHUTDOWN_NAME,
+    LOCK_NAME,
+    META_PROPERTIES_NAME,
+    DirectoryMark,
+    marked_directory_name,
+    partition_directory_name,
+)
+from ottla.storage.files.meta_properties import (
+    MetaProperties,
+    read_meta_properties,
+    write_meta_properties,
+)
+from ottla.storage.log.deletion import Removal
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.recovery import Checkpoint, open_log
+
+logger = logging.getLogger(__name__)
+
+
+class Owner(NamedTuple):
+    """Who may use a directory."""
+
+    cluster_id: str
+    node_id: int
+
+
+class WrongDirectory(StorageError):
+    """The directory is another broker's, or is used by another process."""
+
+
+Work = Callable[[], None]
+RunAll = Callable[[Sequence[Work]], None]  # returns when all have ended, raises what one raised
+
+
+def run_in_order(works: Sequence[Work]) -> None:
+    for work in works:
+        work()
+
+
+class LogDirectory:
+    def __init__(self, files: FileSystem, clock: Clock, random: Random, path: str) -> None:
+        self.path = path
+        self.files = files
+        self.health = DirectoryHealth(path)
+        self.context = LogContext(files, clock, random, self.health)
+        self.context.write_checkpoints = self._write_checkpoints_with
+        self.checkpoints = DirectoryCheckpoints(files, path)
+        self.directory_id: bytes | None = None
+        self.last_shutdown: CleanShutdown | None = None  # None after an unclean stop
+        self.logs: dict[TopicPartition, Log] = {}
+        self.future_logs: dict[TopicPartition, Log] = {}
+        self.strays: list[str] = []  # paths of partition directories that nobody asked for
+        self.unreadable: dict[TopicPartition, StorageError] = {}
+        self.is_loaded = False
+        self._lock: FileLock | None = None
+
+    def __repr__(self) -> str:
+        return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
+
+    def take(self) -> None:
+        """Lock the directory, which is made if it does not exist. WrongDirectory, or OSError."""
+        if self._lock is not None:
+            return
+        make_lasting_directory(self.files, self.path)
+        try:
+            self._lock = self.files.lock(f"{self.path}/{LOCK_NAME}")
+        except BlockingIOError as error:
+            raise WrongDirectory(f"{self.path} is in use: {error}") from error
+
+    def open(self, owner: Owner) -> None:
+        """Take the directory, and check whose it is."""
+        self.take()
+        try:
+            self._check_owner(owner)
+        except BaseException:
+            self._unlock()
+            raise
+
+    def _check_owner(self, owner: Owner) -> None:
+        path = f"{self.path}/{META_PROPERTIES_NAME}"
+        found = read_meta_properties(self.files, path)
+        if found is not None and found.cluster_id not in (None, owner.cluster_id):
+            raise WrongDirectory(f"{path}: belongs to cluster {found.cluster_id}")
+        if found is not None and found.node_id not in (None, owner.node_id):
+            raise WrongDirectory(f"{path}: belongs to node {found.node_id}")
+        directory_id = None if found is None else found.directory_id
+        if found is None or found.version == 0 or directory_id is None:
+            directory_id = directory_id or random_uuid()
+            properties = MetaProperties(owner.cluster_id, owner.node_id, directory_id)
+            write_meta_properties(self.files, path, properties)
+        self.directory_id = directory_id
+
+    # Logs
+
+    def create(
+        self,
+        partition: TopicPartition,
+        config: TopicConfig,
+        topic_id: TopicId | None,
+        *,
+        is_future: bool = False,
+    ) -> Log:
+        """An empty log. StorageError if there is something by that name already."""
+        self.health.check()
+        name = partition_directory_name(partition)
+        if is_future:
+            name = marked_directory_name(partition, DirectoryMark.FUTURE, unique_id())
+        path = f"{self.path}/{name}"
+        try:
+            if self.files.exists(path):
+                raise StorageError(f"{path} exists, though no log of that name is known")
+            self.files.make_directory(path)
+            log = open_log(self.context, partition, path, config, Checkpoint())
+            if topic_id is not None:
+                log.assign_topic_id(topic_id)
+            self.files.sync_directory(path)
+            self.files.sync_directory(self.path)
+        except OSError as error:
+            raise self.health.refused(f"creating {path}", error) from error
+        (self.future_logs if is_future else self.logs)[partition] = log
+        return log
+
+    def delete(self, logs: Iterable[Log]) -> None:
+        """Take logs out of use, and queue their directories for deletion."""
+        self.health.check()
+        doomed = list(logs)
+        try:
+            for log in doomed:
+                self.checkpoints.forget(log.partition)
+                self._set_aside(log, DirectoryMark.DELETE)
+                self.queue_deletion(log.path, log)
+            # A later log of the same name must not inherit a recovery point.
+            self.write_checkpoints()
+        except OSError as error:
+            raise self.health.failed(f"deleting logs in {self.path}", error) from error
+
+    def set_aside_stray(self, log: Log) -> None:
+        """Rename the directory of a log that belongs to nobody; it is never deleted here."""
+        self.health.check()
+        try:
+            self._set_aside(log, DirectoryMark.STRAY)
+            self.write_checkpoints()
+        except OSError as error:
+            raise self.health.failed(f"setting aside {log.path}", error) from error
+        log.let_go()
+        self.strays.append(log.path)
+        logger.warning("%s belongs to no replica of this broker, and is left alone", log.path)
+
+    def promote_future(self, partition: TopicPartition) -> Log:
+        """A future log has caught up, and takes the name of the current one, which is gone."""
+        self.health.check()
+        log = self.future_logs[partition]
+        path = f"{self.path}/{partition_directory_name(partition)}"
+        try:
+            self.files.rename(log.path, path)
+            self.files.sync_directory(self.path)
+        except OSError as error:
+            raise self.health.failed(f"renaming {log.path}", error) from error
+        log.moved(path)
+        self.logs[partition] = self.future_logs.pop(partition)
+        return log
+
+    def _set_aside(self, log: Log, mark: DirectoryMark) -> None:
+        path = f"{self.path}/{marked_directory_name(log.partition, mark, unique_id())}"
+        self.files.rename(log.path, path)
+        self.files.sync_directory(self.path)
+        log.moved(path)
+        for known in (self.logs, self.future_logs):
+            if known.get(log.partition) is log:
+                del known[log.partition]
+
+    def queue_deletion(self, path: str, log: Log | None, delay_ms: int | None = None) -> None:
+        if delay_ms is None:
+            delay_ms = log.config.file_delete_delay_ms if log is not None else 0
+        close = None if log is None else log.let_go
+        removal = Removal(self.files, [path], close=close, is_directory=True)
+        self.context.deletions.add(removal, self.context.clock.now_ms() + delay_ms)
+
+    # Checkpoints
+
+    def write_checkpoints(self) -> None:
+        self.checkpoints.write_now(self._every_log())
+
+    def _write_checkpoints_with(self, log: Log) -> None:
+        # A log that is still being opened is not among them yet; what it says counts.
+        logs = {id(each): each for each in [*self._every_log(), log]}
+        self.checkpoints.write_now(logs.values())
+
+    def checkpoint_job(self) -> CheckpointJob:
+        """What to write now and then, in a thread."""
+        return self.checkpoints.job(self._every_log())
+
+    def _every_log(self) -> list[Log]:
+        return [*self.logs.values(), *self.future_logs.values()]
+
+    # Stopping
+
+    def close(self, broker_epoch: int = -1, run_all: RunAll = run_in_order) -> None:
+        """Close every log, then say that all was closed. A failing directory is just let go.
+
+        `run_all` may close several logs at a time: most of it is waiting for syncs.
+        """
+        try:
+            if self.health.is_online and self.is_loaded:
+                run_all([log.close for log in self._every_log()])
+                self.health.check()
+                self.write_checkpoints()
+                path = f"{self.path}/{CLEAN_SHUTDOWN_NAME}"
+                write_clean_shutdown(self.files, path, broker_epoch)
+        except OSError as error:
+            self.health.failed(f"closing {self.path}", error)
+        except StorageUnavailable:
+            pass  # the failure is noted; without the marker the next start recovers
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        for log in self._every_log():
+            log.let_go()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+def unique_id() -> str:
+    return random_uuid().hex()

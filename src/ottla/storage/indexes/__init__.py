@@ -1,0 +1,1 @@
+"""The sparse indexes beside a segment: by offset, by time, and of aborted transactions."""

@@ -1,0 +1,188 @@
+"""The offset index of a segment: where in the log file to begin looking for an offset.
+
+Owns      the file `<base offset>.index`: entries of offset - base offset (int32) and the position
+          of a batch in the log file (int32), both ascending, one about every index.interval.bytes.
+Promises  Kafka's format; memory and opening cost as `entry_file.py` says.
+Leaves    when to add an entry, and the scan from the found position on, to `segment.py`.
+Threads   one at a time, except `sync`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import NamedTuple
+
+from ottla.base.filesystem import FileSystem
+from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
+from ottla.storage.files.entry_file import EntryFile
+
+ENTRY_BYTES = 8
+INT32_MAX = 2**31 - 1
+
+_ENTRY = Struct(">ii")
+_OFFSET, _POSITION = 0, 1
+
+
+class OffsetPosition(NamedTuple):
+    offset: int
+    position: int
+
+
+class OffsetIndex:
+    __slots__ = ("_base_offset", "_entries", "_entries_max", "_last")
+
+    def __init__(self, entries: EntryFile, base_offset: int, bytes_max: int) -> None:
+        self._entries = entries
+        self._base_offset = base_offset
+        self._entries_max = bytes_max // ENTRY_BYTES
+        self._last: OffsetPosition | None = None  # known since the first use
+
+    @classmethod
+    def open(
+        cls, files: FileSystem, path: str, base_offset: int, bytes_max: int, *, create: bool = False
+    ) -> OffsetIndex:
+        """An existing index, which is not touched before its first use; or a new, empty one."""
+        make = EntryFile.create if create else EntryFile
+        return cls(make(files, path, _ENTRY), base_offset, bytes_max)
+
+    @property
+    def path(self) -> str:
+        return self._entries.path
+
+    @property
+    def base_offset(self) -> int:
+        return self._base_offset
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self) * ENTRY_BYTES
+
+    @property
+    def file_bytes(self) -> int:
+        """The length of the file, with whatever stands behind the last entry."""
+        return self._entries.file_bytes
+
+    @property
+    def is_full(self) -> bool:
+        self._entries.open()
+        return self._entries.count >= self._entries_max
+
+    @property
+    def room(self) -> int:
+        """How many entries still fit."""
+        return self._entries_max - len(self)
+
+    @property
+    def last_entry(self) -> OffsetPosition:
+        """The last entry, or the start of the segment where there is none."""
+        if self._last is None:
+            self._last = self._entry(len(self) - 1)
+        return self._last
+
+    def __len__(self) -> int:
+        self._entries.open()
+        return self._entries.count
+
+    def lookup(self, offset: int) -> OffsetPosition:
+        """The last entry at or before `offset`, or else the start of the segment."""
+        last = self.last_entry
+        if offset >= last.offset:
+            return last
+        return self._decode(self._entries.find(_OFFSET, offset - self._base_offset).entry)
+
+    def first_from_position(self, position: int) -> OffsetPosition | None:
+        """The first entry at or after a position of the log file: an offset surely outside of
+        what was read up to there."""
+        number = self._entries.find(_POSITION, position - 1).number
+        return self._entry(number) if number < len(self) else None
+
+    def append(self, offset: int, position: int) -> None:
+        """Add an entry: IndexAppendError if full or out of order, OffsetOverflowError if it
+        needs more than 31 bits."""
+        last = self._last or self.last_entry
+        relative, count = offset - self._base_offset, self._entries.count
+        if count >= self._entries_max:
+            raise IndexAppendError(self.path, f"full with {count} entries")
+        if count and (offset <= last.offset or position <= last.position):
+            raise IndexAppendError(
+                self.path, f"offset {offset} at position {position} does not come after {last}"
+            )
+        if not 0 <= relative <= INT32_MAX:
+            raise OffsetOverflowError(self.path, self._base_offset, offset)
+        if not 0 <= position <= INT32_MAX:
+            raise IndexAppendError(self.path, f"position {position} does not fit")
+        self._entries.append(relative, position)
+        self._last = OffsetPosition(offset, position)
+
+    def append_all(self, entries: Sequence[tuple[int, int]]) -> None:
+        """Several (offset, position) entries with one write, under the rules of `append`."""
+        last, base_offset = self.last_entry, self._base_offset
+        if len(self) + len(entries) > self._entries_max:
+            raise IndexAppendError(self.path, f"no room for {len(entries)} after {len(self)}")
+        last_offset, last_position = last if len(self) else (base_offset - 1, -1)
+        for offset, position in entries:
+            if offset <= last_offset or position <= last_position:
+                raise IndexAppendError(self.path, f"({offset}, {position}) does not come after")
+            last_offset, last_position = offset, position
+        if not 0 <= entries[0][0] - base_offset <= entries[-1][0] - base_offset <= INT32_MAX:
+            raise OffsetOverflowError(self.path, base_offset, entries[-1][0])
+        if not 0 <= entries[0][1] <= entries[-1][1] <= INT32_MAX:
+            raise IndexAppendError(self.path, f"position {entries[-1][1]} does not fit")
+        self._entries.append_all([(offset - base_offset, at) for offset, at in entries])
+        self._last = OffsetPosition(last_offset, last_position)
+
+    def truncate_to(self, offset: int) -> None:
+        """Forget every entry at or after `offset`."""
+        self._entries.truncate(self._entries.find(_OFFSET, offset - self._base_offset - 1).number)
+        self._last = None
+
+    def clear(self) -> None:
+        self._entries.truncate(0)
+        self._last = None
+
+    def check(self) -> None:
+        """What is cheap to see: whole entries, and a last one that can be the last."""
+        size = self._entries.file_bytes
+        if size % ENTRY_BYTES:
+            raise CorruptLogError(self.path, size, f"length is no multiple of {ENTRY_BYTES}")
+        _ = self.last_entry  # raises if it has a negative part
+
+    def check_entries(self, log_bytes: int) -> None:
+        """Read every entry: they ascend, and point into a log file of `log_bytes`."""
+        self.check()
+        offset, position = -1, -1
+        for number, entry in enumerate(self._entries.iterate()):
+            if entry[_OFFSET] <= offset or entry[_POSITION] <= position:
+                raise CorruptLogError(
+                    self.path, number * ENTRY_BYTES, f"entry {entry} after {(offset, position)}"
+                )
+            offset, position = entry
+            if position >= log_bytes:
+                raise CorruptLogError(
+                    self.path, number * ENTRY_BYTES, f"{position} is outside of {log_bytes} bytes"
+                )
+
+    def trim(self) -> None:
+        """Give back what an active index holds: room in the file, and memory."""
+        self._entries.trim()
+
+    def sync(self) -> None:
+        self._entries.sync()
+
+    def renamed(self, path: str) -> None:
+        self._entries.renamed(path)
+
+    def close(self) -> None:
+        self._entries.close()
+
+    def _entry(self, number: int) -> OffsetPosition:
+        return self._decode(self._entries.entry(number) if number >= 0 else None)
+
+    def _decode(self, entry: tuple[int, int] | None) -> OffsetPosition:
+        if entry is None:
+            return OffsetPosition(self._base_offset, 0)
+        offset, position = entry
+        if offset < 0 or position < 0:
+            raise CorruptLogError(self.path, 0, f"entry {entry} has a negative part")
+        return OffsetPosition(self._base_offset + offset, position)

@@ -1,0 +1,1 @@
+"""One partition's log, and everything that can happen to it."""

@@ -1,0 +1,124 @@
+"""Which transactions were aborted in a range of offsets: what readers of committed data skip.
+
+Owns      the search over the transaction indexes of a log, and the check of an index against the
+          records when it is first used: its entries carry no checksum, and a wrong one would show
+          aborted records, or hide committed ones.
+Promises  a damaged index is built anew from the records.
+Leaves    the format to `transaction_index.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ottla.protocol.records.batch import BatchHeader
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.indexes.transaction_index import AbortedTransaction
+from ottla.storage.producers.open_transactions import CompletedTransaction
+from ottla.storage.producers.producer_replay import load_states, marker_at
+from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.segment import Segment
+from ottla.storage.segments.segment_search import bound_after, find_batch
+
+if TYPE_CHECKING:
+    from ottla.storage.log.log import Log
+
+logger = logging.getLogger(__name__)
+
+
+def find_aborted(
+    log: Log, segment: Segment, offset: int, end_position: int
+) -> list[AbortedTransaction]:
+    """Those with records from `offset` on, up to a position of the segment.
+
+    An entry stands in the segment with the marker, which may be a later one than the records.
+    """
+    end_offset = bound_after(segment, end_position)
+    if end_offset is None:
+        end_offset = log.segments.end_of(segment, log.log_end_offset)
+    found: list[AbortedTransaction] = []
+    for each in log.segments.reaching(segment.base_offset):
+        if not each.has_checked_transactions:
+            check_transactions(log, each)
+        search = each.indexes.transactions.aborted_between(offset, end_offset)
+        found += search.transactions
+        if search.is_complete:
+            break
+    return found
+
+
+def check_transactions(log: Log, segment: Segment) -> None:
+    """Compare every entry with the records, once."""
+    index = segment.indexes.transactions
+    try:
+        index.check()
+        for entry in index:
+            _check_entry(log, segment, entry)
+    except CorruptLogError as error:
+        logger.warning("building an index of aborted transactions anew: %s", error)
+        rebuild_transactions(log, segment)
+    segment.has_checked_transactions = True
+
+
+def rebuild_transactions(log: Log, segment: Segment) -> None:
+    states = load_states(log.snapshots, log.segments, segment.base_offset)
+    found = []
+    for position, header in walk_headers(segment.file, 0, segment.size):
+        completed = states.apply(header, marker_at(segment.file, position, header))
+        if completed is not None and completed.is_aborted:
+            found.append(aborted_entry(completed))
+    segment.indexes.drop_transactions()
+    for entry in found:
+        segment.indexes.transactions.append(entry)
+    # A power cut must not leave fewer: nothing would tell, and nobody looks again.
+    segment.indexes.transactions.sync()
+    log.context.files.sync_directory(log.path)
+
+
+def aborted_entry(completed: CompletedTransaction) -> AbortedTransaction:
+    return AbortedTransaction(
+        completed.producer_id,
+        completed.first_offset,
+        completed.last_offset,
+        completed.last_stable_offset,
+    )
+
+
+def _check_entry(log: Log, segment: Segment, entry: AbortedTransaction) -> None:
+    """First record and marker are where the entry says, unless compaction has removed them."""
+    marker = find_batch(segment, entry.last_offset)
+    first = None
+    if entry.first_offset >= log.log_start_offset:
+        place = log.segments.floor(entry.first_offset)
+        first = None if place is None else find_batch(place, entry.first_offset)
+    may_be_gone = log.config.is_compacted
+    is_right = (
+        entry.last_stable_offset <= entry.last_offset + 1
+        and entry.last_offset < log.segments.end_of(segment, log.log_end_offset)
+        and (may_be_gone if marker is None else _is_marker(segment, *marker, entry, may_be_gone))
+        and (first is None or _is_first(first[1], entry, may_be_gone))
+    )
+    if not is_right:
+        raise CorruptLogError(segment.indexes.transactions.path, 0, f"{entry} fits no records")
+
+
+def _is_marker(
+    segment: Segment,
+    position: int,
+    header: BatchHeader,
+    entry: AbortedTransaction,
+    may_be_gone: bool,
+) -> bool:
+    if header.base_offset > entry.last_offset:
+        return may_be_gone
+    if header.producer_id != entry.producer_id or not header.is_control:
+        return False
+    marker = marker_at(segment.file, position, header)
+    return marker is None or not marker.is_commit
+
+
+def _is_first(header: BatchHeader, entry: AbortedTransaction, may_be_gone: bool) -> bool:
+    if header.base_offset > entry.first_offset:
+        return may_be_gone
+    return header.base_offset == entry.first_offset and header.producer_id == entry.producer_id

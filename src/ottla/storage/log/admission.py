@@ -1,0 +1,173 @@
+"""What happens to a batch between its arrival and its write: checks, codec, times.
+
+Owns      the rules of a topic for what is appended, and the rewriting they ask for.
+Promises  bytes that leave here are one whole batch with a right checksum; a batch that is refused
+          was not changed.
+Leaves    offsets and epochs to `append.py`, sequences to the producer state, the checks of produced
+          batches to `protocol/records/checking.py`.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import NamedTuple
+
+from ottla.config.topic_options import TopicConfig
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import InvalidBatch
+from ottla.protocol.records.batch import (
+    CODEC_MASK,
+    BatchHeader,
+    Buffer,
+    has_valid_checksum,
+    iterate_headers,
+    read_header,
+    stamp_checksum,
+    stamp_log_append_time,
+)
+from ottla.protocol.records.building import assemble
+from ottla.protocol.records.checking import ProduceRules, check_produced, check_single_batch
+from ottla.protocol.records.compression import Codec
+from ottla.protocol.records.reading import open_body
+from ottla.storage.errors import StorageError
+from ottla.storage.log.quick_admission import recognise
+
+_CODECS = {
+    "uncompressed": Codec.NONE,
+    "gzip": Codec.GZIP,
+    "snappy": Codec.SNAPPY,
+    "lz4": Codec.LZ4,
+    "zstd": Codec.ZSTD,
+}
+_TIMESTAMP = Struct(">q")
+_MAX_TIMESTAMP_POSITION = 35
+
+
+class UnexpectedOffset(StorageError):
+    """Replicated records that do not follow on the end of the log."""
+
+    def __init__(self, first_offset: int, log_end_offset: int) -> None:
+        super().__init__(f"records from offset {first_offset}, the log ends at {log_end_offset}")
+        self.first_offset = first_offset
+        self.log_end_offset = log_end_offset
+
+
+class AppendRules(NamedTuple):
+    """The settings of a topic, as far as they decide about a batch."""
+
+    produce: ProduceRules
+    codec: Codec | None  # None keeps what the producer chose
+    level: int | None
+    is_log_append_time: bool
+    batch_bytes_max: int
+    segment_bytes: int
+
+
+def append_rules(config: TopicConfig) -> AppendRules:
+    codec = _CODECS.get(config.compression_type)
+    levels = {
+        Codec.GZIP: config.compression_gzip_level,
+        Codec.LZ4: config.compression_lz4_level,
+        Codec.ZSTD: config.compression_zstd_level,
+    }
+    is_log_append_time = config.message_timestamp_type == "LogAppendTime"
+    return AppendRules(
+        ProduceRules(
+            message_bytes_max=config.max_message_bytes,
+            is_compacted=config.is_compacted,
+            is_log_append_time=is_log_append_time,
+            timestamp_before_ms_max=config.message_timestamp_before_max_ms,
+            timestamp_after_ms_max=config.message_timestamp_after_max_ms,
+        ),
+        codec,
+        None if codec is None else levels.get(codec),
+        is_log_append_time,
+        config.max_message_bytes,
+        config.segment_bytes,
+    )
+
+
+def admit_produced(
+    data: Buffer, rules: AppendRules, produce_version: int, now_ms: int
+) -> tuple[bytearray | memoryview, BatchHeader]:
+    """A client's batch, ready to get its offset; InvalidBatch with the code for the producer."""
+    header, max_timestamp = recognise(
+        data, rules.produce, produce_version, now_ms
+    ) or check_produced(data, rules.produce, produce_version=produce_version, now_ms=now_ms)
+    writable = _in_final_codec(data, header, rules)
+    if rules.is_log_append_time:
+        stamp_log_append_time(writable, 0, read_header(writable), now_ms)
+    elif max_timestamp != header.max_timestamp:
+        _TIMESTAMP.pack_into(writable, _MAX_TIMESTAMP_POSITION, max_timestamp)
+        stamp_checksum(writable, 0, len(writable))
+    return writable, header
+
+
+def admit_internal(
+    data: Buffer, rules: AppendRules, now_ms: int
+) -> tuple[bytearray | memoryview, BatchHeader]:
+    """A batch of one of the broker's own coordinators: group offsets, transactions, markers."""
+    header = check_single_batch(data)
+    if not has_valid_checksum(data, 0, header):
+        raise InvalidBatch(ErrorCode.CORRUPT_MESSAGE, f"the checksum is not {header.crc:#010x}")
+    if header.size_bytes > rules.batch_bytes_max:
+        raise _too_large(header.size_bytes, rules.batch_bytes_max)
+    if header.is_control:
+        writable: bytearray | memoryview = _writable(data)  # Kafka leaves markers as they are
+    else:
+        writable = _in_final_codec(data, header, rules)
+    if rules.is_log_append_time:
+        stamp_log_append_time(writable, 0, read_header(writable), now_ms)
+    return writable, header
+
+
+def check_replicated(data: Buffer, log_end_offset: int) -> list[tuple[int, BatchHeader]]:
+    """Position and header of every whole batch that a leader sent. The last may be cut off."""
+    batches: list[tuple[int, BatchHeader]] = []
+    next_offset = log_end_offset
+    for position, header in iterate_headers(data):
+        if header.base_offset < next_offset or header.last_offset_delta < 0:
+            if not batches:
+                raise UnexpectedOffset(header.base_offset, log_end_offset)
+            raise InvalidBatch(
+                ErrorCode.CORRUPT_MESSAGE,
+                f"batch at {position}: offset {header.base_offset} below {next_offset}",
+            )
+        if not has_valid_checksum(data, position, header):
+            raise InvalidBatch(
+                ErrorCode.CORRUPT_MESSAGE,
+                f"batch at {position}, offset {header.base_offset}: wrong checksum",
+            )
+        batches.append((position, header))
+        next_offset = header.next_offset
+    return batches
+
+
+def recompress(data: Buffer, header: BatchHeader, codec: Codec, level: int | None) -> bytearray:
+    """The same records in another codec; they are not taken apart for that."""
+    body = open_body(data, 0, header)
+    attributes = header.attributes & ~CODEC_MASK | codec
+    return assemble(header._replace(attributes=attributes), body, level)
+
+
+def _in_final_codec(
+    data: Buffer, header: BatchHeader, rules: AppendRules
+) -> bytearray | memoryview:
+    if rules.codec is None or rules.codec == header.attributes & CODEC_MASK:
+        return _writable(data)
+    changed = recompress(data, header, rules.codec, rules.level)
+    if len(changed) > rules.batch_bytes_max:
+        raise _too_large(len(changed), rules.batch_bytes_max)
+    return changed
+
+
+def _writable(data: Buffer) -> bytearray | memoryview:
+    if isinstance(data, bytes) or (isinstance(data, memoryview) and data.readonly):
+        return bytearray(data)
+    return data
+
+
+def _too_large(size: int, limit: int) -> InvalidBatch:
+    return InvalidBatch(
+        ErrorCode.MESSAGE_TOO_LARGE, f"a batch of {size} bytes, {limit} are allowed"
+    )

@@ -1,0 +1,250 @@
+"""Appending to a log, as the leader of its partition or as a follower.
+
+Owns      the order of an append: decide, note the epoch, write the records, index what was
+          aborted, take them over. All that can fail comes before anything becomes visible.
+Promises  one write for what goes into one segment. An append that fails leaves the end of the log
+          where it was; bytes that got to disk are cut off, or else the directory goes offline.
+Leaves    what a batch must be like to `admission.py`, when to begin a segment to `segment.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ottla.base.filesystem import Buffer
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError, InvalidBatch
+from ottla.protocol.records.batch import (
+    CONTROL_BIT,
+    LENGTH_PREFIX_BYTES,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    BatchHeader,
+    read_header,
+    stamp_offset_and_epoch,
+)
+from ottla.protocol.records.control import EndMarker, read_end_marker
+from ottla.storage.errors import IndexAppendError
+from ottla.storage.log.aborted_search import aborted_entry
+from ottla.storage.log.admission import admit_internal, admit_produced, check_replicated
+from ottla.storage.log.leader_epochs import EpochEntry
+from ottla.storage.log.rolling import roll
+from ottla.storage.producers.append_decisions import ACCEPTED, AppendOrigin
+from ottla.storage.producers.open_transactions import CompletedTransaction
+from ottla.storage.producers.producer_entry import WrittenBatch
+from ottla.storage.producers.producer_state import ProducerStates
+from ottla.storage.producers.transaction_verification import NO_GUARD
+from ottla.storage.segments.segment import RELATIVE_OFFSET_MAX, Segment
+from ottla.storage.segments.segment_search import prepare
+
+if TYPE_CHECKING:
+    from ottla.storage.log.log import Log
+
+PRODUCE_VERSION_LATEST = 13
+_CLIENT = AppendOrigin.CLIENT
+
+
+class Appended(NamedTuple):
+    """Where records went; for a repeated batch, where they went the first time."""
+
+    first_offset: int
+    last_offset: int
+    log_append_time_ms: int = NO_TIMESTAMP
+    is_duplicate: bool = False
+    must_flush: bool = False  # before it is acknowledged: flush.messages is reached
+
+
+class ProducedBy(NamedTuple):
+    """Who sends a batch to the leader, and what was agreed with its transaction coordinator."""
+
+    origin: AppendOrigin = AppendOrigin.CLIENT
+    produce_version: int = PRODUCE_VERSION_LATEST
+    guard: int = NO_GUARD
+    transaction_version: int = 0
+
+
+ANY_CLIENT = ProducedBy()
+
+
+def append_as_leader(log: Log, data: Buffer, leader_epoch: int, by: ProducedBy) -> Appended:
+    """Give one batch the next offsets and write it. `data` is stamped in place if it can be.
+
+    BrokerError with the code for the producer if it is refused; a repeated batch is answered with
+    the offsets it got the first time.
+    """
+    if log.health.error is not None:
+        log.health.check()
+    now_ms = log.clock.now_ms()
+    marker = None
+    if by.origin is _CLIENT:
+        data, header = admit_produced(data, log.rules, by.produce_version, now_ms)
+    else:
+        data, header = admit_internal(data, log.rules, now_ms)
+        if header.attributes & CONTROL_BIT:
+            marker = read_end_marker(data)
+    states = log.producer_states
+    if header.producer_id != NO_PRODUCER_ID:
+        repeated = _decide(log, states, header, marker, by)
+        if repeated is not None:
+            return Appended(
+                repeated.base_offset, repeated.last_offset, repeated.timestamp, is_duplicate=True
+            )
+    if len(data) > log.config.segment_bytes:
+        raise InvalidBatch(
+            ErrorCode.RECORD_LIST_TOO_LARGE, f"{len(data)} bytes do not fit into a segment"
+        )
+    first_offset = log.log_end_offset
+    if leader_epoch != log.last_noted_epoch:
+        note_epochs(log, [EpochEntry(leader_epoch, first_offset)])
+    stamp_offset_and_epoch(data, 0, first_offset, leader_epoch)
+    header = read_header(data)  # with what was stamped
+    segment = _segment_for(log, header, now_ms)
+    position = _write(log, segment, data)
+    _take_over(log, segment, position, header, marker, states)
+    segment.verified.add(position, segment.size)
+    append_time_ms = now_ms if log.rules.is_log_append_time else NO_TIMESTAMP
+    end_offset = log.log_end_offset
+    must_flush = end_offset - log.recovery_point >= log.config.flush_messages
+    return Appended(first_offset, end_offset - 1, append_time_ms, False, must_flush)
+
+
+def append_as_follower(log: Log, data: Buffer) -> Appended:
+    """Write batches that a leader has checked and numbered; the last may be cut off.
+
+    UnexpectedOffset where they do not follow on the end of the log, InvalidBatch where they are
+    damaged; then nothing was written. A disk that fails midway leaves whole batches.
+    """
+    log.health.check()
+    states = log.producer_states
+    batches = check_replicated(data, log.log_end_offset)
+    first_offset = batches[0][1].base_offset if batches else log.log_end_offset
+    markers = {
+        position: read_end_marker(data, position)
+        for position, header in batches
+        if header.attributes & CONTROL_BIT
+    }
+    note_epochs(log, _epochs_of(log, batches))
+    view, now_ms = memoryview(data), log.clock.now_ms()
+    while batches:
+        segment = _segment_for(log, batches[0][1], now_ms)
+        count = _count_fitting(segment, batches, log.config.segment_bytes)
+        start, (last_position, last) = batches[0][0], batches[count - 1]
+        written = _write(log, segment, view[start : last_position + last.size_bytes])
+        for position, header in batches[:count]:
+            place = written + position - start
+            _take_over(log, segment, place, header, markers.get(position), states)
+        segment.verified.add(written, segment.size)
+        batches = batches[count:]
+    must_flush = log.log_end_offset - log.recovery_point >= log.config.flush_messages
+    return Appended(first_offset, log.log_end_offset - 1, must_flush=must_flush)
+
+
+def note_epochs(log: Log, entries: list[EpochEntry]) -> None:
+    """Remember from where on a leader wrote, before anything that it wrote is in the log.
+
+    The file is written with the next sync: until then recovery reads the records anyway, and they
+    say it too. Thousands of partitions may get new leaders at once.
+    """
+    for entry in entries:
+        log.leader_epochs.announce(*entry)
+        log.last_noted_epoch = entry.epoch
+
+
+def _decide(
+    log: Log, states: ProducerStates, header: BatchHeader, marker: EndMarker | None, by: ProducedBy
+) -> WrittenBatch | None:
+    """The batch that this one repeats, if it does; BrokerError if the producer may not write it."""
+    if marker is not None:
+        verdict = states.decide_marker(header, marker, by.transaction_version)
+    else:
+        verdict = states.decide_append(
+            header, by.origin, by.guard, verification_enabled=log.context.has_verification
+        )
+    if verdict is ACCEPTED:
+        return None
+    if verdict.duplicate is None:
+        raise BrokerError(verdict.code, f"{log.partition}: {verdict.message}")
+    return verdict.duplicate
+
+
+def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:
+    """The segment in which the batch belongs: the active one, or a new one."""
+    segment = log.segments.active
+    if not segment.is_prepared:
+        prepare(segment)
+    last_offset = header.base_offset + header.last_offset_delta
+    size, timestamp = LENGTH_PREFIX_BYTES + header.batch_length, header.max_timestamp
+    if segment.should_roll(log.config, size, last_offset, timestamp, now_ms):
+        segment = roll(log, header)
+    return segment
+
+
+def _count_fitting(
+    segment: Segment, batches: list[tuple[int, BatchHeader]], segment_bytes: int
+) -> int:
+    """How many of the batches go into the segment together: the first in any case."""
+    count, size = 1, segment.size + batches[0][1].size_bytes
+    for _, header in batches[1:]:
+        size += header.size_bytes
+        if size > segment_bytes or header.last_offset - segment.base_offset > RELATIVE_OFFSET_MAX:
+            break
+        count += 1
+    return count
+
+
+def _write(log: Log, segment: Segment, data: Buffer) -> int:
+    try:
+        return segment.write(data)
+    except OSError as error:
+        _undo_write(log, segment)
+        raise log.health.refused(f"appending to {log.path}", error) from error
+
+
+def _undo_write(log: Log, segment: Segment) -> None:
+    try:
+        segment.undo_write()
+    except OSError as error:
+        raise log.health.failed(f"undoing an append to {log.path}", error) from error
+
+
+def _take_over(
+    log: Log,
+    segment: Segment,
+    position: int,
+    header: BatchHeader,
+    marker: EndMarker | None,
+    states: ProducerStates,
+) -> None:
+    """Make a written batch part of the log: first what can fail, then what cannot."""
+    completed = states.apply(header, marker)
+    if completed is not None and completed.is_aborted:
+        _index_aborted(log, segment, completed)
+    segment.note(position, header)
+    log.log_end_offset = header.base_offset + header.last_offset_delta + 1
+
+
+def _index_aborted(log: Log, segment: Segment, completed: CompletedTransaction) -> None:
+    entry = aborted_entry(completed)
+    log.has_unsynced_names = True  # it may be the first entry, which makes the file
+    try:
+        try:
+            segment.indexes.transactions.append(entry)
+        except IndexAppendError:  # entries for records that were cut off since
+            segment.indexes.transactions.truncate_to(completed.last_offset)
+            segment.indexes.transactions.append(entry)
+    except OSError as error:
+        # Without this entry readers of committed data would see what was aborted. So the marker
+        # does not get into the log, and the state, which has seen it, is read again.
+        log.forget_producer_states()
+        _undo_write(log, segment)
+        raise log.health.refused(f"appending to {log.path}", error) from error
+
+
+def _epochs_of(log: Log, batches: list[tuple[int, BatchHeader]]) -> list[EpochEntry]:
+    """Where the batches change from one leader to the next."""
+    entries, last = [], log.last_noted_epoch
+    for _, header in batches:
+        if header.partition_leader_epoch not in (last, -1):
+            last = header.partition_leader_epoch
+            entries.append(EpochEntry(last, header.base_offset))
+    return entries

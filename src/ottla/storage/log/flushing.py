@@ -1,0 +1,192 @@
+"""Syncing logs to disk: which files, when, and one sync for everybody who waits.
+
+Owns      what a sync of a log must include, and the group commit: while one sync runs, all who
+          ask for one meanwhile are served together by the next.
+Promises  a log's recovery point moves only over records that a sync begun after their write has
+          covered. A sync that fails takes the directory offline and is never tried again.
+Leaves    threads to the broker, which hands in how work is run elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from ottla.base.filesystem import FileSystem
+from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.files.file_names import DELETED_SUFFIX
+from ottla.storage.segments.segment import Segment
+
+if TYPE_CHECKING:
+    from ottla.storage.log.log import Log
+
+Done = Callable[[Exception | None], None]
+
+
+class RunElsewhere(Protocol):
+    """Run `work` in some thread, then call `done` with its error, if any, in the log's thread."""
+
+    def __call__(self, work: Callable[[], None], done: Done) -> None: ...
+
+
+def run_here(work: Callable[[], None], done: Done) -> None:
+    """For tools and tests that have one thread."""
+    try:
+        work()
+    except Exception as error:
+        done(error)
+    else:
+        done(None)
+
+
+class FlushJob:
+    """A sync of everything a log holds when the job is made. `run` may be called in a thread."""
+
+    def __init__(self, log: Log) -> None:
+        self.end_offset = log.log_end_offset
+        self.cuts = log.cuts
+        self._files: FileSystem = log.context.files
+        # A job that runs at the same time may have taken the names and not synced them yet.
+        has_names = log.has_unsynced_names or log.names_in_flight > 0
+        self._directory = log.path if has_names else None
+        log.names_in_flight += has_names
+        self._epochs = log.unwritten_epochs
+        segments = log.segments.reaching(log.recovery_point)
+        self._active = segments[-1]
+        self.closed = [each for each in log.unsynced_segments if not each.state]
+        self._snapshots = [
+            log.snapshots.path(segment.base_offset)
+            for segment in segments
+            if segment.base_offset > log.recovery_point
+        ]
+        log.has_unsynced_names = log.has_unsynced_cut = False
+        for segment in [*self.closed, self._active]:  # here, before another thread wants them
+            segment.file.size()
+            segment.indexes.open()
+
+    def let_go_of_names(self, log: Log) -> None:
+        """The directory was synced, or never will be: other jobs need not do it for this one."""
+        if self._directory is not None:
+            self._directory = None
+            log.names_in_flight -= 1
+
+    def run(self) -> None:
+        # The indexes of closed segments count as right after a crash, so they are synced with
+        # them; those of the active one are built anew anyway.
+        for segment in self.closed:
+            self._sync(segment, segment.sync)
+        self._sync(self._active, lambda: self._active.file.sync())
+        for path in self._snapshots:
+            self._sync_snapshot(path)
+        if self._epochs is not None:
+            self._epochs.write()  # segments that are not read again must find theirs here
+        if self._directory is not None:
+            self._files.sync_directory(self._directory)
+
+    @staticmethod
+    def _sync(segment: Segment, sync: Callable[[], None]) -> None:
+        try:
+            sync()
+        except FileNotFoundError:
+            if segment.state != DELETED_SUFFIX:
+                raise
+
+    def _sync_snapshot(self, path: str) -> None:
+        try:
+            file = self._files.open(path)
+        except FileNotFoundError:
+            return  # a full disk may have prevented it; recovery does without
+        try:
+            file.sync()
+        finally:
+            file.close()
+
+
+def finish_flush(log: Log, job: FlushJob, error: Exception | None) -> None:
+    """Take over what a job has done, in the log's thread."""
+    job.let_go_of_names(log)
+    if isinstance(error, OSError):
+        raise log.health.failed(f"syncing {log.path}", error) from error
+    if error is not None:
+        raise error
+    if job.cuts == log.cuts:  # else what was synced may not be what is there now
+        log.recovery_point = max(log.recovery_point, job.end_offset)
+        log.unsynced_segments = [each for each in log.unsynced_segments if each not in job.closed]
+    log.last_flush_ms = log.clock.now_ms()
+
+
+def flush(log: Log) -> None:
+    """Sync here and now: for shutdown, tools and tests."""
+    log.health.check()
+    try:
+        job = FlushJob(log)
+        job.run()
+    except OSError as error:
+        raise log.health.failed(f"syncing {log.path}", error) from error
+    finish_flush(log, job, None)
+
+
+def is_flush_due(log: Log, now_ms: int) -> bool:
+    """By flush.ms."""
+    if log.recovery_point >= log.log_end_offset:
+        return False
+    return now_ms - log.last_flush_ms >= log.config.flush_ms
+
+
+class GroupCommit:
+    """The syncs of one log, one at a time, each for all who wait when it begins."""
+
+    def __init__(self, log: Log, run: RunElsewhere) -> None:
+        self._log = log
+        self._run = run
+        self._waiting: list[tuple[int, Done]] = []
+        self._is_running = False
+
+    def wait(self, offset: int, done: Done) -> None:
+        """Call `done` once everything below `offset` is on disk, or never will be."""
+        if offset <= self._log.recovery_point:
+            done(None)
+            return
+        self._waiting.append((offset, done))
+        if not self._is_running:
+            self._begin()
+
+    def _begin(self) -> None:
+        try:
+            self._log.health.check()
+            job = FlushJob(self._log)
+        except OSError as error:
+            self._end_all(self._log.health.failed(f"syncing {self._log.path}", error))
+            return
+        except StorageUnavailable as error:
+            self._end_all(error)
+            return
+        self._is_running = True
+        self._run(job.run, lambda error: self._finished(job, error))
+
+    def _finished(self, job: FlushJob, error: Exception | None) -> None:
+        self._is_running = False
+        try:
+            finish_flush(self._log, job, error)
+        except Exception as failure:
+            self._end_all(failure)
+            return
+        point = self._log.recovery_point
+        served = [done for offset, done in self._waiting if offset <= point]
+        gone = [done for offset, done in self._waiting if offset > self._log.log_end_offset]
+        self._waiting = [
+            (offset, done)
+            for offset, done in self._waiting
+            if point < offset <= self._log.log_end_offset
+        ]
+        for done in served:
+            done(None)
+        for done in gone:  # cut off by a new leader: acknowledging is up to replication
+            done(StorageUnavailable(f"{self._log.partition}: cut before it was synced"))
+        if self._waiting and not self._is_running:
+            self._begin()
+
+    def _end_all(self, error: Exception) -> None:
+        waiting, self._waiting = self._waiting, []
+        for _, done in waiting:
+            done(error)

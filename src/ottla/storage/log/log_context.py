@@ -1,0 +1,32 @@
+"""What all logs of one log directory share, handed in by `log_directory.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING
+
+from ottla.base.clock import Clock
+from ottla.base.filesystem import FileSystem
+from ottla.storage.files.directory_health import DirectoryHealth
+from ottla.storage.log.deletion import DeletionQueue
+
+if TYPE_CHECKING:
+    from ottla.storage.log.log import Log
+
+
+@dataclass(slots=True)
+class LogContext:
+    files: FileSystem
+    clock: Clock
+    random: Random
+    health: DirectoryHealth
+    deletions: DeletionQueue = field(default_factory=DeletionQueue)
+    # Writes recovery points and log starts down, durably. Before a log is cut below them, or a
+    # crash would trust records that were never synced, and drop a log that ends before its start;
+    # before compaction opens gaps between segments, or a crash would take them for lost records.
+    write_checkpoints: Callable[[Log], None] = lambda _log: None
+    # Called after a segment was closed: it should be synced before long, to bound recovery.
+    rolled: Callable[[Log], None] = lambda _log: None
+    has_verification: bool = False  # of transactions with their coordinator (KIP-890)

@@ -1,0 +1,85 @@
+"""Copying a log into another one, batch for batch, while the first is written to.
+
+Promises  every byte is checked on the way. Where the source was cut or lost its beginning
+          meanwhile, the copy follows.
+Threads   the log's, except for reading, which is handed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from ottla.protocol.records.batch import read_header
+from ottla.storage.log.append import note_epochs
+from ottla.storage.log.flushing import flush
+from ottla.storage.log.log import Log
+from ottla.storage.log.rolling import take_snapshot
+
+CHUNK_BYTES = 1024 * 1024
+REST_BYTES_MAX = 8 * 1024 * 1024  # a few milliseconds' work
+T = TypeVar("T")
+InThread = Callable[[Callable[[], T]], Awaitable[T]]
+
+
+async def copy_some(source: Log, target: Log, in_thread: InThread[object]) -> int:
+    """Append the next batches of the source; how many bytes, 0 where the target has them all."""
+    cuts = source.cuts
+    follow_beginning(source, target)
+    found = source.read(target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
+    if not len(found.records):
+        return 0
+    if found.check is not None:
+        await in_thread(found.check.run)
+    data = await in_thread(found.records.read)
+    assert isinstance(data, bytes)
+    if source.cuts != cuts:
+        target.truncate_fully_and_start_at(source.log_start_offset)
+        return len(data)
+    if found.check is not None:
+        found.check.confirm()
+    append_copied(target, data)
+    return len(data)
+
+
+def append_copied(target: Log, data: bytes) -> None:
+    """The source may begin in the middle of a batch; the copy begins with the whole of it."""
+    first_offset = read_header(data).base_offset
+    if first_offset < target.log_end_offset == target.segments[0].base_offset:
+        target.truncate_fully_and_start_at(first_offset)
+    target.append_as_follower(data)
+
+
+def copy_rest(source: Log, target: Log) -> bool:
+    """Append the last batches, here and now; False where they are too many for that."""
+    follow_beginning(source, target)
+    copied = 0
+    while target.log_end_offset < source.log_end_offset:
+        found = source.read(target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
+        copied += len(found.records)
+        if copied > REST_BYTES_MAX or found.check is not None:
+            return False
+        append_copied(target, found.records.read())
+    return True
+
+
+def follow_beginning(source: Log, target: Log) -> None:
+    """What the source has forgotten, or never had, is not copied."""
+    if not source.log_start_offset <= target.log_end_offset <= source.log_end_offset:
+        target.truncate_fully_and_start_at(source.log_start_offset)
+
+
+def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
+    """Give a copy what is not in the records, and make it as safe as the source is."""
+    target.update_config(source.config)
+    target.update_high_watermark(source.high_watermark)
+    target.advance_log_start(source.log_start_offset)
+    known = target.leader_epochs.latest_epoch
+    note_epochs(
+        target, [each for each in source.leader_epochs.entries if known is None or each[0] > known]
+    )
+    # Of producers whose records are gone the source still knows; the copy has not seen them.
+    target.take_over_producers(source)
+    take_snapshot(target, target.log_end_offset, sync=True)
+    if target.recovery_point < max(source.recovery_point, min(flushed_to, source.log_end_offset)):
+        flush(target)

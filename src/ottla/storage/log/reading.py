@@ -1,0 +1,161 @@
+"""Reading from a log: which bytes of which file hold the records from an offset on.
+
+Owns      the bounds of a read: by bytes, by an end offset (high watermark, last stable offset or
+          log end, as the caller may see), by segment; and what readers of committed data skip.
+Promises  a range never reaches behind its bounds and, if anything may be read at all, holds at
+          least one whole batch (KIP-74). Bytes that were not verified since the segment was opened
+          come with a check that must pass before they are served.
+Leaves    sending to the network, running the check in a thread to the broker.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.records.batch import BatchHeader
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.file_range import FileRange
+from ottla.storage.indexes.transaction_index import AbortedTransaction
+from ottla.storage.log.aborted_search import find_aborted
+from ottla.storage.log.epoch_replay import epoch_at
+from ottla.storage.segments.scanning import CHECK_READ_BYTES, HEADER_READ_BYTES, walk_checked
+from ottla.storage.segments.segment import Segment
+from ottla.storage.segments.segment_search import locate
+
+if TYPE_CHECKING:
+    from ottla.storage.log.log import Log
+
+
+class RangeCheck:
+    """The check of a range that nobody has verified yet.
+
+    `run` touches only the file, so it may run in a thread; `confirm` belongs to the log's thread.
+    """
+
+    __slots__ = (
+        "_end",
+        "_end_offset",
+        "_epochs",
+        "_generation",
+        "_segment",
+        "_start",
+        "verified_end",
+    )
+
+    def __init__(self, log: Log, segment: Segment, start: int, end: int) -> None:
+        self._segment = segment
+        self._generation = segment.generation
+        self._start = start
+        self._end = end
+        self._end_offset = log.segments.end_of(segment, log.log_end_offset)
+        self._epochs = log.leader_epochs.entries
+        self.verified_end = start
+        segment.file.size()  # opens the file here, before another thread wants it
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the range still is what it was: not after the log was cut."""
+        return self._generation == self._segment.generation
+
+    def run(self) -> None:
+        """Read and check every batch of the range. CorruptLogError says what must not be served.
+
+        Where it is raised and the check is not current any more, the range is read again instead.
+        """
+        segment = self._segment
+        read_bytes = min(CHECK_READ_BYTES, self._end - self._start + HEADER_READ_BYTES)
+        for position, header in walk_checked(
+            segment.file, self._start, segment.size, read_bytes=read_bytes
+        ):
+            self._check_place(position, header)
+            if position >= self._end:  # one batch more: its offset tells whether the last is right
+                return
+            self.verified_end = position + header.size_bytes
+
+    def _check_place(self, position: int, header: BatchHeader) -> None:
+        """Offset and leader epoch, which the checksum leaves out."""
+        epoch = header.partition_leader_epoch
+        expected = epoch_at(self._epochs, header.base_offset)
+        is_wrong = epoch not in (-1, expected) and expected is not None
+        if header.last_offset >= self._end_offset or is_wrong:
+            raise CorruptLogError(
+                self._segment.path,
+                position,
+                f"offset {header.last_offset} of epoch {epoch} where epoch {expected} is, and "
+                f"{self._end_offset} the end",
+            )
+
+    def confirm(self) -> bool:
+        """Note that the range is good; False if the log was cut meanwhile: then read again."""
+        if not self.is_current:
+            return False
+        self._segment.verified.add(self._start, self.verified_end)
+        return True
+
+
+class ReadRange(NamedTuple):
+    records: FileRange
+    check: RangeCheck | None = None  # to be passed before the records are served
+    aborted: list[AbortedTransaction] | None = None  # only for readers of committed data
+
+
+def read(
+    log: Log,
+    offset: int,
+    bytes_max: int,
+    end_offset: int,
+    *,
+    at_least_one: bool = True,
+    with_aborted: bool = False,
+) -> ReadRange:
+    """The records from `offset` on, below `end_offset`, of at most `bytes_max` bytes."""
+    if not log.log_start_offset <= offset <= log.log_end_offset:
+        raise BrokerError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"{log.partition}: offset {offset} is not between {log.log_start_offset} and "
+            f"{log.log_end_offset}",
+        )
+    end_offset = min(end_offset, log.log_end_offset)
+    segment = log.segments.floor(offset) or log.segments[0]
+    while offset < end_offset:
+        place = locate(segment, offset) if segment.size else None
+        if place is not None:
+            limit = _limit(log, segment, end_offset)
+            size = _size(place.position, limit, bytes_max, place.size, at_least_one)
+            return _range(log, segment, offset, place.position, size, with_aborted)
+        following = log.segments.after(segment)
+        if following is None or following.base_offset >= end_offset:
+            break
+        segment = following
+    records = FileRange(segment.file, segment.size, 0)
+    return ReadRange(records, aborted=[] if with_aborted else None)
+
+
+def _limit(log: Log, segment: Segment, end_offset: int) -> int:
+    """Up to which position of the segment the records below `end_offset` reach."""
+    if end_offset >= log.segments.end_of(segment, log.log_end_offset):
+        return segment.size
+    place = locate(segment, end_offset)
+    return segment.size if place is None else place.position
+
+
+def _size(position: int, limit: int, bytes_max: int, first_size: int, at_least_one: bool) -> int:
+    if position + first_size > limit:
+        return 0  # the end offset lies within the batch
+    if first_size > bytes_max:
+        return first_size if at_least_one else 0
+    return min(limit - position, bytes_max)
+
+
+def _range(
+    log: Log, segment: Segment, offset: int, position: int, size: int, with_aborted: bool
+) -> ReadRange:
+    end = position + size
+    check = None
+    if size and not segment.verified.covers(position, end):
+        start = segment.verified.unverified_from(position)
+        check = RangeCheck(log, segment, start, end)
+    aborted = find_aborted(log, segment, offset, end) if with_aborted else None
+    return ReadRange(FileRange(segment.file, position, size), check, aborted)

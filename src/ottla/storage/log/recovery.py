@@ -1,0 +1,251 @@
+"""Opening a log: quickly after an orderly stop, by reading it again after any other.
+
+Owns      the way from the files of a partition directory to a `Log`: leftovers are sorted out,
+          orphans removed, missing indexes built; then either the end of the log is looked up, or
+          everything from the recovery point on is checked (`segment_recovery.py`).
+Promises  the log that is opened ends with a whole batch. After an orderly stop only the end of the
+          last segment is read, whatever the size of the log.
+Leaves    knowing whether the stop was orderly, and the checkpoints, to `log_directory.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ottla.base.ids import TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.file_names import LEADER_EPOCHS_NAME
+from ottla.storage.log.epoch_replay import checked_epochs, stored_epochs
+from ottla.storage.log.flushing import flush
+from ottla.storage.log.leader_epochs import EpochEntry, LeaderEpochs
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.partition_files import PartitionFiles
+from ottla.storage.log.segment_recovery import Recovered, recover_segments
+from ottla.storage.producers.producer_replay import SnapshotFiles, load_states
+from ottla.storage.segments.segment import Segment
+from ottla.storage.segments.segment_search import read_next_offset
+from ottla.storage.segments.segments import Segments
+
+logger = logging.getLogger(__name__)
+
+
+class Checkpoint(NamedTuple):
+    """What the checkpoints of the log directory say about a log."""
+
+    recovery_point: int | None = None  # unknown: the log is new, or the checkpoint was lost
+    log_start_offset: int = 0
+    is_clean: bool = False  # the last stop was orderly
+    is_foreign: bool = False  # Apache Kafka wrote it, whose compaction does not wait for syncs
+
+
+def open_log(
+    context: LogContext,
+    partition: TopicPartition,
+    path: str,
+    config: TopicConfig,
+    checkpoint: Checkpoint,
+    progress: Callable[[int], None] = lambda _bytes: None,
+) -> Log:
+    """The log in this directory, made if there is none. OSError if the disk refuses.
+
+    `progress` is told the bytes of every segment that had to be read.
+    """
+    files = PartitionFiles(context, path, config)
+    files.finish_swaps()
+    segments = files.open_segments()
+    damaged_from = files.first_damaged_transactions(segments)
+    if checkpoint.is_clean and segments and damaged_from is None:
+        end_offset = _clean_end(segments, checkpoint)
+        if end_offset is not None:
+            files.rebuild_missing_indexes(segments)
+            return _clean_log(files, partition, Segments(segments), end_offset, checkpoint)
+    recovery_point = checkpoint.recovery_point or 0
+    if not segments:
+        return _empty_log(files, partition, checkpoint)
+    from_offset = recovery_point if damaged_from is None else min(damaged_from, recovery_point)
+    try:
+        log = _recover(files, partition, segments, from_offset, checkpoint, progress)
+        if log.log_end_offset >= recovery_point or from_offset <= segments[0].base_offset:
+            return log
+        logger.error("reading the whole log, because it ends before offset %d", recovery_point)
+    except CorruptLogError as error:
+        logger.error("reading the whole log, because of %s", error)
+    # What was to be believed is not there, or cannot be read. Look at all, and believe nothing.
+    for segment in segments:
+        segment.close()
+    files = PartitionFiles(context, path, config)
+    return _recover(files, partition, files.open_segments(), 0, checkpoint, progress)
+
+
+def _clean_end(segments: list[Segment], checkpoint: Checkpoint) -> int | None:
+    """Where the log ends; None where that is not where an orderly stop would have left it."""
+    try:
+        end_offset = read_next_offset(segments[-1])
+    except CorruptLogError as error:
+        logger.warning("an orderly stop, but %s", error)
+        return None
+    is_expected = end_offset == checkpoint.recovery_point
+    return end_offset if is_expected and end_offset >= checkpoint.log_start_offset else None
+
+
+def _clean_log(
+    files: PartitionFiles,
+    partition: TopicPartition,
+    segments: Segments,
+    end_offset: int,
+    checkpoint: Checkpoint,
+) -> Log:
+    return Log(
+        files.context,
+        partition,
+        files.path,
+        files.config,
+        segments,
+        log_start_offset=max(checkpoint.log_start_offset, segments[0].base_offset),
+        log_end_offset=end_offset,
+        recovery_point=end_offset,
+        snapshots=files.snapshots(),
+    )
+
+
+def _recover(
+    files: PartitionFiles,
+    partition: TopicPartition,
+    segments: list[Segment],
+    from_offset: int,
+    checkpoint: Checkpoint,
+    progress: Callable[[int], None],
+) -> Log:
+    """Read everything from `from_offset` on, and keep what is whole."""
+    recovery_point = checkpoint.recovery_point or 0
+    known = Segments(segments)
+    unread = known.reaching(from_offset)
+    trusted = [segment for segment in segments if segment not in unread]
+    files.rebuild_missing_indexes(trusted)
+    snapshots = files.snapshots()
+    recovered = _read_again(files, snapshots, known, trusted, unread, checkpoint, progress)
+    files.drop(recovered.dropped)
+    lost = recovered.end_offset < recovery_point
+    if lost:
+        recovered.damage.append(_lost_end(recovered, recovery_point))
+    if recovered.end_offset < checkpoint.log_start_offset:
+        return _start_over(files, partition, [*trusted, *recovered.kept], recovered, checkpoint)
+    log = Log(
+        files.context,
+        partition,
+        files.path,
+        files.config,
+        Segments([*trusted, *recovered.kept]),
+        log_start_offset=max(checkpoint.log_start_offset, segments[0].base_offset),
+        log_end_offset=recovered.end_offset,
+        recovery_point=recovery_point if not lost else unread[0].base_offset,
+        snapshots=snapshots,
+        states=recovered.states,
+        leader_epochs=_unwritten(files, recovered.epochs),
+        damage=recovered.damage,
+    )
+    log.leader_epochs.truncate_from_start(log.log_start_offset)
+    log.checkpointed_point = recovery_point
+    log.unsynced_segments = recovered.kept[:-1]
+    log.has_unsynced_names = log.has_unsynced_cut = True
+    if from_offset < recovery_point:
+        flush(log)  # what was built anew is not looked at again
+    if recovered.has_gaps:
+        # Believed only this once: let there be a recovery point behind them.
+        flush(log)
+        files.context.write_checkpoints(log)
+    return log
+
+
+def _read_again(
+    files: PartitionFiles,
+    snapshots: SnapshotFiles,
+    known: Segments,
+    trusted: list[Segment],
+    unread: list[Segment],
+    checkpoint: Checkpoint,
+    progress: Callable[[int], None],
+) -> Recovered:
+    first_offset = unread[0].base_offset
+    # Later ones may tell of records that a truncation took away, and a power cut brought back.
+    snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
+    states = load_states(snapshots, known, first_offset)
+    if trusted and first_offset not in snapshots:
+        snapshots.write(states, first_offset, sync=False)
+    epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
+    stored = stored_epochs(files.context.files, epochs_path)
+    before = checked_epochs(epochs_path, stored, trusted, checkpoint.log_start_offset, first_offset)
+    # Compaction leaves gaps between segments, but ours only where the recovery point has passed.
+    is_unknown = checkpoint.recovery_point is None
+    may_have_gaps = checkpoint.is_foreign or (files.config.is_compacted and is_unknown)
+    recovered = recover_segments(
+        unread, checkpoint.recovery_point or 0, files.config.is_compacted, may_have_gaps,
+        states, before, snapshots, progress,
+    )  # fmt: skip
+    return recovered
+
+
+def _unwritten(files: PartitionFiles, entries: list[EpochEntry]) -> LeaderEpochs:
+    """Epochs as the records tell them, which are written with the next sync."""
+    epochs = LeaderEpochs(files.context.files, f"{files.path}/{LEADER_EPOCHS_NAME}")
+    for entry in entries:
+        epochs.announce(*entry)
+    return epochs
+
+
+def _start_over(
+    files: PartitionFiles,
+    partition: TopicPartition,
+    segments: list[Segment],
+    recovered: Recovered,
+    checkpoint: Checkpoint,
+) -> Log:
+    """What is left ends before the log starts: files were lost. Go on, empty, where it starts."""
+    start = checkpoint.log_start_offset
+    logger.error("%s: all that is left lies before the start of the log, %d", files.path, start)
+    files.drop(segments)
+    return _empty_log(files, partition, checkpoint, recovered.damage)
+
+
+def _empty_log(
+    files: PartitionFiles,
+    partition: TopicPartition,
+    checkpoint: Checkpoint,
+    damage: Sequence[CorruptLogError] = (),
+) -> Log:
+    start, recovery_point = checkpoint.log_start_offset, checkpoint.recovery_point or 0
+    if recovery_point > start and not damage:
+        damage = [CorruptLogError(files.path, 0, f"no segment, though {recovery_point} was synced")]
+    log = Log(
+        files.context,
+        partition,
+        files.path,
+        files.config,
+        Segments([files.new_segment(start)]),
+        log_start_offset=start,
+        log_end_offset=start,
+        recovery_point=min(recovery_point, start),
+        snapshots=files.snapshots(),
+        damage=damage,
+    )
+    log.checkpointed_point = recovery_point
+    log.snapshots.remove(log.snapshots.offsets())
+    if log.leader_epochs.entries:
+        log.leader_epochs.clear()
+    if start:
+        files.context.files.sync_directory(files.path)  # the file's name alone tells the start
+    log.has_unsynced_names = log.has_unsynced_cut = True
+    return log
+
+
+def _lost_end(recovered: Recovered, recovery_point: int) -> CorruptLogError:
+    last = recovered.kept[-1]
+    return CorruptLogError(
+        last.path,
+        last.size,
+        f"the log ends at offset {recovered.end_offset}, {recovery_point} was synced once",
+    )

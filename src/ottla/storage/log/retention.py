@@ -1,0 +1,127 @@
+"""Which segments have outlived their use: by age, by size, by the start of the log.
+
+Owns      the three rules, as functions from segments to a number of them, and carrying them out.
+Promises  segments go from the oldest on without a gap; none that reaches the high watermark; an
+          empty active segment stays.
+Leaves    deleting the files, some time later, to `deletion.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.storage.log.rolling import roll
+from ottla.storage.log.truncation import retire
+from ottla.storage.producers.producer_replay import load_states
+from ottla.storage.segments.segment_search import largest_timestamp
+
+if TYPE_CHECKING:
+    from ottla.storage.log.log import Log
+
+
+class Sized(Protocol):
+    base_offset: int
+    size: int
+
+
+S = TypeVar("S", bound=Sized)
+
+
+def count_expired(
+    segments: Sequence[S],
+    deletable_end: int,
+    log_end_offset: int,
+    oldest_ms: int,
+    newest_ms_of: Callable[[S], int],
+) -> int:
+    """Segments whose newest record is older than `oldest_ms`; the active one included."""
+    count = 0
+    for at, segment in enumerate(segments):
+        is_last = at + 1 == len(segments)
+        end_offset = log_end_offset if is_last else segments[at + 1].base_offset
+        if end_offset > deletable_end or (is_last and segment.size == 0):
+            break
+        if newest_ms_of(segment) >= oldest_ms:
+            break
+        count += 1
+    return count
+
+
+def count_oversized(segments: Sequence[Sized], deletable_end: int, bytes_max: int) -> int:
+    """Closed segments without which the log still holds `bytes_max` bytes."""
+    excess = sum(segment.size for segment in segments) - bytes_max
+    count = 0
+    for segment, following in pairwise(segments):
+        if following.base_offset > deletable_end or segment.size > excess:
+            break
+        excess -= segment.size
+        count += 1
+    return count
+
+
+def count_before_start(segments: Sequence[Sized], log_start_offset: int) -> int:
+    """Closed segments that end before the log starts."""
+    count = 0
+    for following in segments[1:]:
+        if following.base_offset > log_start_offset:
+            break
+        count += 1
+    return count
+
+
+def enforce_retention(log: Log) -> int:
+    """Delete what has outlived its use; how many segments that were."""
+    log.health.check()
+    deleted = _delete(log, count_before_start(log.segments, log.log_start_offset))
+    if not log.config.is_deleted:
+        return deleted
+    end, config = log.high_watermark, log.config
+    if config.retention_bytes >= 0:
+        deleted += _delete(log, count_oversized(log.segments, end, config.retention_bytes))
+    if config.retention_ms >= 0:
+        oldest_ms = log.clock.now_ms() - config.retention_ms
+        expired = count_expired(log.segments, end, log.log_end_offset, oldest_ms, largest_timestamp)
+        deleted += _delete(log, expired)
+    return deleted
+
+
+def advance_log_start(log: Log, offset: int) -> bool:
+    """Forget the records before `offset`; OFFSET_OUT_OF_RANGE above the high watermark."""
+    log.health.check()
+    if offset > log.high_watermark:
+        raise BrokerError(
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+            f"{log.partition}: offset {offset} is above the high watermark {log.high_watermark}",
+        )
+    if offset <= log.log_start_offset:
+        return False
+    log.log_start_offset = offset
+    log.leader_epochs.truncate_from_start(offset)
+    log.producer_states.log_start_advanced(offset)
+    return True
+
+
+def _delete(log: Log, count: int) -> int:
+    """Delete the oldest segments. When all of them go, an empty one takes their place first."""
+    if not count:
+        return 0
+    if count == len(log.segments):
+        roll(log)
+    doomed, first_offset = log.segments[:count], log.segments[count].base_offset
+    advance_log_start(log, first_offset)
+    try:
+        if first_offset not in log.snapshots:
+            # Lost somehow; from what stays it could not be made again.
+            states = load_states(log.snapshots, log.segments, first_offset)
+            log.snapshots.write(states, first_offset, sync=True)
+        retire(log, doomed)
+        log.snapshots.remove(segment.base_offset for segment in doomed)
+    except OSError as error:
+        raise log.health.failed(f"deleting segments of {log.path}", error) from error
+    finally:
+        log.segments.replace(doomed, ())
+    return count

@@ -1,0 +1,84 @@
+"""Closing the active segment of a log and beginning the next one.
+
+Promises  where the disk is full the log goes on as it was; a half-made segment is overwritten by
+          the next attempt.
+Leaves    the decision to `segment.py`; syncing what was closed to `flushing.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ottla.protocol.records.batch import BatchHeader
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.directory_health import is_full
+from ottla.storage.segments.segment import RELATIVE_OFFSET_MAX, Segment
+from ottla.storage.segments.segment_files import create_segment
+
+if TYPE_CHECKING:
+    from ottla.storage.log.log import Log
+
+logger = logging.getLogger(__name__)
+
+
+def roll(log: Log, header: BatchHeader | None = None) -> Segment:
+    """A new active segment, in which the batch with `header` has room; the active one, if it is
+    still empty.
+
+    It begins at the end of the log, so that after a crash a gap between two segments tells of a
+    lost end. Only where offsets make a longer step than an index can hold it begins behind it.
+    """
+    active, base_offset = log.segments.active, log.log_end_offset
+    if header is not None and header.last_offset - base_offset > RELATIVE_OFFSET_MAX:
+        base_offset = header.base_offset
+    if active.base_offset == base_offset:
+        return active
+    try:
+        active.seal()
+        segment = new_segment(log, base_offset)
+    except OSError as error:
+        raise log.health.refused(f"beginning a segment in {log.path}", error) from error
+    log.segments.replace((), (segment,))
+    log.unsynced_segments.append(active)
+    if active.is_mended and log.checkpointed_point >= base_offset:
+        # Otherwise a power cut might undo what was mended, and recovery would not look.
+        write_checkpoints(log)
+    take_snapshot(log, base_offset)
+    log.context.rolled(log)
+    return segment
+
+
+def write_checkpoints(log: Log) -> None:
+    try:
+        log.context.write_checkpoints(log)
+    except OSError as error:
+        raise log.health.failed(f"writing checkpoints for {log.path}", error) from error
+
+
+def new_segment(log: Log, base_offset: int) -> Segment:
+    log.has_unsynced_names = True
+    return create_segment(
+        log.context.files,
+        log.path,
+        base_offset,
+        log.config,
+        now_ms=log.clock.now_ms(),
+        random=log.context.random,
+    )
+
+
+def take_snapshot(log: Log, offset: int, *, sync: bool = False) -> None:
+    """Keep the producer state at `offset`, from where recovery can go on.
+
+    Done without one, it reads more; so neither a full disk nor a damaged log is a reason to give
+    up whatever it is for.
+    """
+    try:
+        states = log.producer_states
+        states.end_offset = offset
+        log.snapshots.write(states, offset, sync=sync)
+    except (OSError, CorruptLogError) as error:
+        if isinstance(error, OSError) and not is_full(error):
+            raise log.health.failed(f"writing a snapshot of {log.path}", error) from error
+        logger.warning("%s: no producer snapshot at %d: %s", log.path, offset, error)

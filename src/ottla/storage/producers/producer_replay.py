@@ -1,0 +1,150 @@
+"""Producer state of a log from its files: the newest usable snapshot, then the batches after it.
+
+Owns      the snapshot files `<offset>.snapshot` of a partition directory.
+Promises  the state that the live log had at that offset; a damaged snapshot is removed, and an
+          older one or the records themselves take its place.
+Leaves    the state to `producer_state.py`, the format to `producer_snapshot.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
+
+from ottla.base.filesystem import File, FileSystem
+from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
+from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.file_names import SNAPSHOT_SUFFIX, segment_file_name
+from ottla.storage.producers.producer_snapshot import read_snapshot, write_snapshot
+from ottla.storage.producers.producer_state import ProducerStates
+from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.segment import Segment
+from ottla.storage.segments.segment_search import find_batch
+from ottla.storage.segments.segments import Segments
+
+log = logging.getLogger(__name__)
+
+# How far before a snapshot to look for the batches that producers may send again. Five batches of
+# a producer are in flight at most, so what lies further back would be of no use to most.
+REFILL_BYTES = 1 << 20
+
+
+class SnapshotFiles:
+    def __init__(self, files: FileSystem, directory: str, offsets: Iterable[int] = ()) -> None:
+        self.directory = directory
+        self._files = files
+        self._offsets = sorted(offsets)  # of all that are there
+
+    def __contains__(self, offset: int) -> bool:
+        at = bisect_left(self._offsets, offset)
+        return at < len(self._offsets) and self._offsets[at] == offset
+
+    @property
+    def newest(self) -> int | None:
+        return self._offsets[-1] if self._offsets else None
+
+    def path(self, offset: int) -> str:
+        return f"{self.directory}/{segment_file_name(offset, SNAPSHOT_SUFFIX)}"
+
+    def offsets(self) -> list[int]:
+        """Of all snapshots, ascending."""
+        return list(self._offsets)
+
+    def write(self, states: ProducerStates, offset: int, *, sync: bool) -> None:
+        if offset not in self:
+            insort(self._offsets, offset)
+        write_snapshot(self._files, self.path(offset), states.producers, sync=sync)
+
+    def remove(self, offsets: Iterable[int]) -> None:
+        for offset in set(offsets):
+            if offset in self:
+                self._offsets.remove(offset)
+                try:
+                    self._files.remove(self.path(offset))
+                except FileNotFoundError:
+                    pass
+
+    def remove_strays(self, base_offsets: Iterable[int]) -> None:
+        """Keep one a segment, which recovery may need, and the newest."""
+        kept = {*base_offsets, self.newest}
+        self.remove(offset for offset in self.offsets() if offset not in kept)
+
+    def load_newest(self, end_offset: int) -> ProducerStates | None:
+        """The state at the newest usable snapshot up to `end_offset`."""
+        for offset in reversed([each for each in self.offsets() if each <= end_offset]):
+            try:
+                entries = read_snapshot(self._files, self.path(offset))
+            except (CorruptLogError, FileNotFoundError) as error:
+                log.warning("removing a damaged snapshot: %s", error)
+                self.remove([offset])
+                continue
+            states = ProducerStates(offset)
+            states.load(entries.items(), offset)
+            return states
+        return None
+
+
+def load_states(snapshots: SnapshotFiles, segments: Segments, end_offset: int) -> ProducerStates:
+    """The producers of the log up to `end_offset`, also those of records that readers no longer
+    see because the start of the log has passed them."""
+    states = snapshots.load_newest(end_offset)
+    if states is None:
+        states = ProducerStates(segments[0].base_offset)
+    elif states.producers:
+        states.refill_windows(headers_before(segments, states.end_offset))
+    replay(states, segments, end_offset)
+    return states
+
+
+def replay(states: ProducerStates, segments: Segments, end_offset: int) -> None:
+    """Apply the batches from the state's end up to `end_offset`."""
+    for segment in segments.reaching(states.end_offset):
+        if segment.base_offset >= end_offset:
+            break  # perhaps not checked yet, so it is not even looked at
+        found = find_batch(segment, max(states.end_offset, segment.base_offset))
+        if found is None:
+            continue
+        for position, header in walk_headers(segment.file, found[0], segment.size):
+            if header.base_offset >= end_offset:
+                break
+            if header.base_offset >= states.end_offset:
+                states.apply(header, marker_at(segment.file, position, header))
+    states.end_offset = end_offset
+
+
+def marker_at(file: File, position: int, header: BatchHeader) -> EndMarker | None:
+    """What a control batch in a file says; None for any other batch."""
+    if not header.attributes & CONTROL_BIT:
+        return None
+    size = header.size_bytes
+    if size > CONTROL_BYTES_MAX:
+        raise CorruptLogError(file.path, position, f"a control batch of {size} bytes")
+    return read_end_marker(file.read_at(position, size))
+
+
+def headers_before(segments: Segments, offset: int) -> Iterator[BatchHeader]:
+    """Headers of the last batches before `offset`, in the order of the log."""
+    before = [segment for segment in segments if segment.base_offset < offset]
+    wanted, size = [], 0
+    for segment in reversed(before):
+        end = segment.size
+        if segment is before[-1]:
+            found = find_batch(segment, offset)
+            end = segment.size if found is None else found[0]
+        wanted.append((segment, _start_before(segment, end, REFILL_BYTES - size), end))
+        size += end
+        if size >= REFILL_BYTES:
+            break
+    for segment, start, end in reversed(wanted):
+        for _, header in walk_headers(segment.file, start, end):
+            yield header
+
+
+def _start_before(segment: Segment, end: int, size: int) -> int:
+    """Where the batches begin that make up about the last `size` bytes before `end`."""
+    if end <= size:
+        return 0
+    entry = segment.indexes.offsets.first_from_position(end - size)
+    return end if entry is None or entry.position > end else entry.position

@@ -1,0 +1,91 @@
+"""Producer state in a file: `<offset>.snapshot`, as Kafka writes it.
+
+Owns      the format: version, CRC-32C, and one entry of fixed size a producer with its last batch.
+Promises  a damaged file is found and named, never half loaded; the same state is the same bytes.
+Leaves    when to write one, and which one to load, to the log. The older batches of each producer's
+          window are not in the file: `ProducerStates.refill_windows` brings them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crc32c import crc32c
+
+from ottla.base.filesystem import FileSystem, read_file
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.messages import producer_snapshot as message
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.producers.producer_entry import ProducerEntry
+
+VERSION = 1
+
+_VERSION_BYTES = 2
+_CHECKED_FROM = 6  # after version and checksum
+
+
+class CorruptSnapshotError(CorruptLogError):
+    """Not a snapshot, or a damaged one. Recovery goes on without it."""
+
+
+def encode_snapshot(producers: Mapping[int, ProducerEntry]) -> bytes:
+    """All producers, in the order of their ids."""
+    entries = [_stored(number, entry) for number, entry in sorted(producers.items())]
+    data = message.ProducerSnapshot(0, entries).encode_prefixed(VERSION)
+    checksum = crc32c(memoryview(data)[_CHECKED_FROM:])
+    return b"".join((data[:_VERSION_BYTES], checksum.to_bytes(4), data[_CHECKED_FROM:]))
+
+
+def decode_snapshot(data: bytes, path: str) -> dict[int, ProducerEntry]:
+    """What `encode_snapshot` or Kafka wrote; CorruptSnapshotError with `path` otherwise."""
+    if len(data) < _CHECKED_FROM:
+        raise CorruptSnapshotError(path, 0, f"{len(data)} bytes, too short for a snapshot")
+    version = int.from_bytes(data[:_VERSION_BYTES], signed=True)
+    if version != VERSION:
+        raise CorruptSnapshotError(path, 0, f"version {version}, not {VERSION}")
+    # Before anything is believed, the number of entries included.
+    if crc32c(memoryview(data)[_CHECKED_FROM:]) != int.from_bytes(data[2:_CHECKED_FROM]):
+        raise CorruptSnapshotError(path, _VERSION_BYTES, "the checksum does not fit the content")
+    try:
+        snapshot = message.ProducerSnapshot.decode(data, VERSION, _VERSION_BYTES)
+    except MalformedMessage as error:
+        raise CorruptSnapshotError(path, _CHECKED_FROM, str(error)) from error
+    return {stored.producer_id: _restored(stored) for stored in snapshot.producer_entries}
+
+
+def _stored(producer_id: int, entry: ProducerEntry) -> message.ProducerEntry:
+    return message.ProducerEntry(
+        producer_id,
+        entry.epoch,
+        entry.last_sequence,
+        entry.last_offset,
+        entry.last_offset_delta,
+        entry.last_timestamp,
+        entry.coordinator_epoch,
+        entry.transaction_first_offset,
+    )
+
+
+def _restored(stored: message.ProducerEntry) -> ProducerEntry:
+    last = (stored.last_sequence, stored.last_offset, stored.offset_delta, stored.timestamp)
+    return ProducerEntry.restored(
+        stored.epoch, stored.coordinator_epoch, stored.current_txn_first_offset, last
+    )
+
+
+def read_snapshot(files: FileSystem, path: str) -> dict[int, ProducerEntry]:
+    return decode_snapshot(read_file(files, path), path)
+
+
+def write_snapshot(
+    files: FileSystem, path: str, producers: Mapping[int, ProducerEntry], *, sync: bool = True
+) -> None:
+    """Written in place: half a file fails its checksum, and recovery does without it."""
+    file = files.open(path, create=True)
+    try:
+        file.truncate(0)
+        file.write_at(0, encode_snapshot(producers))
+        if sync:
+            file.sync()
+    finally:
+        file.close()

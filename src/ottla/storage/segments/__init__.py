@@ -1,0 +1,1 @@
+"""One segment: a record file with its indexes, read, searched and scanned."""

@@ -1,0 +1,235 @@
+"""One segment of a partition log: a record file and its sparse indexes.
+
+Owns      the files `<base offset>.log .index .timeindex .txnindex`, and their lengths.
+Promises  a record that `size` covers is all there; an index never points past it. An index that
+          does not fit the records is found when it is used, and built anew.
+Leaves    choosing offsets to `log.py`, finding batches to `segment_search.py`, cutting after a
+          crash to `recovery.py`.
+Threads   one at a time; only the sync of its files may run elsewhere.
+"""
+
+# Records are written before their index entry: a crash in between loses an entry, which
+# recovery rebuilds, and never leaves an entry that points past the end of the file.
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import NamedTuple
+
+from ottla.base.filesystem import Buffer, File, FileSystem
+from ottla.config.topic_options import TopicConfig
+from ottla.protocol.records.batch import LENGTH_PREFIX_BYTES, NO_TIMESTAMP, BatchHeader
+from ottla.storage.files.file_names import LOG_SUFFIX, segment_file_name
+from ottla.storage.indexes.segment_indexes import SegmentIndexes, index_paths
+from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.verified_ranges import VerifiedRanges
+
+RELATIVE_OFFSET_MAX = 2**31 - 1
+RECENT_BATCHES_MAX = 1024
+
+
+class BatchPlace(NamedTuple):
+    position: int
+    size: int
+
+
+class Segment:
+    def __init__(
+        self,
+        files: FileSystem,
+        directory: str,
+        base_offset: int,
+        size: int,
+        indexes: SegmentIndexes,
+        *,
+        index_interval_bytes: int,
+        created_ms: int,
+        roll_jitter_ms: int = 0,
+        file: File | None = None,
+        state: str = "",
+    ) -> None:
+        self.base_offset = base_offset
+        self.size = size
+        self.indexes = indexes
+        self.index_interval_bytes = index_interval_bytes
+        self.created_ms = created_ms
+        self.roll_jitter_ms = roll_jitter_ms
+        self.state = state  # "" or one of `.deleted`, `.cleaned`, `.swap`
+        self.verified = VerifiedRanges()
+        self.generation = 0  # goes up when bytes that a reader may be looking at have changed
+        self.max_timestamp = NO_TIMESTAMP  # of all records, once `is_prepared`
+        self.max_timestamp_offset = base_offset
+        self.bytes_since_index = 0
+        self.is_prepared = size == 0
+        self.is_mended = False  # cut or indexed anew, and not synced since
+        self.has_checked_transactions = size == 0
+        self.has_damaged_index = False  # which could not be rebuilt: the records are damaged too
+        self._first_timestamp: int | None = None
+        self._files = files
+        self._directory = directory
+        self._file = file
+        # The last batches appended, so that readers at the end of the log cost no read.
+        self._recent_last_offsets: list[int] = []
+        self._recent_positions: list[int] = []
+        self._recent_base_offset = 0
+
+    def __repr__(self) -> str:
+        return f"Segment({self.path!r}, {self.size} bytes)"
+
+    @property
+    def path(self) -> str:
+        return self._path(self.state)
+
+    @property
+    def file(self) -> File:
+        if self._file is None:
+            self._file = self._files.open(self.path)
+        return self._file
+
+    # Appending
+
+    def write(self, data: Buffer) -> int:
+        """Put whole batches behind the last one; the position. OSError leaves `size` as it was.
+
+        They do not belong to the segment before `note` is called for each of them.
+        """
+        position = self.size
+        self.file.write_at(position, data)
+        return position
+
+    def note(self, position: int, header: BatchHeader) -> None:
+        """Take over a batch that was written at `position`, behind all others."""
+        last_offset = header.base_offset + header.last_offset_delta
+        timestamp = header.max_timestamp
+        size = LENGTH_PREFIX_BYTES + header.batch_length
+        if position == 0:
+            self._first_timestamp = timestamp
+        if timestamp > self.max_timestamp:
+            self.max_timestamp, self.max_timestamp_offset = timestamp, last_offset
+        if self.bytes_since_index > self.index_interval_bytes:
+            self.indexes.add(last_offset, position, self.max_timestamp, self.max_timestamp_offset)
+            self.bytes_since_index = 0
+        self.bytes_since_index += size
+        recent = self._recent_last_offsets
+        if not recent:
+            self._recent_base_offset = header.base_offset
+        elif len(recent) >= RECENT_BATCHES_MAX:
+            self._forget_recent(RECENT_BATCHES_MAX // 2)
+        recent.append(last_offset)
+        self._recent_positions.append(position)
+        self.size = position + size
+
+    def should_roll(
+        self, config: TopicConfig, size: int, last_offset: int, timestamp: int, now_ms: int
+    ) -> bool:
+        """Whether records of `size` bytes up to `last_offset` belong into the next segment."""
+        if self.size + size > config.segment_bytes:
+            return True
+        if last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
+            return True
+        if self.size == 0:
+            return False
+        first = self.first_timestamp()
+        waited_ms = timestamp - first if first >= 0 else now_ms - self.created_ms
+        return waited_ms > config.segment_ms - self.roll_jitter_ms or self.indexes.is_full
+
+    def first_timestamp(self) -> int:
+        """The largest timestamp of the first batch, which is what a segment's age counts from."""
+        if self._first_timestamp is None:
+            first = next(walk_headers(self.file, 0, self.size), None)
+            if first is None:
+                return NO_TIMESTAMP
+            self._first_timestamp = first[1].max_timestamp
+        return self._first_timestamp
+
+    def find_recent(self, offset: int) -> BatchPlace | None:
+        """The first batch that ends at or after `offset`, if it was appended lately."""
+        recent = self._recent_last_offsets
+        if not recent or not self._recent_base_offset <= offset <= recent[-1]:
+            return None
+        at = bisect_left(recent, offset)
+        positions = self._recent_positions
+        end = positions[at + 1] if at + 1 < len(positions) else self.size
+        return BatchPlace(positions[at], end - positions[at])
+
+    # Cutting
+
+    # A cut is synced at once. Otherwise a power cut could bring back what was cut off, under
+    # records that were written in its place and not synced yet: a log that nobody ever wrote.
+
+    def undo_write(self) -> None:
+        """Cut off what a failed write may have left behind the last batch."""
+        self.is_mended = True
+        self.file.truncate(self.size)
+        self.file.sync()
+
+    def cut(self, position: int, offset: int) -> None:
+        """Forget the batch at `position`, which begins at or after `offset`, and what follows."""
+        self.generation += 1
+        self.is_mended = True
+        self.indexes.truncate_to(offset)
+        self.size = position
+        self.file.truncate(position)
+        self.file.sync()
+        self.verified.cut(position)
+        self._forget_recent(len(self._recent_last_offsets))
+        self.is_prepared = position == 0
+        if position == 0:
+            self.max_timestamp, self.max_timestamp_offset = NO_TIMESTAMP, self.base_offset
+            self.bytes_since_index = 0
+            self._first_timestamp = None
+
+    def _forget_recent(self, count: int) -> None:
+        last_offsets = self._recent_last_offsets
+        if count:
+            self._recent_base_offset = last_offsets[count - 1] + 1
+            del last_offsets[:count], self._recent_positions[:count]
+
+    # Files
+
+    def modified_ms(self) -> int:
+        return self._files.modified_ms(self.path)
+
+    def seal(self) -> None:
+        """No more appends: write the last time entry, give back preallocated room."""
+        if self.is_prepared:
+            self.indexes.finish(self.max_timestamp, self.max_timestamp_offset)
+        if self._file is not None and self._file.size() != self.size:
+            self._file.truncate(self.size)
+        self._forget_recent(len(self._recent_last_offsets))
+
+    def sync(self) -> None:
+        self.file.sync()
+        self.indexes.sync()
+        self.is_mended = False
+
+    def rename(self, state: str) -> None:
+        """Give all files another state. The records go first: an index alone means nothing."""
+        index_names = index_paths(self._directory, self.base_offset, state)
+        for old, new in zip(self.paths(), [self._path(state), *index_names], strict=True):
+            if self._files.exists(old):
+                self._files.rename(old, new)
+        self.state = state
+        if self._file is not None:
+            self._file.renamed(self.path)
+        self.indexes.renamed(index_names)
+
+    def moved(self, directory: str) -> None:
+        """The partition's directory has another name now."""
+        self._directory = directory
+        if self._file is not None:
+            self._file.renamed(self.path)
+        self.indexes.renamed(index_paths(directory, self.base_offset, self.state))
+
+    def close(self) -> None:
+        """Let go of the files as they are."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+        self.indexes.close()
+
+    def paths(self) -> list[str]:
+        return [self.path, *self.indexes.paths()]
+
+    def _path(self, state: str) -> str:
+        return f"{self._directory}/{segment_file_name(self.base_offset, LOG_SUFFIX + state)}"

@@ -1,0 +1,188 @@
+"""Finding batches in a segment by offset, and what its indexes must agree with.
+
+Owns      the way from an index entry to a batch: every entry is compared with the batch that it
+          points to, so a damaged index is found when it is used, and rebuilt from the records.
+Promises  what is found by an index is what reading from the start would find.
+Leaves    damage in the records themselves (CorruptLogError) to the callers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.indexes.offset_index import OffsetPosition
+from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.segment import BatchPlace, Segment
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class IndexDamage(Exception):
+    """An index entry that points to no batch, or to another one than it says."""
+
+
+def locate(segment: Segment, offset: int) -> BatchPlace | None:
+    """The first batch that ends at or after `offset`; None where all end before it."""
+    recent = segment.find_recent(offset)
+    if recent is not None:
+        return recent
+    found = find_batch(segment, offset)
+    return None if found is None else BatchPlace(found[0], found[1].size_bytes)
+
+
+def find_batch(segment: Segment, offset: int) -> tuple[int, BatchHeader] | None:
+    """As `locate`, with position and header."""
+
+    def search() -> tuple[int, BatchHeader] | None:
+        entry = segment.indexes.offsets.lookup(offset)
+        for position, header in walk_from(segment, entry):
+            if header.base_offset + header.last_offset_delta >= offset:
+                return position, header
+        return None
+
+    return with_sound_index(segment, search)
+
+
+def read_next_offset(segment: Segment) -> int:
+    """One past the last offset; CorruptLogError where the file does not end with a whole batch."""
+
+    def search() -> int:
+        next_offset = segment.base_offset
+        for _, header in walk_from(segment, segment.indexes.offsets.last_entry):
+            next_offset = header.base_offset + header.last_offset_delta + 1
+        return next_offset
+
+    return with_sound_index(segment, search)
+
+
+def last_before(segment: Segment, offset: int) -> BatchHeader | None:
+    """The last batch that ends before `offset`."""
+
+    def search() -> BatchHeader | None:
+        last = None
+        for _, header in walk_from(segment, segment.indexes.offsets.lookup(offset - 1)):
+            if header.base_offset + header.last_offset_delta >= offset:
+                break
+            last = header
+        return last
+
+    return with_sound_index(segment, search)
+
+
+def bound_after(segment: Segment, position: int) -> int | None:
+    """Some offset behind all batches that begin before `position`; None: ask the next segment."""
+
+    def search() -> int | None:
+        entry = segment.indexes.offsets.first_from_position(position)
+        if entry is None:
+            return None
+        next(walk_from(segment, entry), None)  # which compares it with the records
+        return entry.offset
+
+    return with_sound_index(segment, search)
+
+
+def prepare(segment: Segment) -> None:
+    """Find out what only the indexes of a segment that was opened, or cut, can tell quickly."""
+    if segment.is_prepared:
+        return
+
+    def search() -> None:
+        segment.bytes_since_index = segment.size - segment.indexes.offsets.last_entry.position
+        entry = segment.indexes.times.last_entry
+        if entry.timestamp > NO_TIMESTAMP:
+            check_time_entry(segment, entry.timestamp, entry.offset)
+        segment.max_timestamp, segment.max_timestamp_offset = entry
+        start = segment.indexes.offsets.lookup(entry.offset)
+        if segment.generation == 0:  # closed in order: what follows the last entry is older
+            start = max(start, segment.indexes.offsets.last_entry)
+        for _, header in walk_from(segment, start):
+            if header.max_timestamp > segment.max_timestamp:
+                if segment.generation == 0:
+                    raise IndexDamage(f"{segment.indexes.times.path} lacks entries")
+                segment.max_timestamp = header.max_timestamp
+                segment.max_timestamp_offset = header.last_offset
+
+    with_sound_index(segment, search)
+    segment.is_prepared = True
+
+
+def largest_timestamp(segment: Segment) -> int:
+    """The newest record's time; the file's own where records have none, or cannot be read."""
+    try:
+        prepare(segment)
+    except CorruptLogError as error:
+        log.warning("%s", error)
+    if segment.max_timestamp > NO_TIMESTAMP:
+        return segment.max_timestamp
+    return segment.modified_ms()
+
+
+def walk_from(segment: Segment, entry: OffsetPosition) -> Iterator[tuple[int, BatchHeader]]:
+    """The batches from an entry of the offset index on; IndexDamage if it fits none.
+
+    An entry names the last offset of its batch, or of several that were written together.
+    """
+    start = entry.position
+    if start and start >= segment.size:
+        raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points behind the records")
+    is_met = start == 0
+    batches = walk_headers(segment.file, start, segment.size)
+    while True:
+        try:
+            position, header = next(batches)
+        except StopIteration:
+            break
+        except CorruptLogError as error:
+            if is_met or error.position != start:
+                raise
+            raise IndexDamage(f"{segment.indexes.offsets.path}: {entry}, but {error}") from error
+        last_offset = header.base_offset + header.last_offset_delta
+        if header.base_offset < segment.base_offset or (not is_met and last_offset > entry.offset):
+            raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points to {header}")
+        is_met = is_met or last_offset == entry.offset
+        yield position, header
+    if not is_met:
+        raise IndexDamage(f"{segment.indexes.offsets.path}: no batch ends as {entry} says")
+
+
+def with_sound_index(segment: Segment, search: Callable[[], T]) -> T:
+    """What `search` finds, if need be with indexes that were built anew."""
+    try:
+        return search()
+    except (IndexDamage, CorruptLogError) as error:
+        if not isinstance(error, IndexDamage) and error.path == segment.path:
+            raise
+        rebuild_indexes(segment, str(error))
+    try:
+        return search()
+    except IndexDamage as error:
+        raise CorruptLogError(segment.path, 0, f"no index fits the records: {error}") from error
+
+
+def rebuild_indexes(segment: Segment, reason: str) -> None:
+    """Build offset and time index anew. Raises CorruptLogError, once and for all, if it cannot."""
+    if segment.has_damaged_index:
+        raise CorruptLogError(segment.path, 0, f"the index cannot be rebuilt: {reason}")
+    log.warning("rebuilding indexes: %s", reason)
+    segment.has_damaged_index = True
+    batches = walk_headers(segment.file, 0, segment.size)
+    segment.indexes.rebuild(batches, segment.index_interval_bytes)
+    segment.indexes.sync()
+    segment.has_damaged_index = False
+
+
+def check_time_entry(segment: Segment, timestamp: int, offset: int) -> None:
+    """IndexDamage unless the batch at `offset` has this timestamp, as a time entry says."""
+    entry = segment.indexes.offsets.lookup(offset)
+    for _, header in walk_from(segment, entry):
+        if header.base_offset + header.last_offset_delta >= offset:
+            if header.max_timestamp == timestamp:
+                return
+            break
+    raise IndexDamage(f"{segment.indexes.times.path}: no {timestamp} at offset {offset}")

@@ -1,0 +1,65 @@
+"""The segments of a log, in the order of their base offsets.
+
+Promises  at least one segment while a log is in use; the last one is active.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
+
+from ottla.storage.segments.segment import Segment
+
+
+class Segments(Sequence[Segment]):
+    __slots__ = ("_base_offsets", "_segments", "active")
+
+    def __init__(self, segments: Iterable[Segment] = ()) -> None:
+        self._segments = sorted(segments, key=lambda segment: segment.base_offset)
+        self._base_offsets = [segment.base_offset for segment in self._segments]
+        self.active: Segment = self._segments[-1]
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def __iter__(self) -> Iterator[Segment]:
+        return iter(self._segments)
+
+    @overload
+    def __getitem__(self, at: int) -> Segment: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Segment]: ...
+    def __getitem__(self, at: int | slice) -> Segment | list[Segment]:
+        return self._segments[at]
+
+    @property
+    def base_offsets(self) -> list[int]:
+        return list(self._base_offsets)
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size for segment in self._segments)
+
+    def floor(self, offset: int) -> Segment | None:
+        """The segment in which `offset` belongs."""
+        at = bisect_right(self._base_offsets, offset)
+        return self._segments[at - 1] if at else None
+
+    def after(self, segment: Segment) -> Segment | None:
+        at = bisect_right(self._base_offsets, segment.base_offset)
+        return self._segments[at] if at < len(self._segments) else None
+
+    def reaching(self, offset: int) -> list[Segment]:
+        """Those that hold `offset` or something later."""
+        return self._segments[max(0, bisect_right(self._base_offsets, offset) - 1) :]
+
+    def end_of(self, segment: Segment, log_end_offset: int) -> int:
+        """Where the offsets of the next segment begin."""
+        following = self.after(segment)
+        return log_end_offset if following is None else following.base_offset
+
+    def replace(self, removed: Iterable[Segment], added: Iterable[Segment]) -> None:
+        gone = set(map(id, removed))
+        kept = [segment for segment in self._segments if id(segment) not in gone]
+        self.__init__([*kept, *added])  # type: ignore[misc]  # one place that sorts

@@ -1,0 +1,499 @@
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+import pytest
+from tests.unit.storage.log_making import append_many, batch_of, values_of
+
+from ottla.base.clock import SystemClock
+from ottla.base.disk import DiskFileSystem
+from ottla.base.filesystem import FileSystem, read_file
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.storage.directories.directory_loading import LoadStep
+from ottla.storage.directories.log_directory import LogDirectory, Owner, Work, WrongDirectory
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.errors import StorageError
+from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
+from ottla.storage.log.flushing import flush
+from ottla.storage.log.log import Log
+from ottla.testing.clock import ManualClock
+from ottla.testing.filesystem import MemoryDisk
+
+OWNER = Owner("cluster", 1)
+CONFIG = TopicConfig(segment_bytes=1000, index_interval_bytes=100, file_delete_delay_ms=1000)
+A, B = TopicPartition("a", 0), TopicPartition("b", 3)
+PATHS = ("/one", "/two")
+
+
+class Broker:
+    """The part of a broker that has log directories."""
+
+    def __init__(self, disk: MemoryDisk, paths: Iterable[str] = PATHS) -> None:
+        self.clock = ManualClock()
+        self.manager = LogManager(disk, self.clock, Random(1), paths)
+        self.manager.open(OWNER)
+        self.steps = list(self.manager.load(lambda _topic: CONFIG))
+
+    def log(self, partition: TopicPartition = A) -> Log:
+        found = self.manager.get(partition)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def disk() -> MemoryDisk:
+    disk = MemoryDisk()
+    for path in PATHS:
+        disk.make_directory(path)
+    disk.sync_directory("/")
+    return disk
+
+
+def test_logs_come_back_after_an_orderly_stop(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    append_many(broker.manager.create(A, CONFIG), 30)
+    append_many(broker.manager.create(B, CONFIG), 10)
+    broker.log(A).advance_log_start(5)
+    broker.manager.close(broker_epoch=12)
+    broker = Broker(disk)
+    assert broker.manager.had_clean_shutdown
+    shutdown = broker.manager.directories[0].last_shutdown
+    assert shutdown is not None
+    assert shutdown.broker_epoch == 12
+    log = broker.log(A)
+    assert (log.log_start_offset, log.log_end_offset, log.high_watermark) == (5, 30, 30)
+    assert len(values_of(broker.log(B))) == 10
+    assert [step.bytes_read for step in broker.steps] == [0, 0]
+
+
+def test_logs_come_back_after_a_kill_and_the_progress_is_told(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    append_many(broker.manager.create(A, CONFIG), 30)
+    append_many(broker.manager.create(B, CONFIG), 10)
+    disk.kill()
+    broker = Broker(disk, ["/one"])
+    assert not broker.manager.had_clean_shutdown
+    assert [(step.loaded, step.total) for step in broker.steps] == [(1, 2), (2, 2)]
+    assert broker.steps[0].bytes_read == broker.log(A).size_bytes
+    assert len(values_of(broker.log(A))) == 30
+
+
+def test_a_checkpoint_saves_reading_after_a_kill(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    log = broker.manager.create(A, CONFIG)
+    append_many(log, 60)
+    flush(log)
+    for _, job in broker.manager.checkpoint_jobs():
+        job.run()
+    disk.kill()
+    broker = Broker(disk, ["/one"])
+    assert broker.steps[0].bytes_read == broker.log().segments.active.size
+    assert broker.log().recovery_point >= 59
+
+
+def test_the_marker_of_an_orderly_stop_is_gone_before_anything_changes(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    broker.manager.create(A, CONFIG)
+    broker.manager.close()
+    Broker(disk)
+    disk.crash(Random(3))
+    assert not Broker(disk).manager.had_clean_shutdown
+
+
+def test_new_logs_go_where_the_fewest_are(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    for number in range(6):
+        broker.manager.create(TopicPartition("t", number), CONFIG)
+    assert [len(directory.logs) for directory in broker.manager.directories] == [3, 3]
+    second = broker.manager.directories[1]
+    broker.manager.create(A, CONFIG, directory=second)
+    assert broker.manager.directory_of(A) is second
+
+
+def test_a_partition_has_one_log(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    broker.manager.create(A, CONFIG)
+    with pytest.raises(StorageError, match="already"):
+        broker.manager.create(A, CONFIG)
+
+
+def test_topic_ids_are_kept(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    topic_id = TopicId(bytes(range(16)))
+    broker.manager.create(A, CONFIG, topic_id)
+    disk.kill()
+    assert Broker(disk).log(A).topic_id == topic_id
+
+
+def test_an_unknown_partition_has_no_log(disk: MemoryDisk) -> None:
+    assert Broker(disk).manager.get(A) is None
+
+
+def test_logs_may_be_closed_several_at_a_time(tmp_path: Path) -> None:
+    files = DiskFileSystem(open_files_max=5)
+
+    def in_threads(works: Sequence[Work]) -> None:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda work: work(), works))
+
+    for _ in range(2):
+        manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"])
+        manager.open(OWNER)
+        list(manager.load(lambda _topic: CONFIG))
+        for number in range(20):
+            partition = TopicPartition("t", number)
+            append_many(manager.get(partition) or manager.create(partition, CONFIG), 20)
+        manager.close(run_all=in_threads)
+    manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"])
+    manager.open(OWNER)
+    assert [step.bytes_read for step in manager.load(lambda _topic: CONFIG)] == [0] * 20
+    assert [len(values_of(log)) for log in manager.logs] == [40] * 20
+    manager.close()
+
+
+# Owning a directory
+
+
+def test_a_directory_in_use_cannot_be_taken(disk: MemoryDisk) -> None:
+    Broker(disk)
+    with pytest.raises(WrongDirectory, match="in use"):
+        LogManager(disk, ManualClock(), Random(1), PATHS).open(OWNER)
+
+
+@pytest.mark.parametrize("owner", [Owner("other", 1), Owner("cluster", 2)])
+def test_somebody_else_s_directory_is_not_touched(disk: MemoryDisk, owner: Owner) -> None:
+    Broker(disk).manager.close()
+    before = {name: read_file(disk, f"/one/{name}") for name in disk.list_directory("/one")}
+    with pytest.raises(WrongDirectory, match="belongs to"):
+        LogManager(disk, ManualClock(), Random(1), PATHS).open(owner)
+    assert before == {name: read_file(disk, f"/one/{name}") for name in disk.list_directory("/one")}
+
+
+def test_directories_have_lasting_ids(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    ids = [directory.directory_id for directory in broker.manager.directories]
+    assert len(set(ids)) == 2
+    disk.kill()
+    assert [each.directory_id for each in Broker(disk).manager.directories] == ids
+
+
+def test_a_copied_directory_is_noticed(disk: MemoryDisk) -> None:
+    for path in PATHS:
+        write_meta_properties(
+            disk, f"{path}/meta.properties", MetaProperties("cluster", 1, bytes(range(16)))
+        )
+    with pytest.raises(WrongDirectory, match="same"):
+        Broker(disk)
+
+
+def test_two_directories_with_one_partition_are_refused(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    broker.manager.create(A, CONFIG)
+    broker.manager.directories[1].create(A, CONFIG, None)
+    disk.kill()
+    with pytest.raises(StorageError, match="both in"):
+        Broker(disk)
+
+
+# Deleting
+
+
+def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    append_many(broker.manager.create(A, CONFIG), 10)
+    found = broker.log().read(0, 1000, 10)
+    broker.manager.delete([A])
+    assert broker.manager.get(A) is None
+    assert found.records.read()
+    broker.manager.create(A, CONFIG)
+    assert any(name.endswith("-delete") for name in disk.list_directory("/one"))
+    broker.clock.advance_ms(1000)
+    for _, removal in broker.manager.due_removals():
+        removal.run()
+    assert not any(name.endswith("-delete") for name in disk.list_directory("/one"))
+    assert values_of(broker.log()) == []
+
+
+def test_a_deletion_goes_on_after_a_restart(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    append_many(broker.manager.create(A, CONFIG), 10)
+    broker.manager.delete([A])
+    disk.kill()
+    broker = Broker(disk, ["/one"])
+    assert broker.manager.get(A) is None
+    for _, removal in broker.manager.due_removals():
+        removal.run()
+    assert not any(name.endswith("-delete") for name in disk.list_directory("/one"))
+
+
+def test_a_new_partition_inherits_no_recovery_point(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    log = broker.manager.create(A, CONFIG)
+    append_many(log, 50)
+    flush(log)
+    broker.manager.directories[0].write_checkpoints()
+    broker.manager.delete([A])
+    append_many(broker.manager.create(A, CONFIG), 3)
+    disk.kill()
+    log = Broker(disk, ["/one"]).log()
+    assert len(values_of(log)) == 3
+    assert log.damage == ()
+
+
+# Strays
+
+
+def test_a_log_that_nobody_knows_is_reported_and_never_deleted(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    append_many(broker.manager.create(A, CONFIG), 10)
+    append_many(broker.manager.create(B, CONFIG), 10)
+    strays = broker.manager.find_strays(lambda log: log.partition == A)
+    assert [log.partition for log in strays] == [B]
+    broker.manager.set_aside_stray(strays[0])
+    assert broker.manager.get(B) is None
+    disk.kill()
+    broker = Broker(disk, ["/one"])
+    directory = broker.manager.directories[0]
+    assert len(directory.strays) == 1
+    assert directory.strays[0].endswith("-stray")
+    assert disk.list_directory(directory.strays[0])
+    broker.clock.advance_ms(10**9)
+    assert broker.manager.due_removals() == []
+
+
+def test_foreign_directories_are_left_alone(disk: MemoryDisk) -> None:
+    disk.make_directory("/one/lost+found")
+    disk.make_directory("/one/notes")
+    broker = Broker(disk)
+    broker.manager.close()
+    assert {"lost+found", "notes"} <= set(disk.list_directory("/one"))
+
+
+# Failing
+
+
+def test_a_failing_directory_takes_its_partitions_and_nothing_else(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    told: list[tuple[str, list[TopicPartition]]] = []
+    broker.manager.on_failure = lambda directory, lost: told.append((directory.path, lost))
+    first, second = broker.manager.directories
+    append_many(broker.manager.create(A, CONFIG, directory=first), 3)
+    append_many(broker.manager.create(B, CONFIG, directory=second), 3)
+    disk.fail("write", "/one/*", times=None)
+    with pytest.raises(StorageUnavailable):
+        append_many(broker.log(A), 1)
+    assert told == [("/one", [A])]
+    with pytest.raises(BrokerError) as raised:
+        broker.manager.get(A)
+    assert raised.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    append_many(broker.log(B), 3)
+    assert broker.manager.online == [second]
+    assert broker.manager.directory_of(TopicPartition("c", 0)) is None
+    broker.manager.create(TopicPartition("c", 0), CONFIG)
+    assert broker.manager.directory_of(TopicPartition("c", 0)) is second
+
+
+def test_a_directory_that_failed_is_not_marked_as_closed_in_order(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    first, second = broker.manager.directories
+    append_many(broker.manager.create(A, CONFIG, directory=first), 3)
+    append_many(broker.manager.create(B, CONFIG, directory=second), 3)
+    disk.fail("sync", "/one/*.log", times=None)
+    broker.manager.close()
+    disk.heal()
+    again = Broker(disk)
+    first, second = again.manager.directories
+    assert first.last_shutdown is None
+    assert second.last_shutdown is not None
+    assert len(values_of(again.log(A))) == 3
+
+
+def test_a_directory_that_cannot_be_read_is_left_out_at_start(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    append_many(broker.manager.create(B, CONFIG, directory=broker.manager.directories[1]), 3)
+    broker.manager.close()
+    disk.fail(["list", "open"], "/one*", times=None)
+    broker = Broker(disk)
+    assert [directory.path for directory in broker.manager.online] == ["/two"]
+    assert len(values_of(broker.log(B))) == 3
+
+
+def test_without_any_directory_there_is_nothing_to_do(disk: MemoryDisk) -> None:
+    disk.fail(["list", "open", "lock"], "*", times=None)
+    with pytest.raises(StorageUnavailable, match="no log directory"):
+        Broker(disk)
+
+
+def test_a_log_that_cannot_be_opened_leaves_the_others(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    append_many(broker.manager.create(A, CONFIG), 60)
+    append_many(broker.manager.create(B, CONFIG), 3)
+    broker.manager.close()
+    for name in disk.list_directory("/one/a-0"):
+        if name.endswith((".snapshot", "index")):
+            disk.remove(f"/one/a-0/{name}")
+    disk.flip_bit("/one/a-0/00000000000000000000.log", 16, 3)
+    broker = Broker(disk, ["/one"])
+    assert len(values_of(broker.log(B))) == 3
+    log = broker.manager.get(A)
+    assert log is None or log.log_end_offset <= 60
+
+
+def test_a_damaged_log_does_not_keep_the_others_from_being_closed(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    for partition in (A, B):
+        append_many(broker.manager.create(partition, CONFIG), 12)
+    broker.manager.close()
+    for name in disk.list_directory("/one/a-0"):
+        if name.endswith(".snapshot"):
+            disk.remove(f"/one/a-0/{name}")
+    disk.flip_bit("/one/a-0/00000000000000000000.log", 16, 3)
+    broker = Broker(disk, ["/one"])
+    append_many(broker.log(B), 1)
+    broker.manager.close()
+    broker = Broker(disk, ["/one"])
+    assert broker.manager.had_clean_shutdown
+    assert len(values_of(broker.log(B))) == 13
+
+
+@pytest.mark.parametrize("name", ["recovery-point", "log-start", "replication"])
+def test_damaged_checkpoints_cost_time_and_no_records(disk: MemoryDisk, name: str) -> None:
+    broker = Broker(disk, ["/one"])
+    append_many(broker.manager.create(A, CONFIG), 60)
+    broker.manager.close()
+    disk.flip_bit(f"/one/{name}-offset-checkpoint", 0, 6)
+    broker = Broker(disk, ["/one"])
+    assert len(values_of(broker.log())) == 60
+
+
+def test_a_log_start_above_the_high_watermark_is_not_believed(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    log = broker.manager.create(A, CONFIG)
+    append_many(log, 60)
+    log.advance_log_start(5)
+    broker.manager.close()
+    path = "/one/log-start-offset-checkpoint"
+    content = read_file(disk, path)
+    disk.flip_bit(path, content.index(b"5"), 3)  # 5 becomes "=", no number
+    broker = Broker(disk, ["/one"])
+    assert len(values_of(broker.log())) >= 55
+
+
+def test_checkpoints_of_logs_that_are_not_open_are_kept(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    for partition in (A, B):
+        log = broker.manager.create(partition, CONFIG)
+        append_many(log, 20)
+        flush(log)
+    broker.manager.directories[0].write_checkpoints()
+    disk.kill()
+    directory = LogDirectory(disk, ManualClock(), Random(1), "/one")
+    directory.checkpoints.read()
+    directory.write_checkpoints()  # with no log open
+    offsets = directory.checkpoints.read()
+    assert set(offsets.recovery_points) == {A, B}
+
+
+def test_an_older_checkpoint_job_writes_nothing_after_a_newer_one(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    log = broker.manager.create(A, CONFIG)
+    append_many(log, 20)
+    flush(log)
+    directory = broker.manager.directories[0]
+    old = directory.checkpoint_job()
+    log.truncate_to(5)
+    old.run()
+    assert directory.checkpoints.read().recovery_points[A] <= 5
+
+
+# Moving between directories
+
+
+def test_a_future_log_takes_the_place_of_the_current_one(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    first, second = broker.manager.directories
+    append_many(broker.manager.create(A, CONFIG, directory=first), 10)
+    future = broker.manager.create_future(A, CONFIG, second)
+    future.append_as_follower(broker.log().read(0, 1 << 20, 10).records.read())
+    assert broker.manager.get_future(A) is future
+    assert broker.manager.promote_future(A) is future
+    assert broker.manager.directory_of(A) is second
+    assert len(values_of(broker.log())) == 10
+    append_many(broker.log(), 5)
+    broker.manager.close()
+    assert len(values_of(Broker(disk).log())) == 15
+
+
+def test_a_future_log_is_recognised_after_a_restart(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    first, second = broker.manager.directories
+    append_many(broker.manager.create(A, CONFIG, directory=first), 10)
+    broker.manager.create_future(A, CONFIG, second)
+    disk.kill()
+    broker = Broker(disk)
+    assert broker.manager.get_future(A) is not None
+    assert len(values_of(broker.log())) == 10
+    broker.manager.delete([A])
+    assert broker.manager.get_future(A) is None
+
+
+def test_a_move_that_a_crash_interrupted_is_finished(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    first, second = broker.manager.directories
+    append_many(broker.manager.create(A, CONFIG, directory=first), 10)
+    future = broker.manager.create_future(A, CONFIG, second)
+    future.append_as_follower(broker.log().read(0, 1 << 20, 10).records.read())
+    first.delete([broker.log()])
+    disk.kill()
+    broker = Broker(disk)
+    assert len(values_of(broker.log())) == 10
+    assert broker.manager.get_future(A) is None
+
+
+# On the real disk
+
+
+def test_all_of_it_on_the_real_disk(tmp_path: Path) -> None:
+    files: FileSystem = DiskFileSystem(open_files_max=3)
+
+    def started() -> tuple[LogManager, list[LoadStep]]:
+        manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"])
+        manager.open(OWNER)
+        return manager, list(manager.load(lambda _topic: CONFIG))
+
+    manager, _ = started()
+    logs = [manager.create(TopicPartition("t", number), CONFIG) for number in range(4)]
+    for log in logs:
+        append_many(log, 40)
+        log.append_as_leader(batch_of(b"x", producer=(1, 0, 0)), 0)
+    logs[0].truncate_to(20)
+    manager.close()
+    manager, _ = started()
+    assert [log.log_end_offset for log in manager.logs] == [20, 41, 41, 41]
+    append_many(manager.logs[0], 20)
+    for directory in manager.directories:
+        directory.let_go()  # as a kill would
+    manager, steps = started()
+    assert [len(values_of(log)) for log in manager.logs] == [40, 41, 41, 41]
+    assert sum(step.bytes_read for step in steps) > 0
+    manager.delete([TopicPartition("t", 1)])
+    manager.close()
+
+
+def test_an_append_to_a_full_disk_is_refused_by_the_typed_error(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    log = broker.manager.create(A, CONFIG)
+    append_many(log, 3)
+    disk.fail("write", "*.log", error=errno.ENOSPC)
+    with pytest.raises(BrokerError) as raised:
+        append_many(log, 1)
+    assert raised.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert broker.log() is log

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import pytest
+from tests.unit.storage.log_making import SMALL, Place, append, append_many, values_of
+
+from ottla.config.options import INT64_MAX
+from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.log.flushing import (
+    Done,
+    FlushJob,
+    GroupCommit,
+    finish_flush,
+    flush,
+    is_flush_due,
+    run_here,
+)
+from ottla.storage.log.log import Log
+from ottla.storage.log.recovery import Checkpoint
+
+
+class Later:
+    """Work that is run when the test says so."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Callable[[], None], Done]] = []
+
+    def __call__(self, work: Callable[[], None], done: Done) -> None:
+        self.waiting.append((work, done))
+
+    def run(self) -> None:
+        run_here(*self.waiting.pop(0))
+
+
+class Waiter:
+    def __init__(self) -> None:
+        self.errors: list[Exception | None] = []
+
+    def __call__(self, error: Exception | None) -> None:
+        self.errors.append(error)
+
+
+@pytest.fixture
+def place() -> Place:
+    return Place()
+
+
+def test_what_was_synced_survives_a_power_cut(place: Place) -> None:
+    log = place.open()
+    append_many(log, 60)
+    flush(log)
+    append_many(log, 20)
+    assert log.recovery_point == 60
+    place.disk.crash(Random(5))
+    assert len(values_of(place.open(Checkpoint(log.recovery_checkpoint)))) >= 60
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_segments_indexes_and_names_are_synced_with_the_records(seed: int) -> None:
+    place, random = Place(), Random(seed)
+    log = place.open()
+    while log.log_end_offset < 100:
+        append_many(log, random.randrange(1, 12))
+        if random.random() < 0.3:
+            flush(log)
+    flush(log)
+    place.disk.crash(random)
+    again = place.open(Checkpoint(log.recovery_checkpoint))
+    assert len(values_of(again)) == log.log_end_offset
+    for segment in again.segments:
+        segment.indexes.offsets.check_entries(segment.size)
+
+
+def test_records_appended_during_a_sync_are_not_covered_by_it(place: Place) -> None:
+    log = place.open()
+    append_many(log, 3)
+    job = FlushJob(log)
+    append_many(log, 3)
+    job.run()
+    finish_flush(log, job, None)
+    assert log.recovery_point == 3
+
+
+def test_a_cut_during_a_sync_makes_it_count_for_nothing(place: Place) -> None:
+    log = place.open()
+    append_many(log, 10)
+    job = FlushJob(log)
+    log.truncate_to(5)
+    append_many(log, 3, epoch=1)
+    job.run()
+    finish_flush(log, job, None)
+    assert log.recovery_point <= 5
+
+
+def test_a_failed_sync_takes_the_directory_offline_and_is_not_tried_again(place: Place) -> None:
+    log = place.open()
+    append(log, b"a")
+    place.disk.fail("sync", "*.log", error=errno.EIO)
+    with pytest.raises(StorageUnavailable):
+        flush(log)
+    assert log.recovery_point == 0
+    tried = place.disk.operations["sync"]
+    with pytest.raises(StorageUnavailable, match="offline"):
+        flush(log)
+    assert place.disk.operations["sync"] == tried
+
+
+def test_a_segment_deleted_during_a_sync_is_no_failure(place: Place) -> None:
+    place.config = replace(SMALL, retention_ms=0, file_delete_delay_ms=0)
+    log = place.open()
+    append_many(log, 40)
+    job = FlushJob(log)
+    place.clock.advance_ms(10)
+    log.enforce_retention()
+    for removal in log.context.deletions.take_due(place.clock.now_ms()):
+        removal.run()
+    for path in [segment.path for segment in job.closed]:
+        place.disk.fail("sync", path, error=errno.ENOENT)
+    job.run()
+    finish_flush(log, job, None)
+
+
+# By policy
+
+
+def test_flush_messages_asks_for_a_sync_before_the_acknowledgement() -> None:
+    log = Place(config=replace(SMALL, flush_messages=3)).open()
+    assert [append(log, b"x").must_flush for _ in range(4)] == [False, False, True, True]
+    flush(log)
+    assert not append(log, b"x").must_flush
+
+
+def test_flush_ms_makes_a_log_due() -> None:
+    place = Place(config=replace(SMALL, flush_ms=1000))
+    log = place.open()
+    place.clock.advance_ms(5000)
+    assert not is_flush_due(log, place.clock.now_ms())
+    append(log, b"a")
+    assert is_flush_due(log, place.clock.now_ms())
+    flush(log)
+    append(log, b"b")
+    assert not is_flush_due(log, place.clock.now_ms() + 999)
+    assert is_flush_due(log, place.clock.now_ms() + 1000)
+    assert place.config.flush_messages == INT64_MAX
+
+
+# Group commit
+
+
+def committed(log: Log) -> tuple[GroupCommit, Later]:
+    later = Later()
+    return GroupCommit(log, later), later
+
+
+def test_all_who_wait_are_served_by_one_sync(place: Place) -> None:
+    log = place.open()
+    commits, later = committed(log)
+    waiters = [Waiter() for _ in range(5)]
+    for waiter in waiters:
+        append(log, b"x")
+        commits.wait(log.log_end_offset, waiter)
+    assert len(later.waiting) == 1
+    later.run()
+    assert [waiter.errors for waiter in waiters] == [[None], [], [], [], []]
+    assert len(later.waiting) == 1
+    later.run()
+    assert [waiter.errors for waiter in waiters] == [[None]] * 5
+    assert not later.waiting
+
+
+def test_nobody_waits_for_what_is_on_disk_already(place: Place) -> None:
+    log = place.open()
+    append(log, b"x")
+    flush(log)
+    commits, later = committed(log)
+    waiter = Waiter()
+    commits.wait(1, waiter)
+    assert waiter.errors == [None]
+    assert not later.waiting
+
+
+def test_a_failed_sync_is_told_to_all_who_wait(place: Place) -> None:
+    log = place.open()
+    commits, later = committed(log)
+    append(log, b"x")
+    first, second, third = Waiter(), Waiter(), Waiter()
+    commits.wait(1, first)
+    append(log, b"y")
+    commits.wait(2, second)
+    place.disk.fail("sync", "*.log")
+    later.run()
+    commits.wait(2, third)
+    for waiter in (first, second, third):
+        assert isinstance(waiter.errors[0], StorageUnavailable)
+    assert not later.waiting
+
+
+def test_who_waits_for_records_that_are_cut_off_is_told(place: Place) -> None:
+    log = place.open()
+    commits, later = committed(log)
+    append_many(log, 4)
+    kept, lost = Waiter(), Waiter()
+    commits.wait(2, kept)
+    commits.wait(4, lost)
+    log.truncate_to(2)
+    later.run()
+    later.run()
+    assert kept.errors == [None]
+    assert isinstance(lost.errors[0], StorageUnavailable)
+
+
+def test_one_thread_is_enough(place: Place) -> None:
+    log = place.open()
+    commits, waiter = GroupCommit(log, run_here), Waiter()
+    append(log, b"x")
+    commits.wait(1, waiter)
+    assert waiter.errors == [None]
+    assert log.recovery_point == 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_sync_that_overtakes_another_makes_new_files_durable_too(seed: int) -> None:
+    place = Place()
+    log = place.open()
+    append(log, b"a" * 100)
+    flush(log)
+    for _ in range(6):
+        append(log, b"b" * 300)  # which begins new segments
+    FlushJob(log)  # made by housekeeping, and not run yet
+    overtaking = FlushJob(log)
+    overtaking.run()
+    finish_flush(log, overtaking, None)
+    end_offset = log.recovery_point
+    place.disk.crash(Random(seed))
+    assert place.open(Checkpoint()).log_end_offset == end_offset
