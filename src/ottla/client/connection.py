@@ -1,0 +1,239 @@
+"""One connection to one broker: requests out, answers back in the same order.
+
+Owns      a transport, the versions that the broker speaks, and which answers are awaited.
+Promises  an answer is decoded in the version it was asked in; records in it stay slices of the
+          receive buffer; an announced length beyond `frame_bytes_max` is refused unread. After
+          any error the connection is closed: nobody can say which answer would come next.
+Leaves    whom to ask, and asking again, to `cluster.py`.
+Threads   one sends and receives; `interrupt` may come from any.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from ottla.client.buffers import BufferPool
+from ottla.client.errors import (
+    ConnectionLost,
+    MalformedAnswer,
+    RequestTimedOut,
+    Unreachable,
+    UnsupportedByBroker,
+    code_of,
+    kafka_error,
+)
+from ottla.client.settings import MIB, Address, ClientSettings
+from ottla.client.transport import TRANSPORTS, OpenTransport, Transport
+from ottla.protocol.api_keys import APIS, ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.headers import decode_response_header, encode_request
+from ottla.protocol.message import Message
+from ottla.protocol.messages import response_class
+from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
+from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
+
+LENGTH_BYTES = 4
+WHOLE_BYTES_MAX = 64 * MIB  # up to here room is made for all of an answer at once
+SOFTWARE_NAME = "ottla"
+
+
+class Request(Protocol):
+    """What every generated request class has."""
+
+    API_KEY: ClassVar[int]
+    VERSIONS: ClassVar[range]
+
+
+class Awaited(NamedTuple):
+    correlation_id: int
+    key: ApiKey
+    version: int
+    timeout_ms: int  # counts from when somebody waits for the answer
+
+
+def highest_common(ours: range, theirs: range | None, at_most: int | None) -> int | None:
+    """The highest version that both sides have, and that is allowed."""
+    if theirs is None:
+        return None
+    top = min(ours.stop, theirs.stop) - 1
+    top = top if at_most is None else min(top, at_most)
+    return top if top >= max(ours.start, theirs.start) else None
+
+
+class Connection:
+    def __init__(self, address: Address, settings: ClientSettings, transport: Transport) -> None:
+        """Use `open_connection`, which also learns what the broker speaks."""
+        self.address = address
+        self.versions: dict[int, range] = {}
+        self.is_open = True
+        self._settings = settings
+        self._transport = transport
+        self._pool = BufferPool()
+        self._awaited: deque[Awaited] = deque()
+        self._sent = 0
+        self._length = bytearray(LENGTH_BYTES)
+
+    @property
+    def awaited_count(self) -> int:
+        return len(self._awaited)
+
+    @property
+    def has_data(self) -> bool:
+        return self._transport.has_data()
+
+    def version_of(self, key: ApiKey, at_most: int | None = None) -> int:
+        """The version in which to ask; UnsupportedByBroker if there is none in common."""
+        api = APIS[key]
+        served = self.versions.get(key)
+        version = highest_common(api.stable_versions, served, at_most)
+        if version is None:
+            end = api.stable_versions.stop if at_most is None else at_most + 1
+            wanted = range(api.stable_versions.start, end)
+            raise UnsupportedByBroker(self.address, api.name, wanted, served)
+        return version
+
+    # Asking
+
+    def ask(
+        self, request: Message, *, at_most: int | None = None, timeout_ms: int | None = None
+    ) -> Any:
+        """Send, and wait for the answer."""
+        self.send(request, at_most=at_most, timeout_ms=timeout_ms)
+        return self.receive()
+
+    def send(
+        self,
+        request: Message,
+        *,
+        at_most: int | None = None,
+        version: int | None = None,
+        timeout_ms: int | None = None,
+    ) -> int:
+        """Send without waiting; the correlation id. The highest common version unless one is
+        given, or a limit (`at_most`)."""
+        key = ApiKey(request.API_KEY)  # type: ignore[attr-defined]  # all requests have one
+        version = self.version_of(key, at_most) if version is None else version
+        timeout_ms = self._settings.request_timeout_ms if timeout_ms is None else timeout_ms
+        self._sent = (self._sent + 1) & 0x7FFFFFFF
+        frame = encode_request(key, version, self._sent, self._settings.client_id, request)
+        awaited = Awaited(self._sent, key, version, timeout_ms)
+        try:
+            self._transport.send(frame, timeout_ms / 1000)
+        except OSError as error:
+            raise self._failed(awaited, error) from error
+        self._awaited.append(awaited)
+        return self._sent
+
+    def receive(self) -> Any:
+        """The answer to the oldest request that has none yet."""
+        awaited = self._awaited.popleft()
+        try:
+            frame = self._receive_frame(awaited)
+            correlation_id, at = decode_response_header(awaited.key, awaited.version, frame)
+            if correlation_id != awaited.correlation_id:
+                raise MalformedMessage(
+                    f"it answers request {correlation_id}, not {awaited.correlation_id}"
+                )
+            if awaited.key == ApiKey.API_VERSIONS:
+                return decode_api_versions(frame, awaited.version, at)
+            return response_class(awaited.key).decode(frame, awaited.version, at)
+        except (OSError, MalformedMessage) as error:
+            raise self._failed(awaited, error) from error
+
+    def _receive_frame(self, awaited: Awaited) -> memoryview:
+        deadline_s = time.monotonic() + awaited.timeout_ms / 1000
+        self._transport.receive_into(memoryview(self._length), _left_s(deadline_s))
+        size = int.from_bytes(self._length, "big", signed=True)
+        if not 0 <= size <= self._settings.frame_bytes_max:
+            raise MalformedMessage(
+                f"{size} bytes are announced; at most {self._settings.frame_bytes_max} are allowed"
+            )
+        if size > WHOLE_BYTES_MAX:
+            return self._receive_growing(size, deadline_s)
+        frame = self._pool.take(size)
+        self._transport.receive_into(frame, _left_s(deadline_s))
+        return frame
+
+    def _receive_growing(self, size: int, deadline_s: float) -> memoryview:
+        """Memory grows with what arrives, not with what is announced."""
+        frame, end = memoryview(bytearray(WHOLE_BYTES_MAX)), 0
+        while True:
+            self._transport.receive_into(frame[end:], _left_s(deadline_s))
+            end = len(frame)
+            if end == size:
+                return frame
+            larger = memoryview(bytearray(min(size, 2 * end)))
+            larger[:end] = frame
+            frame = larger
+
+    def _failed(self, awaited: Awaited, error: Exception) -> ConnectionLost:
+        self.close()
+        api = APIS[awaited.key].name
+        if isinstance(error, TimeoutError):
+            return RequestTimedOut(self.address, api, awaited.timeout_ms)
+        if isinstance(error, MalformedMessage):
+            return MalformedAnswer(self.address, api, error)
+        return ConnectionLost(self.address, api, error)
+
+    # Life
+
+    def negotiate(self) -> None:
+        """Learn which versions the broker speaks. One too old for our question says so in the
+        oldest form, and is asked in that."""
+        ask = ApiVersionsRequest(SOFTWARE_NAME, "1")
+        self.send(ask, version=APIS[ApiKey.API_VERSIONS].stable_versions[-1])
+        answer = self.receive()
+        if code_of(answer.error_code) == ErrorCode.UNSUPPORTED_VERSION:
+            self.send(ask, version=0)
+            answer = self.receive()
+        code = code_of(answer.error_code)
+        if code != ErrorCode.NONE:
+            raise kafka_error(code, f"ApiVersions at {self.address}")
+        self.versions = {
+            api.api_key: range(api.min_version, api.max_version + 1) for api in answer.api_keys
+        }
+
+    def interrupt(self) -> None:
+        """End it from another thread: whoever waits for an answer gets ConnectionLost."""
+        self._transport.interrupt()
+
+    def close(self) -> None:
+        if self.is_open:
+            self.is_open = False
+            self._transport.close()
+
+
+def _left_s(deadline_s: float) -> float:
+    return max(0.001, deadline_s - time.monotonic())
+
+
+def decode_api_versions(frame: memoryview, version: int, at: int) -> ApiVersionsResponse:
+    """In the version asked for, or in version 0 if the broker does not know that one."""
+    if int.from_bytes(frame[at : at + 2], "big", signed=True) == ErrorCode.UNSUPPORTED_VERSION:
+        version = 0
+    return ApiVersionsResponse.decode(frame, version, at)
+
+
+def open_connection(
+    address: Address, settings: ClientSettings, open_transport: OpenTransport | None = None
+) -> Connection:
+    """A connection that is ready for requests. Unreachable, or ConnectionLost, if there is none."""
+    open_transport = open_transport or TRANSPORTS[settings.security_protocol]
+    try:
+        transport = open_transport(address, settings)
+    except OSError as error:
+        raise Unreachable({str(address): _told(error)}) from error
+    connection = Connection(address, settings, transport)
+    try:
+        connection.negotiate()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _told(error: OSError) -> str:
+    return "no connection in time" if isinstance(error, TimeoutError) else str(error)
