@@ -2,6 +2,7 @@
 
 python -m benchmarks                     pieces of code, each by itself (micro/)
 python -m benchmarks end_to_end          whole brokers beside Apache Kafka (end_to_end/)
+python -m benchmarks spark               our data source beside Spark's own connector (spark/)
 python -m benchmarks storage latency     some of either; what else is given goes to them:
 python -m benchmarks latency --rounds 5 --only ottla
 """
@@ -13,7 +14,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-MICRO, END_TO_END = "micro", "end_to_end"
+FOLDERS = MICRO, _, _ = "micro", "end_to_end", "spark"
 HELPER = "background_work"  # a process that `latency` starts
 
 
@@ -38,7 +39,7 @@ def find_benchmarks() -> dict[str, str]:
     """Module by name: every file that runs by itself, without being told where to work."""
     return {
         path.stem: f"benchmarks.{path.parent.name}.{path.stem}"
-        for folder in (MICRO, END_TO_END)
+        for folder in FOLDERS
         for path in sorted((FOLDER / folder).glob("*.py"))
         if '__name__ == "__main__"' in path.read_text() and path.stem != HELPER
     }
@@ -46,7 +47,7 @@ def find_benchmarks() -> dict[str, str]:
 
 def modules_of(name: str, known: dict[str, str]) -> list[str]:
     """A folder stands for all that is in it."""
-    if name in (MICRO, END_TO_END):
+    if name in FOLDERS:
         return [module for module in known.values() if f".{name}." in module]
     return [known[name]] if name in known else []
 

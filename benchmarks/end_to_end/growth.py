@@ -13,7 +13,6 @@ import time
 from contextlib import ExitStack
 
 from benchmarks.end_to_end.brokers import BrokerProcess, cpu_s, memory_mb, running
-from benchmarks.end_to_end.report import Report, options, show
 from benchmarks.end_to_end.wire import (
     Wire,
     batch_of,
@@ -22,6 +21,7 @@ from benchmarks.end_to_end.wire import (
     produce_frame,
     say_hello,
 )
+from benchmarks.report import Report, options, show
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest

@@ -12,8 +12,8 @@ import re
 import subprocess
 
 from benchmarks.end_to_end.brokers import BrokerProcess, cpu_s, running
-from benchmarks.end_to_end.report import Report, options, show
 from benchmarks.end_to_end.wire import create_topics, delete_topics
+from benchmarks.report import Report, options, show
 from tests.support.kafka_jars import class_path
 
 PARTITIONS = 6

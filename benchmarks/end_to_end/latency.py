@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.end_to_end.brokers import BrokerProcess, running
-from benchmarks.end_to_end.report import Report, options, show
 from benchmarks.end_to_end.wire import Wire, batch_of, create_topics, produce_frame
+from benchmarks.report import Report, options, show
 
 TOPIC = "latency"
 WARM_UP = 500

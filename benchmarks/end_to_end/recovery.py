@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 
 from benchmarks.end_to_end.brokers import BrokerProcess, memory_mb, running
-from benchmarks.end_to_end.report import OURS, Report, options, show
 from benchmarks.end_to_end.wire import (
     Wire,
     batch_of,
@@ -24,6 +23,7 @@ from benchmarks.end_to_end.wire import (
     wait_until_led,
     wait_until_writable,
 )
+from benchmarks.report import OURS, Report, options, show
 
 TOPIC_PARTITIONS = 1000
 

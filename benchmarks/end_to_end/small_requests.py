@@ -14,8 +14,8 @@ import time
 
 from benchmarks.end_to_end.brokers import BrokerProcess, cpu_s, running
 from benchmarks.end_to_end.librdkafka import ProducerLoad
-from benchmarks.end_to_end.report import Report, options, show
 from benchmarks.end_to_end.wire import Wire, batch_of, create_topics, produce_frame
+from benchmarks.report import Report, options, show
 
 PARTITIONS = 64
 TOPIC = "small"

@@ -12,8 +12,8 @@ import time
 
 from benchmarks.end_to_end.brokers import BrokerProcess, built, memory_mb
 from benchmarks.end_to_end.librdkafka import consume, produce
-from benchmarks.end_to_end.report import Report, options, show
 from benchmarks.end_to_end.wire import create_topics
+from benchmarks.report import Report, options, show
 
 LOAD_RECORDS = 1_000_000
 

@@ -15,8 +15,8 @@ from itertools import product
 
 from benchmarks.end_to_end.brokers import BrokerProcess, cpu_s, running
 from benchmarks.end_to_end.librdkafka import consume, produce
-from benchmarks.end_to_end.report import Report, options, show
 from benchmarks.end_to_end.wire import create_topics, delete_topics
+from benchmarks.report import Report, options, show
 
 KIB = 1024
 

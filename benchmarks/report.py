@@ -1,7 +1,7 @@
 """What was measured, figure by figure, and the table it is shown in.
 
 A table is Markdown, so that it can be read in a terminal and kept in the documentation as it is.
-The ratio is ours to Kafka's, of the medians; `better` says in which direction.
+The ratio is ours to theirs, of the medians; the title says in which direction is better.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class Report:
     less_is_better: bool
     unit: str
     digits: int = 1
+    heads: tuple[str, str] = ("ottla", "Kafka")
     values: dict[str, dict[str, list[float]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
@@ -33,7 +34,8 @@ class Report:
     def text(self) -> str:
         direction = "less is better" if self.less_is_better else "more is better"
         head = f"**{self.title}** ({self.unit}; {direction})"
-        lines = ["| | ottla best / median | Kafka best / median | ratio |", "|---|---|---|---|"]
+        columns = " | ".join(f"{name} best / median" for name in self.heads)
+        lines = [f"| | {columns} | ratio |", "|---|---|---|---|"]
         lines += [self._line(row) for row in self.values]
         return "\n".join([head, "", *lines, ""])
 
