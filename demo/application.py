@@ -1,0 +1,143 @@
+"""The Spark application of the story: one process, three queries over the fleet's reports.
+
+    python -m demo.application --bootstrap HOST:PORT --lake DIR --checkpoints DIR [--seed 7 ...]
+
+    lake     every report, as Parquet files
+    latest   each truck's latest position, in a compacted topic
+    alerts   trucks that drive for too long, in a topic: windows of fleet time in SQL
+
+Promises  started again with the same checkpoints it goes on where it was, however it ended: nothing
+          is lost or written twice. Ends with code 1 if a query fails, and with its standard input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from demo import scenario as scenarios
+from demo.lifeline import call_when_standard_input_ends
+from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, REPORTS_TOPIC, Scenario
+from demo.transforms import driving_too_long, latest_per_truck, parsed_reports
+
+READY = "the application is ready"
+QUERIES = ("lake", "latest", "alerts")
+LOOK_S = 0.2
+
+SETTINGS = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",  # two cores, two hundred trucks
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.streaming.minBatchesToRetain": "1000",  # the story reads them all at the end
+}
+
+
+class Application:
+    def __init__(self, spark: SparkSession, arguments: argparse.Namespace) -> None:
+        self._spark = spark
+        self._bootstrap = arguments.bootstrap
+        self._lake: Path = arguments.lake
+        self._checkpoints: Path = arguments.checkpoints
+        self._scenario: Scenario = scenarios.from_arguments(arguments)
+
+    def start(self) -> list[StreamingQuery]:
+        return [self._start_lake(), self._start_latest(), self._start_alerts()]
+
+    def _start_lake(self) -> StreamingQuery:
+        reports = self._reports("lake")
+        return self._writer(reports, "lake", "2 seconds").format("parquet").start(str(self._lake))
+
+    def _start_latest(self) -> StreamingQuery:
+        writer = self._writer(self._reports("latest"), "latest", "1 second")
+        return writer.foreachBatch(self._write_latest).start()
+
+    def _write_latest(self, reports: DataFrame, batch_id: int) -> None:
+        """A batch that is played again after a crash has the same number and is written once."""
+        (
+            latest_per_truck(reports)
+            .write.format("ottla")
+            .option("kafka.bootstrap.servers", self._bootstrap)
+            .option("topic", LATEST_TOPIC)
+            .option("txnAppId", "fleet-latest")
+            .option("txnVersion", batch_id)
+            .mode("append")
+            .save()
+        )
+
+    def _start_alerts(self) -> StreamingQuery:
+        alerts = driving_too_long(self._reports("alerts"), self._scenario.watermark_ms)
+        writer = self._writer(alerts, "alerts", "2 seconds").format("ottla")
+        return (
+            writer.option("kafka.bootstrap.servers", self._bootstrap)
+            .option("topic", ALERTS_TOPIC)
+            .start()
+        )
+
+    def _reports(self, query: str) -> DataFrame:
+        records = (
+            self._spark.readStream.format("ottla")
+            .option("kafka.bootstrap.servers", self._bootstrap)
+            .option("kafka.group.id", f"fleet-{query}")
+            .option("subscribe", REPORTS_TOPIC)
+            .option("startingOffsets", "earliest")
+            .load()
+        )
+        return parsed_reports(records)
+
+    def _writer(self, rows: DataFrame, query: str, every: str) -> DataStreamWriter:
+        return (
+            rows.writeStream.queryName(query)
+            .option("checkpointLocation", str(self._checkpoints / query))
+            .trigger(processingTime=every)
+        )
+
+
+def open_session() -> SparkSession:
+    builder = SparkSession.builder.appName("fleet")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    return spark
+
+
+def watch(queries: list[StreamingQuery]) -> int:
+    """Until this process is not wanted any more (0) or a query has failed (1)."""
+    unwanted = threading.Event()
+    call_when_standard_input_ends(unwanted.set)
+    while not unwanted.wait(LOOK_S):
+        for query in queries:
+            if not query.isActive:
+                print(f"query {query.name} has ended: {query.exception()}", file=sys.stderr)
+                return 1
+    for query in queries:
+        query.stop()
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--bootstrap", required=True)
+    parser.add_argument("--lake", required=True, type=Path)
+    parser.add_argument("--checkpoints", required=True, type=Path)
+    scenarios.add_arguments(parser)
+    arguments = parser.parse_args()
+    spark = open_session()
+    queries = Application(spark, arguments).start()
+    print(READY, flush=True)
+    code = watch(queries)
+    spark.stop()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

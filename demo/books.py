@@ -1,0 +1,144 @@
+"""Comparing what was found with what must be there: nothing lost, nothing twice, nothing changed.
+
+Owns      the comparison and the words in which differences are named.
+Promises  pure; every difference is counted, and the first of each kind are named.
+Leaves    reading to `lake.py` and `topics.py`, what to expect to `oracle.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import TypeVar
+
+from demo.oracle import Alert
+from demo.reports import Report
+
+NAMED_MAX = 5  # differences of a kind that are named; all are counted
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+TruckKey = tuple[str, int]  # a truck, and a sequence or the start of a window
+
+
+@dataclass
+class Account:
+    """One line of the books. `notes` name the differences for people."""
+
+    what: str
+    expected: int = 0
+    found: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    changed: int = 0
+    unknown: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def is_balanced(self) -> bool:
+        return not (self.lost or self.duplicated or self.changed or self.unknown or self.notes)
+
+
+def balance(
+    what: str,
+    expected: Mapping[Key, Value],
+    found: Iterable[tuple[Key, Value]],
+    name: Callable[[Iterable[Key]], list[str]],
+) -> Account:
+    """Each key must be found once, with its value."""
+    times: Counter[Key] = Counter()
+    changed: dict[Key, Value] = {}
+    for key, value in found:
+        times[key] += 1
+        if key in expected and expected[key] != value:
+            changed[key] = value
+    lost = expected.keys() - times.keys()
+    unknown = times.keys() - expected.keys()
+    twice = [key for key, count in times.items() if count > 1]
+    account = Account(
+        what, expected=len(expected), found=times.total(), lost=len(lost),
+        duplicated=sum(times[key] - 1 for key in twice), changed=len(changed), unknown=len(unknown),
+    )  # fmt: skip
+    for word, keys in [("lost", lost), ("duplicated", twice), ("unknown", unknown)]:
+        account.notes += [f"{word}: {each}" for each in shortened(name(keys))]
+    account.notes += [
+        f"changed: {name([key])[0]} is {changed[key]}, must be {expected[key]}"
+        for key in sorted(changed, key=str)[:NAMED_MAX]
+    ]
+    return account
+
+
+def balance_reports(
+    what: str, expected: Mapping[TruckKey, Report], found: Iterable[Report]
+) -> Account:
+    pairs = ((report[:2], report) for report in found)
+    return balance(what, expected, pairs, sequences_by_truck)
+
+
+def balance_alerts(expected: Iterable[Alert], found: Iterable[Alert]) -> Account:
+    wanted = {alert[:2]: alert for alert in expected}
+    return balance("alerts", wanted, ((alert[:2], alert) for alert in found), windows_by_truck)
+
+
+def balance_latest(
+    reports: Mapping[TruckKey, Report], latest: Mapping[str, Report], found: Iterable[Report]
+) -> Account:
+    """The compacted topic in the order of its log: each truck's sequences must rise, each record
+    must be what the truck reported, and the last one must be its highest sequence."""
+    account = Account("latest positions", expected=len(latest))
+    last: dict[str, Report] = {}
+    again: list[TruckKey] = []
+    for report in found:
+        if (before := last.get(report.truck)) and report.sequence <= before.sequence:
+            again.append(report[:2])
+        if reports.get(report[:2]) != report:
+            account.changed += 1
+            account.notes.append(f"changed: {report}, must be {reports.get(report[:2])}")
+        last[report.truck] = report
+    account.found = len(last)
+    behind = [truck for truck, wanted in latest.items() if last.get(truck) != wanted]
+    account.lost = len(behind)
+    account.duplicated = len(again)
+    account.notes = shortened(account.notes)
+    account.notes += [f"written again: {each}" for each in shortened(sequences_by_truck(again))]
+    account.notes += shortened([describe_stand(truck, last, latest[truck]) for truck in behind])
+    return account
+
+
+def describe_stand(truck: str, last: Mapping[str, Report], wanted: Report) -> str:
+    stand = f"stands at sequence {last[truck].sequence}" if truck in last else "has no position"
+    return f"{truck} {stand}, its highest is {wanted.sequence}"
+
+
+def sequences_by_truck(keys: Iterable[TruckKey]) -> list[str]:
+    """`truck-017 sequences 3-5, 9`, one for each truck."""
+    by_truck = groupby(sorted(keys), key=lambda key: key[0])
+    return [f"{truck} sequences {ranges(number for _, number in its)}" for truck, its in by_truck]
+
+
+def windows_by_truck(keys: Iterable[TruckKey]) -> list[str]:
+    return [f"{truck} window of {moment(start_ms)}" for truck, start_ms in sorted(keys)]
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """`1-3, 7` of 1, 2, 3, 7."""
+    parts: list[list[int]] = []
+    for number in sorted(numbers):
+        if parts and number <= parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    words = [str(first) if first == last else f"{first}-{last}" for first, last in parts]
+    return ", ".join(words[:NAMED_MAX]) + (", ..." if len(words) > NAMED_MAX else "")
+
+
+def shortened(notes: list[str]) -> list[str]:
+    more = len(notes) - NAMED_MAX
+    return notes[:NAMED_MAX] + ([f"... and {more:,} more like this"] if more > 0 else [])
+
+
+def moment(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%H:%M}"

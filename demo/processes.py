@@ -1,0 +1,109 @@
+"""Processes of the story: started in sessions of their own, killed one by one or all together.
+
+Owns      standard input (which keeps the process alive), the log file, and what the process itself
+          starts: Spark's JVM and its Python workers.
+Promises  after `end` or `kill` nothing of it is left.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+PACKAGE_PARENT = Path(__file__).parents[1]
+END_S = 15.0
+
+
+class Child:
+    """`python -m module arguments`, with both outputs in a log."""
+
+    def __init__(
+        self, module: str, arguments: list[str], log: Path, environment: Mapping[str, str] | None
+    ) -> None:
+        self.module = module
+        self.log = log
+        with log.open("a") as output:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                stdin=subprocess.PIPE, stdout=output, stderr=output, cwd=PACKAGE_PARENT,
+                env={**os.environ, **(environment or {})},
+                # Ctrl-C reaches the story alone, which ends the others in good order.
+                start_new_session=True,
+            )  # fmt: skip
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        return self._process.poll()
+
+    def said(self, text: str) -> bool:
+        return text in self.log.read_text(errors="replace")
+
+    def last_words(self, lines: int = 15) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def find(self, command: str) -> int | None:
+        """The process of this name among those that this one started, itself included."""
+        found = (pid for pid in session_of(self.pid) if name_of(pid) == command)
+        return next(found, None)
+
+    def kill(self) -> None:
+        """As a crash would (SIGKILL), with everything it has started."""
+        for pid in session_of(self.pid):
+            kill_one(pid)
+        self._wait()
+
+    def end(self) -> int:
+        """In good order: its standard input ends, and so does the process; what stays is killed."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            pass
+        self.kill()
+        return self._process.returncode
+
+    def _wait(self) -> None:
+        self._process.wait(END_S)
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+
+def kill_one(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it was quicker
+
+
+def session_of(leader: int) -> list[int]:
+    """All living processes of a session, also those whose parent has died."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (fields := stat_of(int(entry))):
+            state, session = fields[0], int(fields[3])
+            if session == leader and state != "Z":
+                found.append(int(entry))
+    return found
+
+
+def stat_of(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat after the name: state, parent, group, session, ..."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

@@ -1,0 +1,93 @@
+"""How large the story is, and the names by which its parts meet.
+
+Owns      the numbers that generator, Spark application, oracle and checker must agree on.
+Promises  everything follows from the seed and the three sizes: no other state is shared.
+
+A shift of twelve hours is played in `seconds`: fleet time runs hundreds of times as fast as ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+MINUTE_MS = 60_000
+HOUR_MS = 60 * MINUTE_MS
+
+SHIFT_START_MS = 1_772_424_000_000  # 2026-03-02 04:00 UTC, a Monday
+SHIFT_MS = 12 * HOUR_MS
+
+# Alert on trucks that drove for more than four and a half hours in any five, looked at each hour.
+WINDOW_MS = 5 * HOUR_MS
+SLIDE_MS = HOUR_MS
+DRIVING_MS_MAX = 270 * MINUTE_MS
+
+REPORTS_TOPIC = "fleet.reports"
+LATEST_TOPIC = "fleet.latest"
+ALERTS_TOPIC = "fleet.alerts"
+PARTITIONS = 4
+
+# After a crash one partition's backlog may arrive some seconds before another's. The watermark
+# waits for as much fleet time as passes in this time of ours.
+PATIENCE_S = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    seed: int = 7
+    trucks: int = 200
+    rate: int = 10_000  # events a second, all trucks together
+    seconds: int = 80
+
+    def __post_init__(self) -> None:
+        for name in ("trucks", "rate", "seconds"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+
+    @property
+    def reports_per_truck(self) -> int:
+        """Those of the shift; one closing report follows."""
+        return max(1, self.rate * self.seconds // self.trucks)
+
+    @property
+    def events(self) -> int:
+        return self.trucks * (self.reports_per_truck + 1)
+
+    @property
+    def interval_ms(self) -> int:
+        """Fleet time between two reports of a truck."""
+        return SHIFT_MS // self.reports_per_truck
+
+    @property
+    def watermark_ms(self) -> int:
+        """How late a report may be, in fleet time, whole minutes."""
+        return -(-SHIFT_MS * PATIENCE_S // (self.seconds * MINUTE_MS)) * MINUTE_MS
+
+    @property
+    def closing_ms(self) -> int:
+        """The time of the closing reports: so late that every window of the shift comes out."""
+        return SHIFT_START_MS + SHIFT_MS + WINDOW_MS + self.watermark_ms + HOUR_MS
+
+    @property
+    def final_watermark_ms(self) -> int:
+        return self.closing_ms - self.watermark_ms
+
+    def truck_names(self) -> list[str]:
+        return [f"truck-{number:03}" for number in range(self.trucks)]
+
+    def arguments(self) -> list[str]:
+        """This scenario on the command line of another process."""
+        sizes = ["--trucks", self.trucks, "--rate", self.rate, "--seconds", self.seconds]
+        return [str(word) for word in ["--seed", self.seed, *sizes]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    plain = Scenario()
+    parser.add_argument("--seed", type=int, default=plain.seed, help="which fleet; same seed, same")
+    parser.add_argument("--trucks", type=int, default=plain.trucks)
+    parser.add_argument("--rate", type=int, default=plain.rate, help="events a second")
+    parser.add_argument("--seconds", type=int, default=plain.seconds, help="of events")
+
+
+def from_arguments(arguments: argparse.Namespace) -> Scenario:
+    return Scenario(arguments.seed, arguments.trucks, arguments.rate, arguments.seconds)

@@ -1,0 +1,91 @@
+"""The topics of the story: making them, and reading them to the end as any consumer would."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import datetime
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from demo.oracle import Alert
+from demo.reports import Report, decode
+from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, PARTITIONS, REPORTS_TOPIC
+
+STEP_S = 0.1
+SILENCE_S = 30.0  # a broker that says nothing for so long is gone
+COMPACTED = {"cleanup.policy": "compact"}
+
+
+def create_topics(bootstrap_servers: str) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+    topics = [
+        NewTopic(REPORTS_TOPIC, PARTITIONS),
+        NewTopic(LATEST_TOPIC, 1, config=COMPACTED),
+        NewTopic(ALERTS_TOPIC, 1),
+    ]
+    for created in admin.create_topics(topics).values():
+        created.result()
+
+
+def read_values(bootstrap_servers: str, topic: str) -> Iterator[bytes]:
+    """All committed values from the beginning to the end, each partition in its order."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap_servers,
+            "group.id": "checker",
+            "enable.auto.commit": False,
+            "isolation.level": "read_committed",
+            "enable.partition.eof": True,
+            "log_level": 0,
+        }
+    )
+    try:
+        found = consumer.list_topics(topic, timeout=SILENCE_S).topics[topic]
+        if found.error is not None:
+            raise KafkaException(found.error)
+        consumer.assign(
+            [TopicPartition(topic, each, OFFSET_BEGINNING) for each in found.partitions]
+        )
+        open_partitions = set(found.partitions)
+        deadline_s = time.monotonic() + SILENCE_S
+        while open_partitions:
+            messages = consumer.consume(10_000, timeout=STEP_S)
+            if messages:
+                deadline_s = time.monotonic() + SILENCE_S
+            elif time.monotonic() > deadline_s:
+                raise TimeoutError(f"{topic}: no answer for {SILENCE_S:.0f} s")
+            for message in messages:
+                error = message.error()
+                if error is None:
+                    yield message.value()
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    open_partitions.discard(message.partition())
+                elif not error.retriable():
+                    raise KafkaException(error)
+    finally:
+        consumer.close()
+
+
+def read_reports(bootstrap_servers: str, topic: str) -> Iterator[Report]:
+    return map(decode, read_values(bootstrap_servers, topic))
+
+
+def read_alerts(bootstrap_servers: str) -> Iterator[Alert]:
+    return map(decode_alert, read_values(bootstrap_servers, ALERTS_TOPIC))
+
+
+def decode_alert(value: bytes) -> Alert:
+    alert = json.loads(value)
+    return Alert(
+        alert["truck"],
+        milliseconds(alert["window_start"]),
+        milliseconds(alert["window_end"]),
+        alert["driven_minutes"],
+    )
+
+
+def milliseconds(moment: str) -> int:
+    return round(datetime.fromisoformat(moment).timestamp() * 1000)
