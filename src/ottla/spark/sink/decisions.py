@@ -1,0 +1,176 @@
+"""Decisions: which transactions of a batch count. What they hold, and how they are written down.
+
+Owns      the records of the decisions topic. Keys are `decision/<sink>` and `ended/<sink>`, values
+          are JSON with a version; compaction keeps the last of each.
+Promises  what `encode_` wrote, `decode_` reads, and so does whoever reads JSON; a record of a newer
+          version is refused, never guessed at.
+Leaves    the topic itself to `decision_log.py`, what follows from a decision to `plan.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ottla.spark.sink.errors import SinkError
+
+VERSION = 1
+DECISION, ENDED = "decision", "ended"
+
+
+class Written(NamedTuple):
+    """Records of one transaction in one partition; others' records may lie between them."""
+
+    topic: str
+    partition: int
+    first_offset: int
+    last_offset: int
+    count: int
+
+
+class Transaction(NamedTuple):
+    """One task attempt's transaction: enough to end it from anywhere."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    written: tuple[Written, ...]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """These transactions, and no others, are what the query writes in this batch."""
+
+    sink: str
+    query: str
+    batch: int
+    transactions: tuple[Transaction, ...]
+    decided_ms: int = 0
+
+
+@dataclass(frozen=True)
+class SinkState:
+    """The last decision under a sink's name, and whether all its transactions are known ended."""
+
+    decision: Decision | None = None
+    is_ended: bool = True
+
+
+NOTHING_DECIDED = SinkState()
+
+
+def key_of(kind: str, sink: str) -> bytes:
+    return f"{kind}/{sink}".encode()
+
+
+def split_key(key: bytes) -> tuple[str, str]:
+    """Kind and sink; kinds that we do not know are other people's business."""
+    kind, _, sink = key.decode(errors="replace").partition("/")
+    return kind, sink
+
+
+def encode_decision(decision: Decision) -> bytes:
+    return _encode({
+        "query": decision.query,
+        "batch": decision.batch,
+        "decided_ms": decision.decided_ms,
+        "transactions": [_transaction_fields(each) for each in decision.transactions],
+    })  # fmt: skip
+
+
+def encode_ended(decision: Decision) -> bytes:
+    return _encode({"query": decision.query, "batch": decision.batch})
+
+
+def _encode(fields: dict[str, Any]) -> bytes:
+    return json.dumps({"version": VERSION, **fields}, separators=(",", ":")).encode()
+
+
+def _transaction_fields(transaction: Transaction) -> dict[str, Any]:
+    written: dict[str, list[list[int]]] = {}
+    for topic, *numbers in transaction.written:
+        written.setdefault(topic, []).append(numbers)
+    return {
+        "id": transaction.transactional_id,
+        "producer": [transaction.producer_id, transaction.producer_epoch],
+        "written": written,
+    }
+
+
+def decode_decision(sink: str, value: bytes) -> Decision:
+    fields = _decode(sink, value)
+    return Decision(
+        sink,
+        fields["query"],
+        fields["batch"],
+        tuple(_transaction(each) for each in fields["transactions"]),
+        fields["decided_ms"],
+    )
+
+
+def decode_ended(sink: str, value: bytes) -> tuple[str, int]:
+    """Query and batch whose transactions have all ended."""
+    fields = _decode(sink, value)
+    return fields["query"], fields["batch"]
+
+
+def _decode(sink: str, value: bytes) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(value)
+    if fields["version"] > VERSION:
+        raise SinkError(
+            f"The last decision of the sink {sink} has version {fields['version']}, and this is "
+            f"known up to {VERSION}: use the newer release of Ottla that wrote it."
+        )
+    return fields
+
+
+def _transaction(fields: dict[str, Any]) -> Transaction:
+    producer_id, producer_epoch = fields["producer"]
+    written = tuple(
+        Written(topic, *numbers) for topic, each in fields["written"].items() for numbers in each
+    )
+    return Transaction(fields["id"], producer_id, producer_epoch, written)
+
+
+class DecisionReader:
+    """The states of all sinks, record after record as the topic has them."""
+
+    def __init__(self) -> None:
+        self._decisions: dict[str, bytes] = {}
+        self._ended: dict[str, bytes] = {}
+
+    def apply(self, key: bytes | None, value: bytes | None) -> None:
+        if key is None:
+            return
+        kind, sink = split_key(key)
+        place = {DECISION: self._decisions, ENDED: self._ended}.get(kind)
+        if place is None:
+            return
+        if value is None:
+            place.pop(sink, None)
+        else:
+            place[sink] = value
+
+    def sinks(self) -> Iterable[str]:
+        return self._decisions.keys()
+
+    def state_of(self, sink: str) -> SinkState:
+        if (value := self._decisions.get(sink)) is None:
+            return NOTHING_DECIDED
+        decision = decode_decision(sink, value)
+        ended = self._ended.get(sink)
+        is_ended = ended is not None and (
+            decode_ended(sink, ended) == (decision.query, decision.batch)
+        )
+        return SinkState(decision, is_ended)
+
+    def sink_of_query(self, query: str) -> str | None:
+        """The name under which a query has decided last, if it ever did."""
+        found = [sink for sink in self._decisions if self._query_of(sink) == query]
+        return found[-1] if found else None
+
+    def _query_of(self, sink: str) -> str:
+        query: str = json.loads(self._decisions[sink])["query"]
+        return query

@@ -1,0 +1,97 @@
+"""The name of a sink: what a restarted query has in common with its former self, and no other.
+
+Owns      the default where the option sinkName is not given, and the ids made of a name.
+Promises  the same query has the same name after every restart; different ones have different
+          names wherever that can be known.
+
+A stream's name is its query id, read from the checkpoint where that lies in a local file system
+(Spark writes it there before the first batch), and a hash of the checkpoint's location elsewhere.
+Both stay with the checkpoint, which is what makes a restarted query the same query. A batch write
+has a name of its own each time: nothing replays it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from ottla.config.options import InvalidOption
+from ottla.spark.sink.options import SinkOptions
+
+BATCH_PREFIX = "batch-"
+METADATA_FILE = "metadata"  # of a checkpoint: {"id": "<query id>"}
+
+
+def stream_sink_name(options: SinkOptions) -> str:
+    if options.sink_name is not None:
+        return options.sink_name
+    if options.checkpoint_location is None:
+        raise InvalidOption(
+            "Option sinkName is missing. A stream that writes exactly once needs a name that stays "
+            "the same when it is restarted: give the option checkpointLocation to writeStream "
+            "itself (not to the session), or sinkName."
+        )
+    query = query_of_checkpoint(options.checkpoint_location)
+    if query is not None:
+        return f"query-{query}"
+    digest = hashlib.sha256(normalised(options.checkpoint_location).encode()).hexdigest()
+    return f"checkpoint-{digest[:32]}"
+
+
+def batch_sink_name(options: SinkOptions, new_name: Callable[[], str] | None = None) -> str:
+    if options.sink_name is not None:
+        return options.sink_name
+    if options.txn_app_id is not None:
+        return f"txn-{options.txn_app_id}"
+    return BATCH_PREFIX + (new_name or _random_name)()
+
+
+def _random_name() -> str:
+    return uuid.uuid4().hex
+
+
+def query_of_checkpoint(location: str) -> str | None:
+    """The query id that Spark wrote into a checkpoint, where that is a local directory."""
+    path = local_path(location)
+    if path is None:
+        return None
+    try:
+        found = json.loads((path / METADATA_FILE).read_text())
+        return str(uuid.UUID(found["id"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def local_path(location: str) -> Path | None:
+    parts = urlsplit(location)
+    if parts.scheme == "":
+        return Path(location)
+    if parts.scheme == "file" and parts.netloc in ("", "localhost"):
+        return Path(unquote(parts.path))
+    return None
+
+
+def normalised(location: str) -> str:
+    """`/a/b`, `/a/b/` and `file:///a//b` are one place."""
+    path = local_path(location)
+    if path is not None:
+        return str(path)
+    parts = urlsplit(location)
+    return f"{parts.scheme.lower()}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def driver_id(sink: str) -> str:
+    return f"{sink}.driver"
+
+
+def task_prefix(sink: str) -> str:
+    return f"{sink}/"
+
+
+def task_id(sink: str, partition: int, round_number: int, attempt: int) -> str:
+    """Attempts of one task never share an id; `round_number` tells attempts of a stage apart."""
+    return f"{task_prefix(sink)}{partition}/{round_number}.{attempt}"

@@ -1,0 +1,151 @@
+"""What follows from the last decision: for a task, for a commit, for an abort, for a start.
+
+Owns      the rules of writing exactly once, as functions of what was decided and what was written.
+Promises  a batch of a query is decided once; what is decided is committed, what is not is aborted.
+Leaves    carrying it out, in the order given here, to `driver.py` and `task_writer.py`.
+
+A batch counts from the moment its decision is written. Before, every transaction may be aborted
+and the batch runs again; after, nothing but committing the decision's list is right, by whoever
+comes first, as often as it takes. Another query's decision under the same name says nothing about
+this query: its batches begin anew, whatever their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ottla.spark.sink.decisions import Decision, SinkState, Transaction, Written
+from ottla.spark.sink.errors import StaleBatch, TornBatch
+
+SHOWN_MAX = 50
+
+
+@dataclass(frozen=True)
+class BatchOfQuery:
+    query: str
+    batch: int
+    skips_older: bool = False  # as txnVersion does: a version that is not newer is no error
+
+
+class TaskPlan(Enum):
+    WRITE = "write"
+    SKIP = "skip"  # the batch is decided: what this run would write must not count
+
+
+@dataclass(frozen=True)
+class CommitPlan:
+    """In this order: commit what `finish` lists, write `decide` down and commit it, abort."""
+
+    finish: Decision | None = None
+    decide: Decision | None = None
+    abort: tuple[Transaction, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecoveryPlan:
+    """In this order: commit what was decided, abort what is open and was not."""
+
+    finish: Decision | None = None
+    abort: tuple[str, ...] = ()
+
+
+def plan_task(state: SinkState, wanted: BatchOfQuery) -> TaskPlan:
+    """StaleBatch where the query went back behind what it decided."""
+    last = _last_of_query(state, wanted)
+    if last is None or last < wanted.batch:
+        return TaskPlan.WRITE
+    _check_not_stale(state, wanted, last)
+    return TaskPlan.SKIP
+
+
+def plan_commit(
+    state: SinkState,
+    sink: str,
+    wanted: BatchOfQuery,
+    written: Sequence[Transaction],
+    now_ms: int,
+) -> CommitPlan:
+    """StaleBatch where the query went back behind what it decided."""
+    unfinished = None if state.is_ended else state.decision
+    last = _last_of_query(state, wanted)
+    if last is not None and last >= wanted.batch:
+        _check_not_stale(state, wanted, last)
+        return CommitPlan(finish=unfinished, abort=not_in(state.decision, written))
+    if not written:
+        return CommitPlan(finish=unfinished)
+    decision = Decision(sink, wanted.query, wanted.batch, tuple(written), now_ms)
+    return CommitPlan(finish=unfinished, decide=decision)
+
+
+def plan_abort(state: SinkState, written: Sequence[Transaction]) -> CommitPlan:
+    """An abort comes also after a commit that failed half way: what is decided stays decided."""
+    unfinished = None if state.is_ended else state.decision
+    return CommitPlan(finish=unfinished, abort=not_in(state.decision, written))
+
+
+def plan_recovery(state: SinkState, open_ids: Iterable[str]) -> RecoveryPlan:
+    """`open_ids` are the transactions of this sink that are under way now."""
+    if state.is_ended or state.decision is None:
+        return RecoveryPlan(abort=tuple(open_ids))
+    decided = {each.transactional_id for each in state.decision.transactions}
+    return RecoveryPlan(
+        finish=state.decision, abort=tuple(each for each in open_ids if each not in decided)
+    )
+
+
+def not_in(decision: Decision | None, written: Sequence[Transaction]) -> tuple[Transaction, ...]:
+    decided = {
+        (each.transactional_id, each.producer_id, each.producer_epoch)
+        for each in (decision.transactions if decision is not None else ())
+    }
+    return tuple(
+        each
+        for each in written
+        if (each.transactional_id, each.producer_id, each.producer_epoch) not in decided
+    )
+
+
+def _last_of_query(state: SinkState, wanted: BatchOfQuery) -> int | None:
+    if state.decision is None or state.decision.query != wanted.query:
+        return None
+    return state.decision.batch
+
+
+def _check_not_stale(state: SinkState, wanted: BatchOfQuery, last: int) -> None:
+    if last == wanted.batch or wanted.skips_older:
+        return
+    assert state.decision is not None
+    raise StaleBatch(
+        f"The query {wanted.query} runs batch {wanted.batch}, and batch {last} was written before "
+        f"under the sink name {state.decision.sink}: its checkpoint went back. Writing it again "
+        f"would duplicate rows. Restore the newer checkpoint, or start a new query with a new one."
+    )
+
+
+def torn(decision: Decision, missing: Sequence[Transaction], reason: str) -> TornBatch:
+    """Says what is missing, where it was, and how to go on."""
+    there = [each for each in decision.transactions if each not in missing]
+    return TornBatch(
+        f"Batch {decision.batch} of the query {decision.query} (sink {decision.sink}) is torn: "
+        f"it was decided, and {len(missing)} of its {len(decision.transactions)} transactions were "
+        f"aborted before they could be committed ({reason}). Missing: {_shown(missing)}. "
+        f"Committed: {_shown(there)}. This happens when a driver stays away longer than "
+        f"kafka.transaction.timeout.ms after a decision. Write the missing rows by hand or remove "
+        f"the others, then set the option acceptTornBatch={decision.batch} to go on."
+    )
+
+
+def _shown(transactions: Sequence[Transaction]) -> str:
+    written = sorted(each for one in transactions for each in one.written)
+    shown = "; ".join(map(_shown_range, written[:SHOWN_MAX]))
+    more = len(written) - SHOWN_MAX
+    return (shown or "nothing") + (f"; and {more} more" if more > 0 else "")
+
+
+def _shown_range(written: Written) -> str:
+    return (
+        f"{written.topic}-{written.partition} offsets {written.first_offset} to "
+        f"{written.last_offset} ({written.count} records)"
+    )

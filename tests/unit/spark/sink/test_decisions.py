@@ -1,0 +1,95 @@
+"""The records of the decisions topic, and what reading them in order gives."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ottla.spark.sink.decisions import (
+    DECISION,
+    ENDED,
+    NOTHING_DECIDED,
+    Decision,
+    DecisionReader,
+    SinkState,
+    Transaction,
+    Written,
+    decode_decision,
+    encode_decision,
+    encode_ended,
+    key_of,
+)
+from ottla.spark.sink.errors import SinkError
+
+ORDERS = (
+    Written("orders", 0, 5, 9, 5),
+    Written("orders", 3, 0, 0, 1),
+    Written("bills", 1, 7, 8, 2),
+)
+DECIDED = Decision(
+    "sink", "query-1", 7, (Transaction("sink/0/0.0", 4001, 3, ORDERS),), decided_ms=123
+)
+
+
+def read(*records: tuple[bytes, bytes | None]) -> DecisionReader:
+    reader = DecisionReader()
+    for key, value in records:
+        reader.apply(key, value)
+    return reader
+
+
+def test_a_decision_survives_its_record() -> None:
+    assert decode_decision("sink", encode_decision(DECIDED)) == DECIDED
+
+
+def test_a_decision_is_json_that_people_can_read() -> None:
+    assert json.loads(encode_decision(DECIDED)) == {
+        "version": 1,
+        "query": "query-1",
+        "batch": 7,
+        "decided_ms": 123,
+        "transactions": [
+            {
+                "id": "sink/0/0.0",
+                "producer": [4001, 3],
+                "written": {"orders": [[0, 5, 9, 5], [3, 0, 0, 1]], "bills": [[1, 7, 8, 2]]},
+            }
+        ],
+    }
+
+
+def test_a_newer_version_is_refused() -> None:
+    with pytest.raises(SinkError, match="version 2"):
+        decode_decision("sink", b'{"version":2}')
+
+
+def test_a_decision_has_not_ended_until_a_record_says_so() -> None:
+    decision = (key_of(DECISION, "sink"), encode_decision(DECIDED))
+    ended = (key_of(ENDED, "sink"), encode_ended(DECIDED))
+    assert read(decision).state_of("sink") == SinkState(DECIDED, is_ended=False)
+    assert read(decision, ended).state_of("sink") == SinkState(DECIDED, is_ended=True)
+    assert read(ended, decision).state_of("sink") == SinkState(DECIDED, is_ended=True)
+
+
+def test_the_end_of_an_earlier_batch_says_nothing_about_the_last() -> None:
+    earlier = Decision("sink", "query-1", 6, ())
+    found = read(
+        (key_of(DECISION, "sink"), encode_decision(DECIDED)),
+        (key_of(ENDED, "sink"), encode_ended(earlier)),
+    )
+    assert not found.state_of("sink").is_ended
+
+
+def test_sinks_are_told_apart_and_may_be_forgotten() -> None:
+    other = Decision("other", "query-2", 1, ())
+    found = read(
+        (key_of(DECISION, "sink"), encode_decision(DECIDED)),
+        (key_of(DECISION, "other"), encode_decision(other)),
+        (b"something/else", b"not ours"),
+        (key_of(DECISION, "sink"), None),
+    )
+    assert found.state_of("sink") == NOTHING_DECIDED
+    assert found.state_of("other").decision == other
+    assert found.sink_of_query("query-2") == "other"
+    assert found.sink_of_query("query-1") is None

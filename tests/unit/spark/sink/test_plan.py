@@ -1,0 +1,160 @@
+"""Every branch of writing exactly once, as a function of the last decision."""
+
+from __future__ import annotations
+
+import pytest
+
+from ottla.spark.sink.decisions import NOTHING_DECIDED, Decision, SinkState, Transaction, Written
+from ottla.spark.sink.errors import StaleBatch
+from ottla.spark.sink.plan import (
+    BatchOfQuery,
+    CommitPlan,
+    RecoveryPlan,
+    TaskPlan,
+    plan_abort,
+    plan_commit,
+    plan_recovery,
+    plan_task,
+    torn,
+)
+
+NOW_MS = 1_700_000_000_000
+
+
+def transaction(task: int, *, epoch: int = 0, attempt: int = 0) -> Transaction:
+    written = (Written("orders", task, 100 * task, 100 * task + 9, 10),)
+    return Transaction(f"sink/{task}/0.{attempt}", 4000 + task, epoch, written)
+
+
+FIRST_RUN = (transaction(0), transaction(1))
+SECOND_RUN = (transaction(0, epoch=1), transaction(1, epoch=1), transaction(2))
+
+
+def decided(batch: int, query: str = "q", *, is_ended: bool = True) -> SinkState:
+    return SinkState(Decision("sink", query, batch, FIRST_RUN, NOW_MS), is_ended)
+
+
+def commit(state: SinkState, batch: int, *, skips_older: bool = False) -> CommitPlan:
+    wanted = BatchOfQuery("q", batch, skips_older)
+    return plan_commit(state, "sink", wanted, SECOND_RUN, NOW_MS)
+
+
+def decision_of(batch: int) -> Decision:
+    return Decision("sink", "q", batch, SECOND_RUN, NOW_MS)
+
+
+# Tasks
+
+
+def test_a_task_writes_when_nothing_was_decided() -> None:
+    assert plan_task(NOTHING_DECIDED, BatchOfQuery("q", 0)) is TaskPlan.WRITE
+
+
+def test_a_task_writes_after_the_batch_before() -> None:
+    assert plan_task(decided(4), BatchOfQuery("q", 5)) is TaskPlan.WRITE
+
+
+def test_a_task_of_a_decided_batch_writes_nothing() -> None:
+    assert plan_task(decided(5), BatchOfQuery("q", 5)) is TaskPlan.SKIP
+
+
+def test_a_task_of_a_batch_before_the_decided_one_is_refused() -> None:
+    with pytest.raises(StaleBatch, match="batch 3, and batch 5 was written before"):
+        plan_task(decided(5), BatchOfQuery("q", 3))
+
+
+def test_another_query_never_skips_whatever_its_numbers() -> None:
+    assert plan_task(decided(5), BatchOfQuery("new", 0)) is TaskPlan.WRITE
+    assert plan_task(decided(5), BatchOfQuery("new", 5)) is TaskPlan.WRITE
+
+
+@pytest.mark.parametrize("version", [3, 5])
+def test_a_version_that_is_not_newer_writes_nothing(version: int) -> None:
+    assert plan_task(decided(5), BatchOfQuery("q", version, skips_older=True)) is TaskPlan.SKIP
+
+
+# Commits
+
+
+def test_the_first_batch_is_decided() -> None:
+    assert commit(NOTHING_DECIDED, 0) == CommitPlan(decide=decision_of(0))
+
+
+def test_the_next_batch_is_decided() -> None:
+    assert commit(decided(4), 5) == CommitPlan(decide=decision_of(5))
+
+
+def test_batches_may_be_left_out_where_they_had_no_rows() -> None:
+    assert commit(decided(4), 9) == CommitPlan(decide=decision_of(9))
+
+
+def test_a_decided_batch_is_committed_again_and_what_this_run_wrote_is_aborted() -> None:
+    state = decided(5, is_ended=False)
+    assert commit(state, 5) == CommitPlan(finish=state.decision, abort=SECOND_RUN)
+
+
+def test_a_decided_batch_that_has_ended_needs_nothing_but_the_abort() -> None:
+    assert commit(decided(5), 5) == CommitPlan(abort=SECOND_RUN)
+
+
+def test_a_batch_before_the_decided_one_is_refused() -> None:
+    with pytest.raises(StaleBatch, match="Restore the newer checkpoint"):
+        commit(decided(5), 4)
+
+
+def test_a_version_before_the_decided_one_is_aborted() -> None:
+    assert commit(decided(5), 4, skips_older=True) == CommitPlan(abort=SECOND_RUN)
+
+
+def test_an_unfinished_decision_is_finished_before_the_next_is_written() -> None:
+    state = decided(4, is_ended=False)
+    assert commit(state, 5) == CommitPlan(finish=state.decision, decide=decision_of(5))
+
+
+def test_another_querys_unfinished_decision_is_finished_too() -> None:
+    state = decided(7, query="old", is_ended=False)
+    assert commit(state, 0) == CommitPlan(finish=state.decision, decide=decision_of(0))
+
+
+def test_a_batch_without_rows_is_not_decided() -> None:
+    assert plan_commit(decided(4), "sink", BatchOfQuery("q", 5), (), NOW_MS) == CommitPlan()
+
+
+# Aborts
+
+
+def test_an_abort_before_the_decision_aborts_what_was_written() -> None:
+    assert plan_abort(decided(4), SECOND_RUN) == CommitPlan(abort=SECOND_RUN)
+
+
+def test_an_abort_after_the_decision_commits_what_was_decided() -> None:
+    """Spark calls abort when a commit fails, also when it fails half way through."""
+    state = SinkState(decision_of(5), is_ended=False)
+    assert plan_abort(state, SECOND_RUN) == CommitPlan(finish=state.decision)
+
+
+# Starts
+
+
+def test_a_start_aborts_what_is_open_and_was_never_decided() -> None:
+    assert plan_recovery(NOTHING_DECIDED, ["sink/0/0.0"]) == RecoveryPlan(abort=("sink/0/0.0",))
+
+
+def test_a_start_finishes_a_decision_and_aborts_the_rest() -> None:
+    state = decided(5, is_ended=False)
+    plan = plan_recovery(state, ["sink/1/0.0", "sink/1/0.1", "sink/9/0.0"])
+    assert plan == RecoveryPlan(finish=state.decision, abort=("sink/1/0.1", "sink/9/0.0"))
+
+
+def test_a_start_after_an_ended_decision_aborts_also_ids_that_were_in_it() -> None:
+    assert plan_recovery(decided(5), ["sink/1/0.0"]) == RecoveryPlan(abort=("sink/1/0.0",))
+
+
+def test_a_torn_batch_is_told_with_topic_partitions_and_offsets() -> None:
+    state = decided(5)
+    assert state.decision is not None
+    told = str(torn(state.decision, FIRST_RUN[1:], "PRODUCER_FENCED"))
+    assert "1 of its 2 transactions" in told
+    assert "Missing: orders-1 offsets 100 to 109 (10 records)" in told
+    assert "Committed: orders-0 offsets 0 to 9 (10 records)" in told
+    assert "acceptTornBatch=5" in told
