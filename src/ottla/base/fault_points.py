@@ -2,6 +2,9 @@
 
     OTTLA_FAULT_POINT=prepare-logged        the first time it comes there
     OTTLA_FAULT_POINT=data-appended:3       the third time
+    OTTLA_FAULT_VICTIM=java                 not this process but the Java process it belongs to,
+                                            or the process of a given number
+    OTTLA_FAULT_ONCE=/path/of/a/file        in one process only: the first to create the file
 
 Owns      the names of the steps of a transaction between which a crash may come.
 Promises  without the variable, reaching one costs a call and does nothing.
@@ -15,6 +18,9 @@ from collections.abc import Mapping
 from enum import Enum
 
 VARIABLE = "OTTLA_FAULT_POINT"
+VICTIM = "OTTLA_FAULT_VICTIM"
+ONCE = "OTTLA_FAULT_ONCE"
+JAVA = "java"
 
 
 class FaultPoint(Enum):
@@ -31,6 +37,15 @@ class FaultPoint(Enum):
     OFFSETS_VISIBLE = "offsets-visible"
     COMPLETE_LOGGED = "complete-logged"
 
+    # Of a sink that writes from Spark: its tasks, then its driver
+    SINK_WRITING = "sink-writing"  # some rows of a task are written, others not
+    SINK_WRITTEN = "sink-written"  # all rows of a task
+    SINK_DECIDING = "sink-deciding"  # all tasks are done, nothing is decided
+    SINK_DECIDED = "sink-decided"  # and nothing is committed
+    SINK_FIRST_COMMITTED = "sink-first-committed"
+    SINK_ALL_COMMITTED = "sink-all-committed"  # and not written down
+    SINK_DONE = "sink-done"  # and Spark does not know
+
 
 class FaultPoints:
     """At most one point is armed; at its n-th time the process ends without another step."""
@@ -39,16 +54,44 @@ class FaultPoints:
         name, _, times = environment.get(VARIABLE, "").partition(":")
         self._armed = FaultPoint(name) if name else None
         self._left = int(times or 1)
+        self._victim = environment.get(VICTIM, "")
+        self._once = environment.get(ONCE)
 
     def reach(self, point: FaultPoint) -> None:
         if point is not self._armed:
             return
         self._left -= 1
-        if self._left == 0:
+        if self._left == 0 and self._is_first():
             self.die()
 
+    def _is_first(self) -> bool:
+        if self._once is None:
+            return True
+        try:
+            os.close(os.open(self._once, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
+
     def die(self) -> None:
+        """This process ends here, too, if the victim does not take it along."""
+        if self._victim == JAVA:
+            os.kill(java_above(os.getpid()), signal.SIGKILL)
+        elif self._victim:
+            os.kill(int(self._victim), signal.SIGKILL)
+            return  # somebody else's death: live on and see it
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def java_above(pid: int) -> int:
+    """The Java process that started this one, directly or not."""
+    while pid > 1:
+        with open(f"/proc/{pid}/stat") as file:
+            name, _, rest = file.read().partition("(")[2].rpartition(")")
+        if name == "java":
+            return pid
+        pid = int(rest.split()[1])
+    raise ProcessLookupError("no Java process above this one")
 
 
 reach = FaultPoints(os.environ).reach

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from ottla.base.fault_points import VARIABLE, FaultPoint, FaultPoints
+from ottla.base.fault_points import ONCE, VARIABLE, FaultPoint, FaultPoints, java_above
 
 
 class Counting(FaultPoints):
@@ -39,3 +41,17 @@ def test_or_at_the_time_that_was_named() -> None:
 def test_a_name_that_is_none_is_no_mistake_to_overlook() -> None:
     with pytest.raises(ValueError, match="no-such-point"):
         FaultPoints({VARIABLE: "no-such-point"})
+
+
+def test_with_a_file_only_the_first_process_dies(tmp_path: Path) -> None:
+    environment = {VARIABLE: "sink-decided", ONCE: str(tmp_path / "died")}
+    first, second = Counting(environment), Counting(environment)
+    second.reach(FaultPoint.SINK_WRITTEN)
+    first.reach(FaultPoint.SINK_DECIDED)
+    second.reach(FaultPoint.SINK_DECIDED)
+    assert (first.deaths, second.deaths) == (1, 0)
+
+
+def test_a_process_without_java_above_it_is_told_so() -> None:
+    with pytest.raises(ProcessLookupError):
+        java_above(1)
