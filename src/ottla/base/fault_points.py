@@ -37,14 +37,21 @@ class FaultPoint(Enum):
     OFFSETS_VISIBLE = "offsets-visible"
     COMPLETE_LOGGED = "complete-logged"
 
-    # Of a sink that writes from Spark: its tasks, then its driver
-    SINK_WRITING = "sink-writing"  # some rows of a task are written, others not
-    SINK_WRITTEN = "sink-written"  # all rows of a task
-    SINK_DECIDING = "sink-deciding"  # all tasks are done, nothing is decided
-    SINK_DECIDED = "sink-decided"  # and nothing is committed
-    SINK_FIRST_COMMITTED = "sink-first-committed"
-    SINK_ALL_COMMITTED = "sink-all-committed"  # and not written down
-    SINK_DONE = "sink-done"  # and Spark does not know
+
+class SinkPoint(Enum):
+    """The same for a sink that writes from Spark: first its tasks, then its driver."""
+
+    WRITING = "sink-writing"  # some rows of a task are written, others not
+    WRITTEN = "sink-written"  # all rows of a task
+    DECIDING = "sink-deciding"  # all tasks are done, nothing is decided
+    DECIDED = "sink-decided"  # and nothing is committed
+    FIRST_COMMITTED = "sink-first-committed"
+    ALL_COMMITTED = "sink-all-committed"  # and not written down
+    DONE = "sink-done"  # and Spark does not know
+
+
+def point_named(name: str) -> FaultPoint | SinkPoint:
+    return SinkPoint(name) if name.startswith("sink-") else FaultPoint(name)
 
 
 class FaultPoints:
@@ -52,12 +59,12 @@ class FaultPoints:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         name, _, times = environment.get(VARIABLE, "").partition(":")
-        self._armed = FaultPoint(name) if name else None
+        self._armed = point_named(name) if name else None
         self._left = int(times or 1)
         self._victim = environment.get(VICTIM, "")
         self._once = environment.get(ONCE)
 
-    def reach(self, point: FaultPoint) -> None:
+    def reach(self, point: FaultPoint | SinkPoint) -> None:
         if point is not self._armed:
             return
         self._left -= 1

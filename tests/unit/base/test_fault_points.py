@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.base.fault_points import ONCE, VARIABLE, FaultPoint, FaultPoints, java_above
+from ottla.base.fault_points import ONCE, VARIABLE, FaultPoint, FaultPoints, SinkPoint, java_above
 
 
 class Counting(FaultPoints):
@@ -46,9 +46,9 @@ def test_a_name_that_is_none_is_no_mistake_to_overlook() -> None:
 def test_with_a_file_only_the_first_process_dies(tmp_path: Path) -> None:
     environment = {VARIABLE: "sink-decided", ONCE: str(tmp_path / "died")}
     first, second = Counting(environment), Counting(environment)
-    second.reach(FaultPoint.SINK_WRITTEN)
-    first.reach(FaultPoint.SINK_DECIDED)
-    second.reach(FaultPoint.SINK_DECIDED)
+    second.reach(SinkPoint.WRITTEN)
+    first.reach(SinkPoint.DECIDED)
+    second.reach(SinkPoint.DECIDED)
     assert (first.deaths, second.deaths) == (1, 0)
 
 
