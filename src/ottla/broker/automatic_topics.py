@@ -7,7 +7,7 @@ Leaves    placing and naming rules to the controller.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from ottla.config.broker_options import BrokerConfig
 from ottla.controller.controller import Controller
@@ -25,9 +25,15 @@ BROKER_DEFAULT = -1
 
 
 class AutomaticTopics:
-    def __init__(self, config: BrokerConfig, controller: Controller) -> None:
+    def __init__(
+        self,
+        config: BrokerConfig,
+        controller: Controller,
+        made: Callable[[], Awaitable[None]],
+    ) -> None:
         self._config = config
         self._controller = controller
+        self._made = made  # returns when new partitions can be used
 
     async def create(self, names: Iterable[str]) -> dict[str, ErrorCode]:
         """Create what is not there yet; the topics that could not be created, and why."""
@@ -36,6 +42,7 @@ class AutomaticTopics:
             answer = await self._controller.decide(
                 lambda state: decide_create_topics(state, request)
             )
+            await self._made()
         except BrokerError as error:
             return {topic.name: error.code for topic in request.topics}
         codes = {topic.name: ErrorCode(topic.error_code) for topic in answer.topics}

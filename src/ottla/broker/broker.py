@@ -136,13 +136,13 @@ class Broker:
         )
         self.housekeeping = Housekeeping(self.logs, self.config, self.clock)
         for directory in self.logs.directories:
-            directory.context.rolled = self.housekeeping.rolled
+            directory.context.needs_sync = self.housekeeping.needs_sync
         self.controller = Controller(
             self.metadata_log,
             self.publisher,
             Settings(self.broker_id, self.config, self.settings.layers, self._rng, random_uuid),
         )
-        automatic_topics = AutomaticTopics(self.config, self.controller)
+        automatic_topics = AutomaticTopics(self.config, self.controller, self.replicas.make_new)
         group_settings = GroupSettings(self.broker_id, self.settings.layers, image)
         self.groups = GroupCoordinator(
             image, self.config, group_settings.config, self.clock, automatic_topics.create
@@ -222,6 +222,8 @@ class Broker:
 
     def _metadata_changed(self, image: Image, changes: Changes) -> None:
         self.replicas.apply(changes)
+        if self.replicas.has_unmade:
+            self._tasks.start(self.replicas.make_new(), name="new partitions")
         for change in changes.partitions.values():
             if change.after is None:
                 self.housekeeping.removed(TopicPartition(change.topic.name, change.partition))

@@ -39,7 +39,7 @@ class Housekeeping:
         self._config = config
         self._clock = clock
         self._compactors: dict[str, Compactor] = {}
-        self._rolled: set[Log] = set()
+        self._unsynced: set[Log] = set()
 
     async def run(self) -> None:
         config = self._config
@@ -67,16 +67,16 @@ class Housekeeping:
             await asyncio.sleep(0)
 
     async def flush(self) -> None:
-        """Sync logs whose time has come, and closed segments, so that recovery stays short."""
-        due, rolled = self._logs.due_flushes(), self._rolled
-        self._rolled = set()
-        for each in {*due, *rolled}:
+        """Sync logs whose time has come, new ones, and closed segments."""
+        due, waiting = self._logs.due_flushes(), self._unsynced
+        self._unsynced = set()
+        for each in {*due, *waiting}:
             if not each.is_closed:
                 await flush_in_thread(each)
 
-    def rolled(self, partition_log: Log) -> None:
-        """A segment was closed."""
-        self._rolled.add(partition_log)
+    def needs_sync(self, partition_log: Log) -> None:
+        """A log was made, or a segment closed."""
+        self._unsynced.add(partition_log)
 
     async def checkpoint(self) -> None:
         for directory, job in self._logs.checkpoint_jobs():

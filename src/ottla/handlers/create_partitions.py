@@ -36,6 +36,8 @@ async def create_partitions(
     request: CreatePartitionsRequest, context: Context
 ) -> CreatePartitionsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
-    return await context.parts.controller.decide(
+    answer = await context.parts.controller.decide(
         lambda state: decide_create_partitions(state, request, charge=charge)
     )
+    await context.parts.replicas.make_new()
+    return answer

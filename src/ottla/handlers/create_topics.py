@@ -35,6 +35,8 @@ def refuse_create_topics(
 @handles(ApiKey.CREATE_TOPICS, versions=range(2, 8), refuse=refuse_create_topics)
 async def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
-    return await context.parts.controller.decide(
+    answer = await context.parts.controller.decide(
         lambda state: decide_create_topics(state, request, charge=charge)
     )
+    await context.parts.replicas.make_new()
+    return answer

@@ -2,14 +2,18 @@
 
 Owns      which partitions are here, and the way from a decision of the cluster to logs on disk.
 Promises  a partition answers with Kafka's error wherever it cannot be served; a log on disk that
-          the metadata does not know is reported and set aside, never deleted.
+          the metadata does not know is reported and set aside, never deleted. Making files for
+          many new partitions is spread over turns of the event loop, and nobody can tell: one that
+          is asked for is made at once.
 Leaves    deciding to the controller, files to the storage, requests to the handlers.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Protocol
 
 from ottla.base.clock import Clock
@@ -29,6 +33,8 @@ from ottla.storage.log.flushing import RunElsewhere
 from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
+
+MADE_AT_ONCE = 4  # new partitions of one change: each takes about a millisecond for its files
 
 
 class LeadershipListener(Protocol):
@@ -57,6 +63,7 @@ class ReplicaManager:
         self._partitions: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[tuple[bytes, int], Partition] = {}
         self._offline: set[tuple[str, int]] = set()  # their directory has failed
+        self._unmade: dict[tuple[str, int], tuple[entities.Topic, entities.Partition]] = {}
         self._image = Image()  # of the cluster, from `load` on
         logs.on_failure = lambda _directory, lost: self._directory_failed(lost)
 
@@ -64,9 +71,7 @@ class ReplicaManager:
 
     def partition(self, topic: str, index: int) -> Partition:
         found = self._partitions.get((topic, index))
-        if found is None:
-            raise self._absent((topic, index))
-        return found
+        return found or self._made((topic, index))
 
     def partition_by_id(self, topic_id: bytes, index: int) -> Partition:
         found = self._by_id.get((topic_id, index))
@@ -74,13 +79,22 @@ class ReplicaManager:
             topic = self._image.topic_by_id(TopicId(topic_id))
             if topic is None:
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
-            raise self._absent((topic.name, index))
+            found = self._made((topic.name, index))
         return found
 
     def partition_by_key(self, key: FetchKey) -> Partition:
         if isinstance(key.topic, str):
             return self.partition(key.topic, key.partition)
         return self.partition_by_id(key.topic, key.partition)
+
+    def _made(self, name: tuple[str, int]) -> Partition:
+        """One that somebody wants before its turn has come."""
+        if name in self._unmade:
+            self._make(name)
+        found = self._partitions.get(name)
+        if found is None:
+            raise self._absent(name)
+        return found
 
     def _absent(self, name: tuple[str, int]) -> BrokerError:
         if name in self._offline:
@@ -131,12 +145,24 @@ class ReplicaManager:
             log.error("deleted topics are still on disk: %s", error)
         for change in changes.partitions.values():
             if change.after is not None:
-                self._place(change.topic, change.partition, change.after)
+                self._place_soon(change.topic, change.partition, change.after)
+        for name in list(islice(self._unmade, MADE_AT_ONCE)):
+            self._make(name)
         for resource in changes.configs:
             if resource.type == ResourceType.TOPIC:
                 self.update_config(resource.name)
             elif resource.type == ResourceType.BROKER:
                 self.update_all_configs()
+
+    async def make_new(self) -> None:
+        """Return when every partition that was placed here has its files."""
+        while self._unmade:
+            self._make(next(iter(self._unmade)))
+            await asyncio.sleep(0)
+
+    @property
+    def has_unmade(self) -> bool:
+        return bool(self._unmade)
 
     def update_config(self, topic: str) -> None:
         config = self._config_of(topic)
@@ -162,6 +188,17 @@ class ReplicaManager:
         except StorageError:
             return True  # its file is damaged: `_place` takes the partition offline
         return is_same_topic and self.broker_id in decided.replicas
+
+    def _place_soon(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
+        name = (topic.name, index)
+        if name in self._partitions or self.broker_id not in decided.replicas:
+            self._place(topic, index, decided)
+        else:
+            self._unmade[name] = (topic, decided)
+
+    def _make(self, name: tuple[str, int]) -> None:
+        topic, decided = self._unmade.pop(name)
+        self._place(topic, name[1], decided)
 
     def _place(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
         """One partition that cannot be opened or led leaves all others alone."""
@@ -200,6 +237,7 @@ class ReplicaManager:
 
     def _remove(self, topic: entities.Topic, index: int) -> None:
         name = TopicPartition(topic.name, index)
+        self._unmade.pop(name, None)
         self._offline.discard(name)
         self._by_id.pop((topic.id, index), None)
         partition = self._partitions.pop(name, None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.unit.handlers.asking import produce
 from tests.unit.handlers.world import DIRECTORIES, World
@@ -14,6 +16,7 @@ from ottla.protocol.messages.create_partitions_request import (
 )
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from ottla.protocol.messages.metadata_request import MetadataRequest
 
 
 def grow(world: World, topic: str, partitions: int, version: int = 3) -> int:
@@ -37,6 +40,27 @@ def test_topics_are_created_in_every_version(world: World, version: int) -> None
     assert version < 7 or any(created.topic_id)
     assert version < 5 or (created.num_partitions, created.replication_factor) == (3, 1)
     assert logs(world) == {TopicPartition("b", each) for each in range(3)}
+
+
+def test_a_topic_is_answered_when_all_its_partitions_can_be_used(world: World) -> None:
+    world.create_topic("t", 50)
+    assert len(logs(world)) == 50
+    assert grow(world, "t", 80) == 0
+    assert len(logs(world)) == 80
+
+
+def test_others_are_served_while_the_partitions_of_a_large_topic_are_made(world: World) -> None:
+    async def story() -> int:
+        request = CreateTopicsRequest([CreatableTopic("t", 200, 1)], 30000)
+        creating = asyncio.create_task(world._answer(request, 7, world.me, None))
+        served = 0
+        while not creating.done():
+            await world._answer(MetadataRequest([]), 12, world.me, None)
+            served += 0 < len(world.broker.replicas) < 200
+            await asyncio.sleep(0)
+        return served
+
+    assert world.run(story()) > 50
 
 
 def test_partitions_are_spread_over_the_directories(world: World) -> None:

@@ -128,7 +128,11 @@ class LogDirectory:
         *,
         is_future: bool = False,
     ) -> Log:
-        """An empty log. StorageError if there is something by that name already."""
+        """An empty log. StorageError if there is something by that name already.
+
+        It is on disk for good with its first sync, before the first record is: until then the
+        cluster's metadata is enough to make it again.
+        """
         self.health.check()
         name = partition_directory_name(partition)
         if is_future:
@@ -140,12 +144,11 @@ class LogDirectory:
             self.files.make_directory(path)
             log = open_log(self.context, partition, path, config, Checkpoint())
             if topic_id is not None:
-                log.assign_topic_id(topic_id)
-            self.files.sync_directory(path)
-            self.files.sync_directory(self.path)
+                log.begin_topic(topic_id)
         except OSError as error:
             raise self.health.refused(f"creating {path}", error) from error
         (self.future_logs if is_future else self.logs)[partition] = log
+        self.context.needs_sync(log)
         return log
 
     def delete(self, logs: Iterable[Log]) -> None:
@@ -157,6 +160,7 @@ class LogDirectory:
                 self.checkpoints.forget(log.partition)
                 self._set_aside(log, DirectoryMark.DELETE)
                 self.queue_deletion(log.path, log)
+            self.files.sync_directory(self.path)
             # A later log of the same name must not inherit a recovery point.
             self.write_checkpoints()
         except OSError as error:
@@ -167,6 +171,7 @@ class LogDirectory:
         self.health.check()
         try:
             self._set_aside(log, DirectoryMark.STRAY)
+            self.files.sync_directory(self.path)
             self.write_checkpoints()
         except OSError as error:
             raise self.health.failed(f"setting aside {log.path}", error) from error
@@ -191,7 +196,6 @@ class LogDirectory:
     def _set_aside(self, log: Log, mark: DirectoryMark) -> None:
         path = f"{self.path}/{marked_directory_name(log.partition, mark, unique_id())}"
         self.files.rename(log.path, path)
-        self.files.sync_directory(self.path)
         log.moved(path)
         for known in (self.logs, self.future_logs):
             if known.get(log.partition) is log:

@@ -35,11 +35,23 @@ def read_topic_id(files: FileSystem, path: str) -> TopicId | None:
 
 def write_topic_id(files: FileSystem, path: str, topic_id: TopicId) -> None:
     """Replace the file, durably."""
+    replace_file(files, path, _content(path, topic_id))
+
+
+def write_unsynced_topic_id(files: FileSystem, path: str, topic_id: TopicId) -> None:
+    """For a new directory, which is synced as a whole with the log's first sync."""
+    content = _content(path, topic_id)
+    file = files.open(path, create=True)
+    try:
+        file.write_at(0, content)
+    finally:
+        file.close()
+
+
+def _content(path: str, topic_id: TopicId) -> bytes:
     if topic_id == NO_TOPIC_ID or len(topic_id) != len(NO_TOPIC_ID):
         raise ValueError(f"{path}: no topic id: {topic_id!r}")
-    replace_file(
-        files, path, f"version: {VERSION}\ntopic_id: {uuid_to_text(topic_id)}".encode("ascii")
-    )
+    return f"version: {VERSION}\ntopic_id: {uuid_to_text(topic_id)}".encode("ascii")
 
 
 def _value(path: str, lines: list[bytes], number: int, key: bytes) -> bytes:

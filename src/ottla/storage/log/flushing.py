@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.filesystem import FileSystem, parent_directory
 from ottla.storage.files.directory_health import StorageUnavailable
-from ottla.storage.files.file_names import DELETED_SUFFIX
+from ottla.storage.files.file_names import DELETED_SUFFIX, PARTITION_METADATA_NAME
 from ottla.storage.segments.segment import Segment
 
 if TYPE_CHECKING:
@@ -45,9 +45,11 @@ class FlushJob:
     def __init__(self, log: Log) -> None:
         self.end_offset = log.log_end_offset
         self.cuts = log.cuts
+        self.path = log.path
+        self.has_home = log.has_unsynced_home
         self._files: FileSystem = log.context.files
         # A job that runs at the same time may have taken the names and not synced them yet.
-        has_names = log.has_unsynced_names or log.names_in_flight > 0
+        has_names = log.has_unsynced_names or log.has_unsynced_home or log.names_in_flight > 0
         self._directory = log.path if has_names else None
         log.names_in_flight += has_names
         self._epochs = log.unwritten_epochs
@@ -71,17 +73,24 @@ class FlushJob:
             log.names_in_flight -= 1
 
     def run(self) -> None:
+        if self.has_home:  # first: records that survive must not pass for another topic's
+            self._sync_if_there(f"{self.path}/{PARTITION_METADATA_NAME}")
+        self._sync_records()
+        for path in self._snapshots:
+            self._sync_if_there(path)  # a full disk may have prevented it
+        if self._epochs is not None:
+            self._epochs.write()  # segments that are not read again must find theirs here
+        if self._directory is not None:
+            self._files.sync_directory(self._directory)
+        if self.has_home:
+            self._files.sync_directory(parent_directory(self.path))
+
+    def _sync_records(self) -> None:
         # The indexes of closed segments count as right after a crash, so they are synced with
         # them; those of the active one are built anew anyway.
         for segment in self.closed:
             self._sync(segment, segment.sync)
         self._sync(self._active, lambda: self._active.file.sync())
-        for path in self._snapshots:
-            self._sync_snapshot(path)
-        if self._epochs is not None:
-            self._epochs.write()  # segments that are not read again must find theirs here
-        if self._directory is not None:
-            self._files.sync_directory(self._directory)
 
     @staticmethod
     def _sync(segment: Segment, sync: Callable[[], None]) -> None:
@@ -91,11 +100,11 @@ class FlushJob:
             if segment.state != DELETED_SUFFIX:
                 raise
 
-    def _sync_snapshot(self, path: str) -> None:
+    def _sync_if_there(self, path: str) -> None:
         try:
             file = self._files.open(path)
         except FileNotFoundError:
-            return  # a full disk may have prevented it; recovery does without
+            return
         try:
             file.sync()
         finally:
@@ -105,6 +114,10 @@ class FlushJob:
 def finish_flush(log: Log, job: FlushJob, error: Exception | None) -> None:
     """Take over what a job has done, in the log's thread."""
     job.let_go_of_names(log)
+    is_elsewhere = log.is_closed or job.path != log.path
+    if isinstance(error, FileNotFoundError) and is_elsewhere:
+        log.has_unsynced_names = True  # deleted or renamed meanwhile: that is no failing disk
+        return
     if isinstance(error, OSError):
         raise log.health.failed(f"syncing {log.path}", error) from error
     if error is not None:
@@ -112,6 +125,8 @@ def finish_flush(log: Log, job: FlushJob, error: Exception | None) -> None:
     if job.cuts == log.cuts:  # else what was synced may not be what is there now
         log.recovery_point = max(log.recovery_point, job.end_offset)
         log.unsynced_segments = [each for each in log.unsynced_segments if each not in job.closed]
+    if job.has_home:
+        log.has_unsynced_home = False
     log.last_flush_ms = log.clock.now_ms()
 
 
@@ -152,6 +167,9 @@ class GroupCommit:
             self._begin()
 
     def _begin(self) -> None:
+        if self._log.is_closed:
+            self._end_all(StorageUnavailable(f"{self._log.partition}: closed before its sync"))
+            return
         try:
             self._log.health.check()
             job = FlushJob(self._log)

@@ -11,6 +11,7 @@ Threads   one, the event loop's. What takes long is handed out as jobs for other
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from ottla.base.filesystem import Buffer
@@ -18,7 +19,11 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME, PARTITION_METADATA_NAME
-from ottla.storage.files.partition_metadata import read_topic_id, write_topic_id
+from ottla.storage.files.partition_metadata import (
+    read_topic_id,
+    write_topic_id,
+    write_unsynced_topic_id,
+)
 from ottla.storage.log import (
     append,
     flushing,
@@ -37,6 +42,8 @@ from ottla.storage.producers.producer_replay import SnapshotFiles, load_states
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segments import Segments
+
+logger = logging.getLogger(__name__)
 
 
 class Log:
@@ -71,6 +78,7 @@ class Log:
         self.checkpointed_point = recovery_point  # what the checkpoint says at most
         self.unsynced_segments: list[Segment] = []  # closed ones with an index that is not
         self.has_unsynced_names = False
+        self.has_unsynced_home = False  # its directory and topic id may be gone after a power cut
         self.names_in_flight = 0  # flush jobs that are to sync the directory
         self.has_unsynced_cut = False
         self.last_flush_ms = self.clock.now_ms()
@@ -238,10 +246,23 @@ class Log:
 
     @property
     def topic_id(self) -> TopicId | None:
+        """None where there is none yet. The first sync of a log includes its id: where that is
+        damaged and nothing was synced, a power cut was quicker."""
         if self._topic_id is None:
             path = f"{self.path}/{PARTITION_METADATA_NAME}"
-            self._topic_id = read_topic_id(self.context.files, path)
+            try:
+                self._topic_id = read_topic_id(self.context.files, path)
+            except CorruptLogError as error:
+                if self.checkpointed_point:
+                    raise
+                logger.warning("a log that was never synced has no topic id: %s", error)
         return self._topic_id
+
+    def begin_topic(self, topic_id: TopicId) -> None:
+        """As `assign_topic_id`, for a log that was made just now and is synced later."""
+        path = f"{self.path}/{PARTITION_METADATA_NAME}"
+        write_unsynced_topic_id(self.context.files, path, topic_id)
+        self._topic_id = topic_id
 
     def assign_topic_id(self, topic_id: TopicId) -> None:
         """Write it down, before the first record: it says whose records these are."""
@@ -272,7 +293,8 @@ class Log:
 
     def _sync_for_close(self) -> None:
         has_unsynced = self.recovery_point < self.log_end_offset or self.unsynced_segments
-        if has_unsynced or self.has_unsynced_names or self.has_unsynced_cut:
+        has_names = self.has_unsynced_names or self.has_unsynced_home
+        if has_unsynced or has_names or self.has_unsynced_cut:
             flushing.flush(self)
             self.segments.active.indexes.sync()
 

@@ -27,6 +27,7 @@ class LogContext:
     # crash would trust records that were never synced, and drop a log that ends before its start;
     # before compaction opens gaps between segments, or a crash would take them for lost records.
     write_checkpoints: Callable[[Log], None] = lambda _log: None
-    # Called after a segment was closed: it should be synced before long, to bound recovery.
-    rolled: Callable[[Log], None] = lambda _log: None
+    # Called after a log was made or a segment closed: it should be synced before long, so that a
+    # power cut cannot mistake it for another topic's, and to bound recovery.
+    needs_sync: Callable[[Log], None] = lambda _log: None
     has_verification: bool = False  # of transactions with their coordinator (KIP-890)

@@ -151,7 +151,7 @@ def _recover(
     log.leader_epochs.truncate_from_start(log.log_start_offset)
     log.checkpointed_point = recovery_point
     log.unsynced_segments = recovered.kept[:-1]
-    log.has_unsynced_names = log.has_unsynced_cut = True
+    log.has_unsynced_names = log.has_unsynced_home = log.has_unsynced_cut = True
     if from_offset < recovery_point:
         flush(log)  # what was built anew is not looked at again
     if recovered.has_gaps:
@@ -238,7 +238,7 @@ def _empty_log(
         log.leader_epochs.clear()
     if start:
         files.context.files.sync_directory(files.path)  # the file's name alone tells the start
-    log.has_unsynced_names = log.has_unsynced_cut = True
+    log.has_unsynced_names = log.has_unsynced_home = log.has_unsynced_cut = True
     return log
 
 

@@ -45,7 +45,7 @@ def roll(log: Log, header: BatchHeader | None = None) -> Segment:
         # Otherwise a power cut might undo what was mended, and recovery would not look.
         write_checkpoints(log)
     take_snapshot(log, base_offset)
-    log.context.rolled(log)
+    log.context.needs_sync(log)
     return segment
 
 

@@ -19,12 +19,13 @@ from ottla.protocol.errors import BrokerError
 from ottla.storage.directories.directory_loading import LoadStep
 from ottla.storage.directories.log_directory import LogDirectory, Owner, Work, WrongDirectory
 from ottla.storage.directories.log_manager import LogManager
-from ottla.storage.errors import StorageError
+from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
-from ottla.storage.log.flushing import flush
+from ottla.storage.log.flushing import FlushJob, finish_flush, flush
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
+from ottla.testing.disk_faults import SYNCS
 from ottla.testing.filesystem import MemoryDisk
 
 OWNER = Owner("cluster", 1)
@@ -131,6 +132,92 @@ def test_topic_ids_are_kept(disk: MemoryDisk) -> None:
     broker.manager.create(A, CONFIG, topic_id)
     disk.kill()
     assert Broker(disk).log(A).topic_id == topic_id
+
+
+def test_a_new_log_waits_for_no_disk(disk: MemoryDisk) -> None:
+    manager = Broker(disk).manager
+    disk.fail(SYNCS, times=None)
+    for index in range(20):
+        manager.create(TopicPartition("t", index), CONFIG, TopicId(b"t" * 16))
+    disk.heal()
+    assert len(manager.logs) == 20
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_log_that_was_synced_once_is_there_after_a_power_cut(disk: MemoryDisk, seed: int) -> None:
+    """With its place in the directory and its topic id, though making it synced nothing."""
+    topic_id = TopicId(b"a" * 16)
+    log = Broker(disk).manager.create(A, CONFIG, topic_id)
+    append_many(log, 5)
+    flush(log)
+    disk.crash(Random(seed))
+    found = Broker(disk).log(A)
+    assert found.topic_id == topic_id
+    assert len(values_of(found)) == 5
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_log_that_a_kill_left_unsynced_is_synced_with_its_next_records(
+    disk: MemoryDisk, seed: int
+) -> None:
+    topic_id = TopicId(b"a" * 16)
+    Broker(disk).manager.create(A, CONFIG, topic_id)
+    disk.kill()
+    log = Broker(disk).log(A)
+    append_many(log, 5)
+    flush(log)
+    disk.crash(Random(seed))
+    found = Broker(disk).log(A)
+    assert found.topic_id == topic_id
+    assert len(values_of(found)) == 5
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_log_that_was_never_synced_may_lose_its_topic_id_and_nothing_else_breaks(
+    disk: MemoryDisk, seed: int
+) -> None:
+    topic_id = TopicId(b"a" * 16)
+    Broker(disk).manager.create(A, CONFIG, topic_id)
+    disk.crash(Random(seed))
+    manager = Broker(disk).manager
+    found = manager.get(A) or manager.create(A, CONFIG, topic_id)
+    assert found.topic_id in (None, topic_id)
+
+
+def test_a_damaged_topic_id_of_records_that_were_synced_is_told(disk: MemoryDisk) -> None:
+    first = Broker(disk)
+    log = first.manager.create(A, CONFIG, TopicId(b"a" * 16))
+    append_many(log, 5)
+    path = f"{log.path}/partition.metadata"
+    first.manager.close()
+    disk.flip_bit(path, 0)
+    with pytest.raises(CorruptLogError):
+        _ = Broker(disk).log(A).topic_id
+
+
+def test_deleting_many_logs_syncs_their_directory_once(disk: MemoryDisk) -> None:
+    manager = Broker(disk).manager
+    partitions = [TopicPartition("t", index) for index in range(20)]
+    for partition in partitions:
+        manager.create(partition, CONFIG)
+    before = disk.operations.get("sync_directory", 0)
+    manager.delete(partitions)
+    checkpoints_and_names = 3 + 1
+    assert disk.operations["sync_directory"] - before <= len(PATHS) * checkpoints_and_names
+
+
+def test_a_log_deleted_during_a_sync_does_not_take_its_directory_offline(
+    disk: MemoryDisk,
+) -> None:
+    manager = Broker(disk).manager
+    log = manager.create(A, CONFIG)
+    append_many(log, 5)
+    job = FlushJob(log)
+    manager.delete([A])
+    with pytest.raises(FileNotFoundError) as raised:
+        job.run()
+    finish_flush(log, job, raised.value)
+    assert len(manager.online) == len(PATHS)
 
 
 def test_an_unknown_partition_has_no_log(disk: MemoryDisk) -> None:

@@ -140,6 +140,6 @@ def test_a_disk_too_full_for_a_segment_leaves_the_log_as_it_was(kind: str) -> No
 def test_who_asked_is_told_of_a_closed_segment() -> None:
     log = Place().open()
     told: list[Log] = []
-    log.context.rolled = told.append
+    log.context.needs_sync = told.append
     append_many(log, 30)
     assert len(told) == len(log.segments) - 1
