@@ -1,0 +1,80 @@
+"""`spark.read`: a range of offsets of each partition, once.
+
+Owns      planning a batch on the driver.
+Promises  the ends are found when the query is planned, not when it runs: every task knows its
+          range. Nothing is opened before `partitions` and `read`.
+Leaves    reading to `task_reader.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.spark.filters import Bounds, gather
+from ottla.spark.option_checks import ending_position, starting_position
+from ottla.spark.options import SourceOptions
+from ottla.spark.positions import Earliest
+from ottla.spark.query import Query
+from ottla.spark.resolving import Logs, find_start_by_time, resolve_end, resolve_start
+from ottla.spark.splitting import BATCH_SPLIT_OFFSETS, OffsetRange, plan_tasks
+from ottla.spark.task_reader import TaskPlan, TaskRange, read_task
+from ottla.spark.topics import find_topics
+
+Ranges = dict[TopicPartition, tuple[int, int]]
+
+
+class BatchReader(DataSourceReader):  # type: ignore[misc]
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.bounds = Bounds()
+
+    def partitions(self) -> Sequence[InputPartition]:
+        with Cluster(self.query.kafka.settings) as cluster:
+            ranges = plan_ranges(cluster, self.query.options, self.bounds)
+        return [TaskRange(each) for each in plan_batch_tasks(ranges, self.query.options)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return read_task(TaskPlan.of(self.query, self.bounds), partition)
+
+
+class FilteringBatchReader(BatchReader):
+    """The same where Spark hands over filters."""
+
+    def pushFilters(self, filters: list[Filter]) -> list[Filter]:  # noqa: N802
+        self.bounds = gather(filters)
+        return filters
+
+
+def plan_ranges(cluster: Cluster, options: SourceOptions, bounds: Bounds) -> list[OffsetRange]:
+    topics = find_topics(cluster, options)
+    topics.demand_all()
+    logs, places = Logs(cluster), topics.partitions
+    starts = resolve_start(logs, starting_position(options, Earliest()), places, options)
+    ends = resolve_end(logs, ending_position(options), places, options)
+    ranges = {
+        place: bounds.narrowed(starts[place], ends[place])
+        for place in places
+        if bounds.may_hold(place)
+    }
+    if bounds.search_ms is not None:
+        ranges = find_start_by_time(logs, ranges, bounds.search_ms)
+    return [
+        OffsetRange(place, start, end, topics.topic_ids.get(place.topic, b""))
+        for place, (start, end) in ranges.items()
+    ]
+
+
+def plan_batch_tasks(ranges: Sequence[OffsetRange], options: SourceOptions) -> list[OffsetRange]:
+    records_max = options.max_records_per_partition
+    if records_max is None and not options.preserve_order:
+        records_max = BATCH_SPLIT_OFFSETS
+    return plan_tasks(
+        ranges,
+        min_partitions=options.min_partitions,
+        max_records_per_partition=records_max,
+    )

@@ -1,0 +1,76 @@
+"""Records as Spark wants them: Arrow batches with exactly the schema of the query.
+
+Owns      the way from the decoder's table (`protocol.records.arrow`) to Spark's columns.
+Promises  no Python code runs for a single row; columns that are the same in every row are made
+          once for a task and cut to size; only columns that are asked for are made.
+Leaves    decoding of values to `values.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ottla.base.ids import TopicPartition
+from ottla.protocol.records.arrow import ROWS_MAX
+
+MICROSECONDS = pa.timestamp("us", tz="UTC")
+# Beyond these a time in milliseconds does not fit into microseconds: producers send what they like.
+TIME_MS_MIN, TIME_MS_MAX = -(2**63) // 1000 + 1, 2**63 // 1000 - 1
+
+Column = Callable[[pa.RecordBatch], pa.Array]
+
+
+class Columns:
+    """Makes the batches of one partition."""
+
+    def __init__(self, schema: pa.Schema, place: TopicPartition) -> None:
+        self._schema = schema
+        self._make = [self._maker(field, place) for field in schema]
+
+    def build(self, table: pa.RecordBatch) -> pa.RecordBatch:
+        arrays = [make(table) for make in self._make]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _maker(self, field: pa.Field, place: TopicPartition) -> Column:
+        match field.name:
+            case "topic":
+                return _cut(repeated_text(place.topic, ROWS_MAX))
+            case "partition":
+                return _cut(pa.repeat(pa.scalar(place.partition, pa.int32()), ROWS_MAX))
+            case "timestamp":
+                return lambda table: to_microseconds(table.column("timestamp"))
+            case "timestampType":
+                return lambda table: table.column("timestamp_type")
+            case "headers":
+                return lambda table: headers_or_null(table.column("headers"), field.type)
+        return lambda table: table.column(field.name)
+
+
+def _cut(column: pa.Array) -> Column:
+    return lambda table: column.slice(0, table.num_rows)
+
+
+def repeated_text(text: str, rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(text, pa.string()), rows)
+
+
+def to_microseconds(times: pa.Array) -> pa.Array:
+    """Times in milliseconds; those out of range become the nearest that Spark can hold."""
+    try:
+        return times.cast(MICROSECONDS)
+    except pa.ArrowInvalid:
+        numbers = times.cast(pa.int64())
+        kept = pc.min_element_wise(pc.max_element_wise(numbers, TIME_MS_MIN), TIME_MS_MAX)
+        return kept.cast(times.type).cast(MICROSECONDS)
+
+
+def headers_or_null(headers: pa.Array, wanted: pa.DataType) -> pa.Array:
+    """A record without headers has null there, as with Spark's `kafka` format."""
+    has_none = pc.equal(pc.list_value_length(headers), 0)
+    if not pc.any(has_none).as_py():
+        return headers if headers.type.equals(wanted) else headers.cast(wanted)
+    lists = pa.ListArray.from_arrays(headers.offsets, headers.values, mask=has_none)
+    return lists.cast(wanted)

@@ -1,0 +1,53 @@
+"""How much of what is waiting goes into the next micro-batch. Pure functions.
+
+Promises  while anything is waiting, a limit lets at least one offset through, however many
+          partitions share it: a query that stops at what is there (AvailableNow) would never end
+          otherwise. The sum stays within the limit, but for shares below 1, which are rounded up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ottla.base.ids import TopicPartition
+
+Offsets = Mapping[TopicPartition, int]
+
+
+def waiting(starts: Offsets, ends: Offsets) -> int:
+    """Offsets between the two; a partition whose end lies before its start has none."""
+    return sum(max(0, end - starts[place]) for place, end in ends.items())
+
+
+def share_out(limit: int, starts: Offsets, ends: Offsets) -> dict[TopicPartition, int]:
+    """Ends that are nearer, in proportion to what each partition has waiting."""
+    total = waiting(starts, ends)
+    if total <= limit:
+        return dict(ends)
+    nearer = {}
+    for place, end in ends.items():
+        start = starts[place]
+        size = max(0, end - start)
+        share = max(1, limit * size // total)  # whole numbers: offsets exceed a float's precision
+        nearer[place] = min(start + share, end) if size else end
+    return nearer
+
+
+@dataclass(frozen=True)
+class Holding:
+    """minOffsetsPerTrigger: wait for more, but not for longer than maxTriggerDelay."""
+
+    min_offsets: int
+    max_delay_ms: int
+
+    def must_wait(self, offsets_waiting: int, since_last_batch_ms: float | None) -> bool:
+        """`since_last_batch_ms` is None before the first batch, which is never held back."""
+        if since_last_batch_ms is None or since_last_batch_ms >= self.max_delay_ms:
+            return False
+        return offsets_waiting < self.min_offsets
+
+
+def not_beyond(ends: Offsets, target: Offsets) -> dict[TopicPartition, int]:
+    """The ends, stopped at a target; partitions that are newer than the target are left out."""
+    return {place: min(end, target[place]) for place, end in ends.items() if place in target}

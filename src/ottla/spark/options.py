@@ -1,0 +1,302 @@
+"""The options of a query that reads, declared once: name, type, check, explanation.
+
+Owns      the table of options, which are those of Spark's `kafka` format and a few of our own, and
+          how a query's texts become `SourceOptions`.
+Promises  names in any case; a name nobody knows is refused together with the nearest known one.
+Leaves    what must hold between options to `option_checks.py`, `kafka.*` to `kafka_options.py`.
+"""
+
+# ruff: noqa: RUF009 (`option` makes a field, which is what dataclasses want there)
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ottla.base.ids import TopicPartition
+from ottla.config.checks import anything, at_least, no_blanks, one_of, one_of_any_case
+from ottla.config.kinds import BOOLEAN, INT, LIST, LONG, STRING, optional
+from ottla.config.options import MIB, MINUTE_MS, InvalidOption, Option, option
+from ottla.spark.durations import DURATION
+from ottla.spark.positions import (
+    ASSIGNMENT,
+    POSITION,
+    TIMESTAMP,
+    TIMESTAMPS,
+    AtTimestamp,
+    AtTimestamps,
+    Position,
+)
+
+KAFKA_PREFIX = "kafka."
+
+
+@dataclass(frozen=True)
+class TopicOptions:
+    """Which partitions are read: exactly one of the three."""
+
+    subscribe: tuple[str, ...] | None = option(
+        "subscribe", None, optional(LIST), no_blanks, "Topics to read, separated by commas."
+    )
+    subscribe_pattern: str | None = option(
+        "subscribePattern",
+        None,
+        optional(STRING),
+        anything,
+        "A regular expression; topics in whose names it is found are read, new ones included.",
+    )
+    assign: tuple[TopicPartition, ...] | None = option(
+        "assign", None, ASSIGNMENT, anything, 'Partitions to read, as {"topic":[0,1]}.'
+    )
+
+
+@dataclass(frozen=True)
+class PositionOptions:
+    """Where a batch begins and ends, and where a new stream begins."""
+
+    starting_offsets: Position | None = option(
+        "startingOffsets",
+        None,
+        POSITION,
+        anything,
+        "earliest, latest, or JSON with an offset for every partition (-2 earliest, -1 latest). "
+        "Default: earliest in batches, latest in streams.",
+    )
+    ending_offsets: Position | None = option(
+        "endingOffsets",
+        None,
+        POSITION,
+        anything,
+        "The same for the end of a batch; it is not included. Default: latest.",
+    )
+    starting_timestamp: AtTimestamp | None = option(
+        "startingTimestamp",
+        None,
+        TIMESTAMP,
+        anything,
+        "Begin at the first record of each partition that is at least this young (ms since 1970). "
+        "Goes before startingOffsetsByTimestamp and startingOffsets.",
+    )
+    ending_timestamp: AtTimestamp | None = option(
+        "endingTimestamp",
+        None,
+        TIMESTAMP,
+        anything,
+        "End before the first record of each partition that is at least this young.",
+    )
+    starting_offsets_by_timestamp: AtTimestamps | None = option(
+        "startingOffsetsByTimestamp",
+        None,
+        TIMESTAMPS,
+        anything,
+        'A time for every partition, as {"topic":{"0":1700000000000}}.',
+    )
+    ending_offsets_by_timestamp: AtTimestamps | None = option(
+        "endingOffsetsByTimestamp", None, TIMESTAMPS, anything, "The same for the end of a batch."
+    )
+    starting_offsets_by_timestamp_strategy: str = option(
+        "startingOffsetsByTimestampStrategy",
+        "error",
+        STRING,
+        one_of("error", "latest"),
+        "What to do where no record is young enough for the start: error, or begin at the end.",
+    )
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """How much comes at a time, and in how many pieces."""
+
+    max_offsets_per_trigger: int | None = option(
+        "maxOffsetsPerTrigger",
+        None,
+        optional(LONG),
+        at_least(1),
+        "At most so many offsets in a micro-batch, shared out by what each partition has waiting.",
+    )
+    min_offsets_per_trigger: int | None = option(
+        "minOffsetsPerTrigger",
+        None,
+        optional(LONG),
+        at_least(1),
+        "Wait until so many offsets are there, or maxTriggerDelay has passed.",
+    )
+    max_trigger_delay_ms: int = option(
+        "maxTriggerDelay",
+        15 * MINUTE_MS,
+        DURATION,
+        at_least(0),
+        "How long minOffsetsPerTrigger may hold back what is there, such as 30s or 15m.",
+    )
+    min_partitions: int | None = option(
+        "minPartitions",
+        None,
+        optional(INT),
+        at_least(1),
+        "Read with at least so many tasks: the larger partitions are split.",
+    )
+    max_records_per_partition: int | None = option(
+        "maxRecordsPerPartition",
+        None,
+        optional(LONG),
+        at_least(1),
+        "A task reads at most so many offsets: larger ranges are split.",
+    )
+    preserve_order: bool = option(
+        "preserveOrder",
+        False,
+        BOOLEAN,
+        anything,
+        "Ours. Batches split partitions of more than a million offsets, so that more tasks can "
+        "read; true keeps each partition in one task and so in order. Streams split only where "
+        "minPartitions or maxRecordsPerPartition asks for it.",
+    )
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """What becomes of the records."""
+
+    include_headers: bool = option(
+        "includeHeaders", False, BOOLEAN, anything, "Add the column headers."
+    )
+    fail_on_data_loss: bool = option(
+        "failOnDataLoss",
+        True,
+        BOOLEAN,
+        anything,
+        "Fail where records are gone that were to be read; false warns and goes on.",
+    )
+    value_format: str | None = option(
+        "valueFormat",
+        None,
+        optional(STRING),
+        one_of_any_case("json", "avro"),
+        "Ours. Decode values inside the source: the column value becomes a struct.",
+    )
+    value_schema: str | None = option(
+        "valueSchema",
+        None,
+        optional(STRING),
+        anything,
+        "Ours. What values look like: for json a Spark schema such as `id bigint, name string`, "
+        "for avro the writer's schema as JSON.",
+    )
+    batch_bytes_max: int = option(
+        "maxDecompressedBatchBytes",
+        128 * MIB,
+        LONG,
+        at_least(1),
+        "Ours. A record batch that unpacks to more is refused: it bounds the memory of a task.",
+    )
+
+
+@dataclass(frozen=True)
+class ProgressOptions:
+    """What others see of the query."""
+
+    group_id_prefix: str | None = option(
+        "groupIdPrefix",
+        None,
+        optional(STRING),
+        anything,
+        "Begins the name of the group in which a stream's progress is kept, where kafka.group.id "
+        "names none. Default: spark-ottla.",
+    )
+    commit_offsets: bool = option(
+        "commitOffsets",
+        True,
+        BOOLEAN,
+        anything,
+        "Ours. Streams commit their progress to that group, so that lag tools see them. It is "
+        "never read back: the checkpoint decides where a stream goes on.",
+    )
+
+
+@dataclass(frozen=True)
+class PatienceOptions:
+    """Accepted because jobs have them; our client waits as kafka.default.api.timeout.ms says."""
+
+    poll_timeout_ms: int | None = option(
+        "kafkaConsumer.pollTimeoutMs",
+        None,
+        optional(LONG),
+        at_least(0),
+        "How long a task waits for a broker's answer; as kafka.default.api.timeout.ms.",
+    )
+    fetch_offset_retries: int | None = option(
+        "fetchOffset.numRetries",
+        None,
+        optional(INT),
+        at_least(0),
+        "Without effect: offsets are asked for until kafka.default.api.timeout.ms has passed.",
+    )
+    fetch_offset_retry_interval_ms: int | None = option(
+        "fetchOffset.retryIntervalMs",
+        None,
+        optional(LONG),
+        at_least(0),
+        "Without effect: see kafka.retry.backoff.ms.",
+    )
+
+
+@dataclass(frozen=True)
+class SourceOptions(
+    PatienceOptions, ProgressOptions, RecordOptions, SizeOptions, PositionOptions, TopicOptions
+):
+    """Everything but `kafka.*`. Bases are listed last part first: fields come out in order."""
+
+
+def _declared() -> dict[str, tuple[str, Option[Any]]]:
+    fields = dataclasses.fields(SourceOptions)
+    return {
+        field.metadata["option"].name.lower(): (field.name, field.metadata["option"])
+        for field in fields
+    }
+
+
+SOURCE_OPTIONS = _declared()  # name in lower case: attribute, declaration
+
+
+def parse_options(texts: Mapping[str, str]) -> SourceOptions:
+    """InvalidOption names the option that is unknown or has an impossible value."""
+    values = {}
+    for name, text in texts.items():
+        if name.lower().startswith(KAFKA_PREFIX):
+            continue
+        if name.lower() not in SOURCE_OPTIONS:
+            raise InvalidOption(unknown_option(name))
+        attribute, declared = SOURCE_OPTIONS[name.lower()]
+        values[attribute] = _parse(declared, text)
+    return SourceOptions(**values)
+
+
+def _parse(declared: Option[Any], text: str) -> Any:
+    try:
+        return declared.parse(text)
+    except InvalidOption as error:
+        reason = str(error)
+        if declared.name in reason:
+            raise
+        raise InvalidOption(f"Option {declared.name}: {reason}") from None
+
+
+# Options of the sink, of other sources, and of what people look for here.
+ELSEWHERE = {
+    "path": "the format ottla has no path: name topics with subscribe, subscribePattern or assign",
+    "topic": "topic is an option for writing: to read, use subscribe",
+    "checkpointlocation": "checkpointLocation belongs to writeStream, not to readStream",
+}
+
+
+def unknown_option(name: str) -> str:
+    if (hint := ELSEWHERE.get(name.lower())) is not None:
+        return f"Option {name}: {hint}."
+    known = [declared.name for _, declared in SOURCE_OPTIONS.values()]
+    lowered = {each.lower(): each for each in [*known, "kafka.bootstrap.servers"]}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1)
+    advice = f" Did you mean {lowered[near[0]]}?" if near else f" Known are: {', '.join(known)}."
+    return f"Option {name} is not known to the format ottla.{advice}"

@@ -1,0 +1,93 @@
+"""A stream's progress, told to a consumer group, so that every lag tool sees the query.
+
+Owns      the name of the group and what was last committed to it.
+Promises  never moves back, and never stops a query: what fails is a warning, and is tried again
+          some time later. It is never read to decide where a query goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.errors import ClientError
+from ottla.spark.options import SourceOptions
+from ottla.spark.query import Query
+
+log = logging.getLogger("ottla.spark")
+
+DEFAULT_PREFIX = "spark-ottla"
+NAME_CHARACTERS_MAX = 200
+PATIENCE_MS = 5_000  # a query must not wait longer than this for its own bookkeeping
+PAUSE_S = 30.0  # after a failure
+
+
+def group_name(group_id: str | None, options: SourceOptions) -> str:
+    """kafka.group.id, or a name that is the same at every start and says what is read."""
+    if group_id is not None:
+        return group_id
+    prefix = DEFAULT_PREFIX if options.group_id_prefix is None else options.group_id_prefix
+    name = f"{prefix}-{_what_is_read(options)}"
+    if len(name) <= NAME_CHARACTERS_MAX:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
+    return f"{name[:NAME_CHARACTERS_MAX]}-{digest}"
+
+
+def _what_is_read(options: SourceOptions) -> str:
+    if options.assign is not None:
+        return ",".join(sorted(map(str, options.assign)))
+    if options.subscribe is not None:
+        return ",".join(sorted(options.subscribe))
+    return options.subscribe_pattern or ""
+
+
+def moved_forward(
+    reached: Mapping[TopicPartition, int], committed: Mapping[TopicPartition, int]
+) -> dict[TopicPartition, int]:
+    """What there is to commit."""
+    return {place: at for place, at in reached.items() if at > committed.get(place, -1)}
+
+
+class Progress:
+    def __init__(self, query: Query) -> None:
+        settings = query.kafka.settings
+        patience_ms = min(settings.default_api_timeout_ms, PATIENCE_MS)
+        self.group = group_name(query.kafka.group_id, query.options)
+        self._is_on = query.options.commit_offsets
+        self._cluster = Cluster(replace(settings, default_api_timeout_ms=patience_ms))
+        self._committed: dict[TopicPartition, int] = {}
+        self._asked: set[TopicPartition] = set()
+        self._not_before_s = 0.0
+
+    def report(self, reached: Mapping[TopicPartition, int]) -> None:
+        """Everything before these offsets is done."""
+        if not self._is_on or time.monotonic() < self._not_before_s:
+            return
+        from ottla.client.groups import commit_offsets
+
+        try:
+            self._ask(reached)
+            if forward := moved_forward(reached, self._committed):
+                commit_offsets(self._cluster, self.group, forward)
+                self._committed |= forward
+        except ClientError as error:
+            self._not_before_s = time.monotonic() + PAUSE_S
+            log.warning("progress was not committed to group %s: %s", self.group, error)
+
+    def _ask(self, reached: Mapping[TopicPartition, int]) -> None:
+        """What the group has from an earlier run, once for each partition."""
+        from ottla.client.groups import committed_offsets
+
+        if unknown := [place for place in reached if place not in self._asked]:
+            found = committed_offsets(self._cluster, self.group, unknown)
+            self._committed |= {place: each.offset for place, each in found.items()}
+            self._asked.update(unknown)
+
+    def close(self) -> None:
+        self._cluster.close()

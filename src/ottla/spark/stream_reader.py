@@ -1,0 +1,234 @@
+"""`spark.readStream`: the driver's side of a streaming query.
+
+Owns      a query's place between micro-batches: the ends of the next one, the target of
+          AvailableNow, the connection with which the cluster is asked.
+Promises  what Spark may do twice (asking for the start, planning a batch again) gives the same
+          answer; while anything is waiting, the next batch is not empty; an end is never behind
+          its start unless records were lost and failOnDataLoss is false.
+Leaves    the decisions to `stream_planning.py` and `limits.py`, reading to `task_reader.py`,
+          progress that others can see to `progress.py`.
+
+Spark keeps one of these for a query, in a process of its own, and calls it from one thread. The
+tasks have copies that never open a connection of this kind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    ReadMinRows,
+    SupportsTriggerAvailableNow,
+)
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.spark.filters import Bounds
+from ottla.spark.limits import Holding, not_beyond, share_out, waiting
+from ottla.spark.offsets import StreamOffsets, offsets_from_json
+from ottla.spark.option_checks import starting_position
+from ottla.spark.positions import Latest
+from ottla.spark.progress import Progress
+from ottla.spark.query import Query
+from ottla.spark.resolving import Logs, Offsets, report_loss, resolve_start
+from ottla.spark.splitting import plan_tasks
+from ottla.spark.stream_planning import (
+    batch_start,
+    compare,
+    ids_as_text,
+    losses,
+    moved_back,
+    ranges_of,
+    told_moved_back,
+)
+from ottla.spark.task_reader import TaskPlan, TaskRange, read_task
+from ottla.spark.topics import FoundTopics, find_topics
+
+RETRIES, RETRY_INTERVAL_MS = 3, 1000
+
+
+class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type: ignore[misc]
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self._cluster: Cluster | None = None
+        self._progress: Progress | None = None
+        self._initial: StreamOffsets | None = None
+        self._target: dict[TopicPartition, int] | None = None  # of AvailableNow
+        self._last_ends: Mapping[TopicPartition, int] = {}
+        self._last_batch_s: float | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"query": self.query}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        StreamReader.__init__(self, state["query"])
+
+    # Offsets
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Resolved once: Spark asks twice, and both answers must be the same `latest`."""
+        if self._initial is None:
+            topics = find_topics(self._connected, self.query.options)
+            topics.demand_all()
+            position = starting_position(self.query.options, Latest())
+            starts = resolve_start(self._logs, position, topics.partitions, self.query.options)
+            self._initial = StreamOffsets(starts, ids_as_text(topics.topic_ids))
+        return self._initial.to_json()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        options = self.query.options
+        if options.max_offsets_per_trigger is not None:
+            return ReadMaxRows(options.max_offsets_per_trigger)
+        if options.min_offsets_per_trigger is not None:
+            return ReadMinRows(options.min_offsets_per_trigger)
+        return ReadAllAvailable()
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        topics = find_topics(self._connected, self.query.options)
+        self._target = self._logs.latest(topics.partitions)
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        """The end of the next batch; `start` itself if there is nothing to read.
+
+        Spark calls this after every batch, the last one included: what lies before `start` is done.
+        """
+        reached = offsets_from_json(start)
+        self._report_progress(reached)
+        topics = find_topics(self._connected, self.query.options)
+        starts = self._starts_of(reached, topics)
+        latest = self._ends_of(starts)
+        self._last_ends = latest
+        ends = self._limited(starts, latest, limit)
+        is_first = reached.began_at is None and reached == self._initial
+        end = StreamOffsets(
+            ends,
+            ids_as_text(topics.topic_ids, {place.topic for place in ends}),
+            reached.offsets if is_first else None,
+        )
+        if end.is_same_place(reached) and not is_first:
+            return start
+        self._last_batch_s = time.monotonic()
+        return end.to_json()
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
+        """The ends of the logs as last seen, for the query's progress reports."""
+        return StreamOffsets(self._last_ends).to_json() if self._last_ends else None
+
+    def _starts_of(self, reached: StreamOffsets, topics: FoundTopics) -> Offsets:
+        """Where each partition of now goes on; what is lost on the way is reported."""
+        change = compare(reached, topics.partitions, ids_as_text(topics.topic_ids))
+        for told in losses(change):
+            report_loss(told, self.query.options.fail_on_data_loss)
+        if self._target is not None and change.anew:
+            self._target |= self._logs.latest(change.anew)
+        beginnings = self._logs.earliest([*change.new, *change.anew])
+        return {place: reached.offsets[place] for place in change.kept} | beginnings
+
+    def _ends_of(self, starts: Offsets) -> Offsets:
+        """The ends of the logs. Those that went back are asked for again: after a change of
+        leaders that passes, and what stays is a loss."""
+        options = self.query.options
+        retries = RETRIES if options.fetch_offset_retries is None else options.fetch_offset_retries
+        interval_ms = options.fetch_offset_retry_interval_ms
+        ends = self._logs.latest(list(starts))
+        while (back := moved_back(starts, ends)) and retries:
+            time.sleep((RETRY_INTERVAL_MS if interval_ms is None else interval_ms) / 1000)
+            ends = ends | self._logs.latest(back)
+            retries -= 1
+        if back:
+            report_loss(told_moved_back(back, starts, ends), options.fail_on_data_loss)
+        return ends
+
+    def _limited(self, starts: Offsets, latest: Offsets, limit: ReadLimit) -> Offsets:
+        ends = latest
+        if self._target is not None:
+            ends = self._up_to_target(starts, latest, self._target)
+        known = {place: starts[place] for place in ends}
+        if not isinstance(limit, ReadAllAvailable) and self._must_wait(known, ends):
+            return known
+        if isinstance(limit, ReadMaxRows):
+            return share_out(limit.max_rows, known, ends)
+        return ends
+
+    @staticmethod
+    def _up_to_target(starts: Offsets, latest: Offsets, target: Offsets) -> Offsets:
+        """Partitions newer than the target wait for the next run. A start behind the target is
+        that of a query that began at the end, just now."""
+        ends = not_beyond(latest, target)
+        return {place: max(end, min(starts[place], latest[place])) for place, end in ends.items()}
+
+    def _must_wait(self, starts: Offsets, ends: Offsets) -> bool:
+        least = self.query.options.min_offsets_per_trigger
+        if least is None or self._target is not None:
+            return False
+        since = self._last_batch_s
+        since_ms = None if since is None else (time.monotonic() - since) * 1000
+        holding = Holding(least, self.query.options.max_trigger_delay_ms)
+        return holding.must_wait(waiting(starts, ends), since_ms)
+
+    # Batches
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        if start == end:
+            return []
+        first, last = offsets_from_json(start), offsets_from_json(end)
+        begin = batch_start(first, last)
+        unknown = [place for place, offset in begin.offsets.items() if offset is None]
+        beginnings = self._logs.earliest(unknown)
+        self._report_late(beginnings, begin.new)
+        starts = {
+            place: beginnings[place] if offset is None else offset
+            for place, offset in begin.offsets.items()
+        }
+        tasks = plan_tasks(
+            ranges_of(starts, last),
+            min_partitions=self.query.options.min_partitions,
+            max_records_per_partition=self.query.options.max_records_per_partition,
+        )
+        return [TaskRange(each) for each in tasks]
+
+    def _report_late(self, beginnings: Offsets, new: Sequence[TopicPartition]) -> None:
+        for place in new:
+            if beginnings[place] > 0:
+                report_loss(
+                    f"{place} is new to the query, but its log begins at {beginnings[place]}: "
+                    "records before that were deleted.",
+                    self.query.options.fail_on_data_loss,
+                )
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return read_task(TaskPlan.of(self.query, Bounds()), partition)
+
+    # Progress, and the end
+
+    def commit(self, end: dict[str, Any]) -> None:
+        self._report_progress(offsets_from_json(end))
+
+    def stop(self) -> None:
+        if self._progress is not None:
+            self._progress.close()
+        if self._cluster is not None:
+            self._cluster.close()
+        self._progress = self._cluster = None
+
+    def _report_progress(self, reached: StreamOffsets) -> None:
+        if self._progress is None:
+            self._progress = Progress(self.query)
+        self._progress.report(reached.offsets)
+
+    @property
+    def _connected(self) -> Cluster:
+        if self._cluster is None:
+            self._cluster = Cluster(self.query.kafka.settings)
+        return self._cluster
+
+    @property
+    def _logs(self) -> Logs:
+        return Logs(self._connected)
