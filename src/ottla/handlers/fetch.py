@@ -302,8 +302,15 @@ class Fetching:
         )
         has_records = len(answer.records or NOTHING) > 0
         has_more = has_records or answer.error_code != 0 or answer.diverging_epoch is not None
-        self.session.looked_at(found.wanted.key, has_more=has_more)
+        is_left_over = not has_more and self.has_readable(found)
+        self.session.looked_at(found.wanted.key, has_more=has_more, is_left_over=is_left_over)
         return self.is_full or is_news or has_more
+
+    def has_readable(self, found: Found) -> bool:
+        """Whether the log goes on where the reader stands: others had filled the answer."""
+        answer = found.answer
+        end = answer.last_stable_offset if self.is_committed else answer.high_watermark
+        return found.wanted.fetch_offset < end
 
     def add_leader_hints(self, response: FetchResponse) -> None:
         """Tell who leads instead, which saves the client a Metadata request (KIP-951)."""

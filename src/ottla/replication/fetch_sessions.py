@@ -145,8 +145,11 @@ class FetchSession:
     def to_look_at(self) -> Iterator[WantedPartition]:
         return (self.partitions[key] for key in list(self.marked))
 
-    def looked_at(self, key: FetchKey, *, has_more: bool) -> None:
-        """Unmark a partition without more to tell; one with more goes behind the others."""
+    def looked_at(self, key: FetchKey, *, has_more: bool, is_left_over: bool = False) -> None:
+        """Unmark a partition without more to tell; one with more goes behind the others, and one
+        that was left over for want of room keeps its place: its turn comes next."""
+        if is_left_over:
+            return
         self.marked.pop(key, None)
         if has_more:
             self.marked[key] = None
