@@ -7,13 +7,14 @@ Promises  errors that time or new metadata can cure are tried again, with back-o
           bootstrap.servers.
 Leaves    what is asked to `offsets.py`, `groups.py`, `transactions.py` and so on; reading and
           writing records, which have connections of their own, to `fetching.py`, `producing.py`.
-Threads   one per Cluster. `open_connection` may be called from any.
+Threads   one per Cluster; what `connector` returns may be called in any.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -145,17 +146,22 @@ class Cluster:
 
     def open_connection(self, broker_id: int) -> Connection:
         """A connection of the caller's own, to be closed by it."""
-        address = self.topology.brokers.get(broker_id)
-        if address is None:
-            raise Unreachable({f"broker {broker_id}": "not among the cluster's live brokers"})
-        return open_connection(address, self.settings, self._open_transport)
+        return self.connector(broker_id)()
+
+    def connector(self, broker_id: int) -> Callable[[], Connection]:
+        """Opens a connection to where the broker lives now; may be called from any thread."""
+        address = self._address_of(broker_id)
+        return partial(open_connection, address, self.settings, self._open_transport)
 
     def connection_to(self, broker_id: int) -> Connection:
         """The shared connection to a broker."""
+        return self._connection_at(self._address_of(broker_id))
+
+    def _address_of(self, broker_id: int) -> Address:
         address = self.topology.brokers.get(broker_id)
         if address is None:
             raise Unreachable({f"broker {broker_id}": "not among the cluster's live brokers"})
-        return self._connection_at(address)
+        return address
 
     def _connection_at(self, address: Address) -> Connection:
         connection = self._connections.get(address)

@@ -1,0 +1,45 @@
+"""Which batches of a fetch answer belong to aborted transactions. Pure.
+
+A read_committed answer ends at the last stable offset and lists the aborted transactions that reach
+into it: the producer, and where its transaction begins. Such a transaction ends at the producer's
+next marker, so one walk over the headers tells all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ottla.protocol.records.batch import BatchHeader, Buffer, iterate_headers
+
+
+class AbortedTransaction(NamedTuple):
+    producer_id: int
+    first_offset: int
+
+
+def aborted_batches(data: Buffer, aborted: Iterable[AbortedTransaction]) -> frozenset[int]:
+    """The base offsets of all batches that were written by an aborted transaction."""
+    starts = sorted(aborted, key=lambda each: each.first_offset, reverse=True)
+    open_producers: set[int] = set()
+    found = set()
+    for _, header in iterate_headers(data):
+        while starts and starts[-1].first_offset <= header.last_offset:
+            open_producers.add(starts.pop().producer_id)
+        if header.is_control:
+            open_producers.discard(header.producer_id)
+        elif header.is_transactional and header.producer_id in open_producers:
+            found.add(header.base_offset)
+    return frozenset(found)
+
+
+def wanted_batches(
+    data: Buffer, aborted: Iterable[AbortedTransaction]
+) -> Callable[[BatchHeader], bool]:
+    """The test that `read_arrow` takes: data that was not aborted, in any order of asking."""
+    left_out = aborted_batches(data, aborted) if aborted else frozenset[int]()
+
+    def is_wanted(header: BatchHeader) -> bool:
+        return not header.is_control and header.base_offset not in left_out
+
+    return is_wanted

@@ -1,0 +1,328 @@
+"""A conversation of Fetch requests with one broker: what to ask next, what an answer means.
+
+Owns      positions in partitions, and what the broker's fetch session remembers of them.
+Promises  a position moves only past whole batches that are handed out, or over a gap that the
+          broker has shown to be empty; so nothing is left out and nothing comes twice.
+Leaves    sockets and threads to `fetch_stream.py`, troubles to `fetching.py`. Pure.
+
+With a fetch session (KIP-227) a request names only the partitions that changed. A single partition
+changes every time: it goes without, and takes no slot of the broker's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from struct import Struct
+from typing import NamedTuple
+
+from ottla.base.ids import TopicPartition
+from ottla.client.aborted import AbortedTransaction, wanted_batches
+from ottla.client.errors import code_of
+from ottla.client.settings import Address
+from ottla.client.topology import Leader
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
+from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
+from ottla.protocol.records.batch import (
+    HEADER_BYTES,
+    LENGTH_PREFIX_BYTES,
+    MAGIC,
+    BatchHeader,
+    read_header,
+)
+
+TOPIC_IDS_FROM = 13
+NO_SESSION_EPOCH = -1
+FIRST_EPOCH = 0
+EPOCH_MAX = 2**31 - 1
+EMPTY_ANSWERS_MAX = 2  # so many in a row, below an end that is there, show a gap
+
+_BASE_LENGTH_MAGIC = Struct(">qi4xB").unpack_from
+
+
+@dataclass(frozen=True)
+class FetchedRecords:
+    """Whole batches of one partition, in the buffer they were received into.
+
+    The first batch may begin before `start_offset` and the last may end behind `end_offset`:
+    `read_arrow` takes both limits, and `is_wanted` for what aborted transactions left behind.
+    """
+
+    partition: TopicPartition
+    data: memoryview
+    start_offset: int
+    end_offset: int
+    aborted_transactions: tuple[AbortedTransaction, ...] = ()
+    high_watermark: int = -1
+    last_stable_offset: int = -1
+    log_start_offset: int = -1
+
+    @cached_property
+    def is_wanted(self) -> Callable[[BatchHeader], bool]:
+        return wanted_batches(self.data, self.aborted_transactions)
+
+
+@dataclass
+class Position:
+    """How far the reading of one partition has come."""
+
+    partition: TopicPartition
+    topic_id: bytes
+    offset: int
+    end_offset: int | None  # None: goes on forever
+    leader_epoch: int = -1
+    empty_answers: int = 0
+
+    @property
+    def is_done(self) -> bool:
+        return self.end_offset is not None and self.offset >= self.end_offset
+
+
+class Trouble(NamedTuple):
+    """A partition that this broker does not serve, and who does if it said so."""
+
+    position: Position
+    code: ErrorCode
+    leader: Leader
+    endpoints: dict[int, Address]
+
+
+@dataclass
+class Digest:
+    """What came of one answer. After a session error the next request names
+    every partition again."""
+
+    records: list[FetchedRecords] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+    done: list[Position] = field(default_factory=list)
+    session_error: ErrorCode = ErrorCode.NONE
+    waiting: str = ""  # for what, if for something
+
+
+@dataclass(frozen=True)
+class FetchLimits:
+    max_bytes: int
+    partition_max_bytes: int
+    max_wait_ms: int
+    min_bytes: int
+    isolation_number: int
+
+
+class Asked(NamedTuple):
+    """What the broker's session remembers of a partition."""
+
+    offset: int
+    leader_epoch: int
+
+
+class FetchSession:
+    def __init__(self, limits: FetchLimits, version: int) -> None:
+        self.positions: dict[TopicPartition, Position] = {}
+        self.version = version
+        self._limits = limits
+        self._session_id = 0
+        self._epoch = FIRST_EPOCH
+        self._asked: dict[TopicPartition, tuple[bytes, Asked]] = {}
+
+    @property
+    def has_slot(self) -> bool:
+        """Whether the broker keeps a session that is worth giving back."""
+        return self._session_id != 0
+
+    # Asking
+
+    def next_request(self) -> FetchRequest:
+        asked = {
+            at: (each.topic_id, Asked(each.offset, each.leader_epoch))
+            for at, each in self.positions.items()
+        }
+        if not self.has_slot:
+            epoch = FIRST_EPOCH if len(asked) > 1 else NO_SESSION_EPOCH
+            self._asked = asked
+            return self._request(epoch, asked, {})
+        changed = {at: each for at, each in asked.items() if self._asked.get(at) != each}
+        forgotten = {
+            at: each
+            for at, each in self._asked.items()
+            if at not in asked or each[0] != asked[at][0]
+        }
+        self._asked = asked
+        return self._request(self._epoch, changed, forgotten)
+
+    def closing_request(self) -> FetchRequest:
+        """Gives the broker's slot back."""
+        return FetchRequest(session_id=self._session_id, session_epoch=NO_SESSION_EPOCH)
+
+    def _request(
+        self,
+        epoch: int,
+        asked: dict[TopicPartition, tuple[bytes, Asked]],
+        forgotten: dict[TopicPartition, tuple[bytes, Asked]],
+    ) -> FetchRequest:
+        limits = self._limits
+        topics: dict[tuple[str, bytes], list[FetchPartition]] = {}
+        for at, (topic_id, (offset, leader_epoch)) in asked.items():
+            topics.setdefault((at.topic, topic_id), []).append(
+                FetchPartition(
+                    at.partition,
+                    leader_epoch,
+                    offset,
+                    partition_max_bytes=limits.partition_max_bytes,
+                )  # fmt: skip
+            )
+        gone: dict[tuple[str, bytes], list[int]] = {}
+        for at, (topic_id, _) in forgotten.items():
+            gone.setdefault((at.topic, topic_id), []).append(at.partition)
+        return FetchRequest(
+            max_wait_ms=limits.max_wait_ms,
+            min_bytes=limits.min_bytes,
+            max_bytes=limits.max_bytes,
+            isolation_level=limits.isolation_number,
+            session_id=self._session_id,
+            session_epoch=epoch,
+            topics=[FetchTopic(*topic, parts) for topic, parts in topics.items()],
+            forgotten_topics_data=[ForgottenTopic(*topic, parts) for topic, parts in gone.items()],
+        )
+
+    # Answers
+
+    def digest(self, answer: FetchResponse) -> Digest:
+        """Move the positions; finished and troubled partitions leave the session."""
+        digest = Digest(session_error=code_of(answer.error_code))
+        if digest.session_error != ErrorCode.NONE:
+            self.reset()
+            return digest
+        self._note_session(answer.session_id)
+        endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
+        is_idle = not answer.throttle_time_ms and not any(
+            part.records for topic in answer.responses for part in topic.partitions
+        )
+        for position, part in self._parts(answer):
+            self._digest_part(position, part, endpoints, digest)
+        if is_idle:
+            self._note_gaps(answer, digest)
+        for position in [*(each.position for each in digest.troubles), *digest.done]:
+            del self.positions[position.partition]
+        self._rotate(digest)
+        return digest
+
+    def reset(self) -> None:
+        """Begin a new session: the next request names every partition."""
+        self._session_id, self._epoch, self._asked = 0, FIRST_EPOCH, {}
+
+    def _note_session(self, session_id: int) -> None:
+        if session_id and session_id == self._session_id:
+            self._epoch = 1 if self._epoch == EPOCH_MAX else self._epoch + 1
+        else:
+            self._session_id, self._epoch = session_id, 1
+
+    def _parts(self, answer: FetchResponse) -> Iterator[tuple[Position, PartitionData]]:
+        names = {each.topic_id: at.topic for at, each in self.positions.items()}
+        for topic in answer.responses:
+            by_id = self.version >= TOPIC_IDS_FROM
+            name = names.get(bytes(topic.topic_id)) if by_id else topic.topic
+            for part in topic.partitions:
+                position = self.positions.get(TopicPartition(name or "", part.partition_index))
+                if position is not None:
+                    yield position, part
+
+    def _digest_part(
+        self,
+        position: Position,
+        part: PartitionData,
+        endpoints: dict[int, Address],
+        digest: Digest,
+    ) -> None:
+        code = code_of(part.error_code)
+        if code != ErrorCode.NONE:
+            hint = part.current_leader
+            leader = Leader(hint.leader_id, hint.leader_epoch) if hint else Leader(-1, -1)
+            digest.troubles.append(Trouble(position, code, leader, endpoints))
+            return
+        if not part.records:
+            return
+        data, end_offset = whole_batches(part.records, position)
+        digest.records.append(_fetched(position, part, data, end_offset))
+        position.offset, position.empty_answers = end_offset, 0
+        if position.is_done:
+            digest.done.append(position)
+
+    def _note_gaps(self, answer: FetchResponse, digest: Digest) -> None:
+        """An answer without a single record, although the log reaches as far as we want to read:
+        what lies between was compacted away."""
+        for position, part in self._parts(answer):
+            if part.error_code or position.end_offset is None:
+                continue
+            readable = (
+                part.last_stable_offset if self._limits.isolation_number else part.high_watermark
+            )
+            is_gap = readable >= position.end_offset
+            position.empty_answers = position.empty_answers + 1 if is_gap else 0
+            if not is_gap:
+                digest.waiting = (
+                    f"{position.partition}: offset {position.offset} of the range up to "
+                    f"{position.end_offset} cannot be read yet, the log ends at {readable}"
+                )
+            if position.empty_answers >= EMPTY_ANSWERS_MAX:
+                position.offset = position.end_offset
+                digest.done.append(position)
+
+    def _rotate(self, digest: Digest) -> None:
+        """Who was served goes to the end of the line, so that everybody's turn comes."""
+        for records in digest.records:
+            position = self.positions.pop(records.partition, None)
+            if position is not None:
+                self.positions[records.partition] = position
+
+
+def _fetched(
+    position: Position, part: PartitionData, data: memoryview, end_offset: int
+) -> FetchedRecords:
+    aborted = tuple(
+        AbortedTransaction(each.producer_id, each.first_offset)
+        for each in part.aborted_transactions or ()
+    )
+    return FetchedRecords(
+        position.partition,
+        data,
+        position.offset,
+        end_offset,
+        aborted,
+        part.high_watermark,
+        part.last_stable_offset,
+        part.log_start_offset,
+    )
+
+
+def whole_batches(data: memoryview, position: Position) -> tuple[memoryview, int]:
+    """The whole batches that begin before the end of the range, and the offset behind them."""
+    at, last, size = 0, -1, len(data)
+    end_offset = position.end_offset
+    while size - at >= HEADER_BYTES:
+        base_offset, length, magic = _BASE_LENGTH_MAGIC(data, at)
+        if length < HEADER_BYTES - LENGTH_PREFIX_BYTES or magic != MAGIC:
+            raise MalformedMessage(
+                f"{position.partition} from offset {position.offset}: no batch at byte {at} "
+                f"(length {length}, magic {magic})"
+            )
+        if at + LENGTH_PREFIX_BYTES + length > size:
+            break
+        if end_offset is not None and base_offset >= end_offset:
+            return data[:at], end_offset
+        last = at
+        at += LENGTH_PREFIX_BYTES + length
+    next_offset = read_header(data, last).next_offset if last >= 0 else -1
+    if next_offset <= position.offset:
+        raise MalformedMessage(
+            f"{position.partition}: asked from offset {position.offset} on, got {size} bytes that "
+            f"end before offset {next_offset}"
+        )
+    return data[:at], next_offset if end_offset is None else min(next_offset, end_offset)
