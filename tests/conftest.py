@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.apache_kafka import ApacheKafka
+from tests.support.kafka_jars import OLDER_VERSION
 from tests.support.oracle import Oracle
 from tests.support.requirements import VARIABLE, judge, required_names
 
@@ -45,6 +46,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | 
 def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
     """A JVM with Apache Kafka's classes that answers questions. For tests marked `java`."""
     with Oracle(tmp_path_factory.mktemp("oracle") / "oracle.log") as oracle:
+        yield oracle
+
+
+@pytest.fixture(scope="session")
+def older_oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
+    """A JVM with the clients and tools of an older Kafka. For tests marked `java`."""
+    with Oracle(tmp_path_factory.mktemp("oracle") / "oracle.log", OLDER_VERSION) as oracle:
         yield oracle
 
 

@@ -111,6 +111,25 @@ class JavaClients:
         )
         return [None if found is None else (found[0], found[1]) for found in answer]
 
+    def read_at(self, topic: str, offsets: Sequence[int], partition: int = 0) -> list[int]:
+        """One consumer seeks each of the offsets in turn; where the next record was."""
+        found: list[int] = self._ask(
+            "client.read_at", topic=topic, partition=partition, offsets=list(offsets)
+        )
+        return found
+
+    def position_after_reset(self, topic: str, start: int, reset: str, partition: int = 0) -> int:
+        """Where a consumer goes on that began at an offset which is not there."""
+        answer = self._ask(
+            "client.position_after_reset",
+            topic=topic,
+            partition=partition,
+            start=start,
+            configs={"auto.offset.reset": reset},
+        )
+        position: int = answer["position"]
+        return position
+
     def _ask(self, operation: str, **arguments: Json) -> Json:
         return self._oracle.ask(operation, bootstrap=self._bootstrap, **arguments)
 

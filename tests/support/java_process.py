@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from tests.support.kafka_jars import class_path
+from tests.support.kafka_jars import KAFKA_VERSION, class_path
 
 # A short life with little to do: the quick compiler and the simplest collector start soonest.
 OPTIONS = (
@@ -41,12 +41,15 @@ class JavaProcess:
         log_path: Path,
         heap_mb: int = 256,
         log_level: str = "warn",
+        version: str = KAFKA_VERSION,
     ) -> None:
         options = (*OPTIONS, f"-Xmx{heap_mb}m", LOG_LEVEL.format(log_level))
+        # Codecs unpack their native parts there, and a killed process leaves them behind.
+        options = (*options, f"-Djava.io.tmpdir={log_path.parent}")
         self.log_path = log_path
         with log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                ["java", *options, "-cp", class_path(), main_class, *arguments],
+                ["java", *options, "-cp", class_path(version), main_class, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

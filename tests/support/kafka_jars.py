@@ -1,5 +1,8 @@
 """Apache Kafka's jars and our small Java programs beside them, fetched and compiled once.
 
+Two releases are there: the newest, with all programs, and the last one that still knew ZooKeeper,
+with those that drive clients and tools.
+
 Owns      `.cache/apache-kafka-<version>/`: the pom, `libs/`, and one folder of classes for each
           state of `tests/support/java/`.
 Promises  several processes may ask at once: one does the work, the others wait for it. A folder
@@ -19,15 +22,13 @@ from functools import cache
 from pathlib import Path
 
 KAFKA_VERSION = "4.3.1"
+OLDER_VERSION = "3.9.2"
 ROOT = Path(__file__).parents[2]
-CACHE = ROOT / ".cache" / f"apache-kafka-{KAFKA_VERSION}"
 JAVA_SOURCES = Path(__file__).parent / "java"
 
-ARTIFACTS = (
-    ("org.apache.kafka", "kafka_2.13", KAFKA_VERSION),
-    ("org.apache.kafka", "kafka-tools", KAFKA_VERSION),
-    ("org.slf4j", "slf4j-simple", "1.7.36"),
-)
+# What compiles with the older release too; the others look inside the newest one.
+CLIENT_SOURCES = ("Oracle", "HeadersJson", "ClientsOracle", "GroupsOracle", "ToolsOracle")
+
 _DEPENDENCY = """\
     <dependency>
       <groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>
@@ -51,46 +52,61 @@ class BuildFailed(Exception):
 
 
 @cache
-def class_path() -> str:
+def class_path(version: str = KAFKA_VERSION) -> str:
     """What to give `java -cp`: our programs first, then all of Kafka."""
-    return f"{helper_classes()}{os.pathsep}{kafka_libs()}/*"
+    return f"{helper_classes(version)}{os.pathsep}{kafka_libs(version)}/*"
 
 
-def kafka_libs() -> Path:
+def kafka_libs(version: str = KAFKA_VERSION) -> Path:
     """The folder with Kafka's jars, fetched with Maven where it is not there yet."""
-    libs = CACHE / "libs"
-    with _locked(CACHE / "libs.lock"):
+    libs = _folder_of(version) / "libs"
+    with _locked(libs.with_name("libs.lock")):
         if not libs.is_dir():
-            _fetch(libs)
+            _fetch(version, libs)
     return libs
 
 
-def helper_classes() -> Path:
+def helper_classes(version: str = KAFKA_VERSION) -> Path:
     """The compiled Java programs of the tests, for exactly the sources that are there now."""
-    sources = sorted(JAVA_SOURCES.rglob("*.java"))
-    classes = CACHE / f"classes-{_fingerprint(sources)}"
-    libs = kafka_libs()
-    with _locked(CACHE / "classes.lock"):
+    sources = _sources_for(version)
+    classes = _folder_of(version) / f"classes-{_fingerprint(sources)}"
+    libs = kafka_libs(version)
+    with _locked(classes.with_name("classes.lock")):
         if not classes.is_dir():
             _compile(sources, libs, classes)
     return classes
 
 
-def pom_text() -> str:
-    return _POM.format("".join(_DEPENDENCY.format(*artifact) for artifact in ARTIFACTS))
+def pom_text(version: str) -> str:
+    artifacts = (
+        ("org.apache.kafka", "kafka_2.13", version),
+        ("org.apache.kafka", "kafka-tools", version),
+        ("org.slf4j", "slf4j-simple", "1.7.36"),
+    )
+    return _POM.format("".join(_DEPENDENCY.format(*artifact) for artifact in artifacts))
 
 
-def _fetch(libs: Path) -> None:
+def _folder_of(version: str) -> Path:
+    return ROOT / ".cache" / f"apache-kafka-{version}"
+
+
+def _sources_for(version: str) -> list[Path]:
+    if version == KAFKA_VERSION:
+        return sorted(JAVA_SOURCES.rglob("*.java"))
+    return [JAVA_SOURCES / f"{name}.java" for name in CLIENT_SOURCES]
+
+
+def _fetch(version: str, libs: Path) -> None:
     partial = _empty_directory(libs.with_name("libs.partial"))
-    pom = CACHE / "pom.xml"
-    pom.write_text(pom_text())
+    pom = libs.with_name("pom.xml")
+    pom.write_text(pom_text(version))
     goal = ["dependency:copy-dependencies", f"-DoutputDirectory={partial}"]
     _run(["mvn", "--quiet", "--batch-mode", "--file", str(pom), *goal])
     partial.rename(libs)
 
 
 def _compile(sources: list[Path], libs: Path, classes: Path) -> None:
-    partial = _empty_directory(CACHE / "classes.partial")
+    partial = _empty_directory(classes.with_name("classes.partial"))
     options = ["-Xlint:deprecation,rawtypes,unchecked", "-Werror", "--release", "17"]
     places = ["-d", str(partial), "-cp", f"{libs}/*"]
     _run(["javac", *options, *places, *map(str, sources)])

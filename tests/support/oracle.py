@@ -12,13 +12,16 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from tests.support.java_process import JavaProcess
+from tests.support.kafka_jars import KAFKA_VERSION
 
+CLIENT_PARTS = ("ClientsOracle", "GroupsOracle", "ToolsOracle")
+PARTS = ("MessageOracle", "RecordsOracle", "FilesOracle", *CLIENT_PARTS)
 Json = Any  # what json.loads gives: the answers' shapes are told where they are asked for
 
 
@@ -36,8 +39,12 @@ class OracleDied(Exception):
 
 
 class Oracle:
-    def __init__(self, log_path: Path) -> None:
-        self._process = JavaProcess("interop.Oracle", log_path=log_path)
+    """Of the older release only clients and tools can be asked."""
+
+    def __init__(self, log_path: Path, version: str = KAFKA_VERSION) -> None:
+        self.version = version
+        parts = PARTS if version == KAFKA_VERSION else CLIENT_PARTS
+        self._process = JavaProcess("interop.Oracle", parts, log_path=log_path, version=version)
 
     def ask(self, operation: str, **arguments: Json) -> Json:
         """The answer to one question; raises Refused where Kafka threw."""
@@ -73,6 +80,10 @@ class Oracle:
             return Refused(**answer["error"])
         return answer["ok"]
 
+    def kill(self) -> None:
+        """End the JVM and all clients in it as a crash would."""
+        self._process.kill()
+
     def close(self) -> None:
         self._process.close()
 
@@ -102,3 +113,6 @@ def values_or_raise(answers: Iterable[Json | Refused]) -> Iterator[Json]:
         if isinstance(answer, Refused):
             raise answer
         yield answer
+
+
+OracleOf = Callable[[str], Oracle]  # by the name of a release

@@ -6,17 +6,20 @@ from collections.abc import Sequence
 
 import pytest
 
-LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, JAVA = "confluent-kafka", "kafka-python", "aiokafka", "java"
-NAMES = (LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, JAVA)
+LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA = "confluent-kafka", "kafka-python", "aiokafka"
+JAVA, JAVA_3_9 = "java", "java-3.9"  # the newest release, and the last of the one before it
+JAVAS = (JAVA, JAVA_3_9)
+NAMES = (LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, *JAVAS)
 
 
 def cases(*names: str, values: Sequence[object] | None = None) -> object:
     """One case of a test, which needs Java if one of these clients does."""
-    marks = [pytest.mark.java] if JAVA in names else []
+    marks = [pytest.mark.java] if set(names) & set(JAVAS) else []
     return pytest.param(*(values or names), marks=marks, id="-to-".join(names))
 
 
 EVERY_CLIENT = [cases(name) for name in NAMES]
+EVERY_JAVA = [cases(name) for name in JAVAS]
 EVERY_PAIR = [cases(writer, reader) for writer in NAMES for reader in NAMES]
 # Each sends to the next: everybody writes once, and everybody reads once.
 RING = [cases(writer, reader) for writer, reader in zip(NAMES, NAMES[1:] + NAMES[:1], strict=True)]

@@ -6,20 +6,28 @@ makes its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
+from tests.compatibility.clients.clients import AIOKAFKA, JAVA, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.foreign.aio_kafka import AioKafka
 from tests.compatibility.clients.foreign.client import ForeignClient
 from tests.compatibility.clients.foreign.java import Java
 from tests.compatibility.clients.foreign.kafka_python import KafkaPython
 from tests.compatibility.clients.foreign.librdkafka import Librdkafka
+from tests.compatibility.clients.group_readers import Reader
+from tests.compatibility.clients.reading_groups import Group
 from tests.support.java_clients import JavaClients
-from tests.support.oracle import Oracle
+from tests.support.oracle import Oracle, OracleOf
 
 from ottla.testing.broker import RunningBroker
 
 ClientOf = Callable[[str, str], ForeignClient]
+PYTHONS: Mapping[str, Callable[[str], ForeignClient]] = {
+    LIBRDKAFKA: Librdkafka,
+    KAFKA_PYTHON: KafkaPython,
+    AIOKAFKA: AioKafka,
+}
 
 
 @pytest.fixture(scope="session")
@@ -31,19 +39,24 @@ def broker() -> Iterator[RunningBroker]:
 
 
 @pytest.fixture(scope="session")
-def client_of(request: pytest.FixtureRequest) -> ClientOf:
+def oracle_of(request: pytest.FixtureRequest) -> OracleOf:
+    """The JVM with this release of Kafka's clients, by its name among the clients."""
+
+    def find(name: str) -> Oracle:
+        oracle: Oracle = request.getfixturevalue("oracle" if name == JAVA else "older_oracle")
+        return oracle
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def client_of(oracle_of: OracleOf) -> ClientOf:
     """The client by this name, for the broker at this address."""
 
     def make(name: str, bootstrap: str) -> ForeignClient:
-        match name:
-            case "confluent-kafka":
-                return Librdkafka(bootstrap)
-            case "kafka-python":
-                return KafkaPython(bootstrap)
-            case "aiokafka":
-                return AioKafka(bootstrap)
-        oracle: Oracle = request.getfixturevalue("oracle")
-        return Java(JavaClients(oracle, bootstrap))
+        if name in PYTHONS:
+            return PYTHONS[name](bootstrap)
+        return Java(JavaClients(oracle_of(name), bootstrap))
 
     return make
 
@@ -52,3 +65,35 @@ def client_of(request: pytest.FixtureRequest) -> ClientOf:
 def topic(request: pytest.FixtureRequest) -> str:
     """A name that no other test uses."""
     return "".join(each if each.isalnum() else "-" for each in request.node.name)[:200].lower()
+
+
+# Groups
+
+
+@pytest.fixture(scope="module")
+def group_broker() -> Iterator[RunningBroker]:
+    """Its groups come to rest soon."""
+    settings = {
+        "group.consumer.heartbeat.interval.ms": "500",
+        "group.consumer.min.heartbeat.interval.ms": "100",
+        "group.consumer.assignment.interval.ms": "100",
+    }
+    with RunningBroker(config=settings) as running:
+        yield running
+        assert "Traceback" not in running.log, running.log[-20_000:]
+
+
+@pytest.fixture
+def readers() -> Iterator[list[Reader]]:
+    """Whoever reads, ended with the test."""
+    found: list[Reader] = []
+    yield found
+    for reader in found:
+        reader.leave()
+
+
+@pytest.fixture
+def group(
+    group_broker: RunningBroker, topic: str, readers: list[Reader], oracle_of: OracleOf
+) -> Group:
+    return Group(group_broker.bootstrap_servers, topic, readers, oracle_of)

@@ -1,4 +1,4 @@
-"""Consumers of several libraries in one group, each in a thread of its own.
+"""Consumers of several libraries in groups, each in a thread of its own.
 
 A reader notes every record it was given and which partitions it has; tests look at that until it is
 as it should be.
@@ -9,20 +9,36 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
 
 import kafka
 from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Consumer, KafkaError
+from tests.compatibility.clients.clients import AIOKAFKA, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.foreign.librdkafka import QUIET
+from tests.support.oracle import Oracle, from_base64
 
 PATIENCE_S = 60.0
 
 
-class Reader(threading.Thread):
+class Reader(Protocol):
     """Reads until it is told to leave. What it has read is committed when it does."""
 
+    @property
+    def records(self) -> list[bytes]: ...
+
+    @property
+    def partitions(self) -> frozenset[int]: ...
+
+    @property
+    def failure(self) -> BaseException | None:
+        """What has ended it."""
+
+    def leave(self) -> None: ...
+
+
+class ThreadedReader(threading.Thread):
     def __init__(self, bootstrap: str, group: str, topic: str, **settings: Any) -> None:
         super().__init__(daemon=True)
         self.bootstrap, self.group, self.topic = bootstrap, group, topic
@@ -54,7 +70,7 @@ class Reader(threading.Thread):
             raise self.failure
 
 
-class LibrdkafkaReader(Reader):
+class LibrdkafkaReader(ThreadedReader):
     def read(self) -> None:
         consumer = Consumer(
             {
@@ -79,7 +95,7 @@ class LibrdkafkaReader(Reader):
         consumer.close()
 
 
-class KafkaPythonReader(Reader):
+class KafkaPythonReader(ThreadedReader):
     def read(self) -> None:
         consumer = kafka.KafkaConsumer(
             self.topic,
@@ -97,7 +113,7 @@ class KafkaPythonReader(Reader):
         consumer.close()
 
 
-class AioKafkaReader(Reader):
+class AioKafkaReader(ThreadedReader):
     def read(self) -> None:
         asyncio.run(self._read())
 
@@ -118,6 +134,58 @@ class AioKafkaReader(Reader):
                 self.partitions = frozenset(each.partition for each in consumer.assignment())
         finally:
             await consumer.stop()
+
+
+READERS: Mapping[str, type[ThreadedReader]] = {
+    LIBRDKAFKA: LibrdkafkaReader,
+    KAFKA_PYTHON: KafkaPythonReader,
+    AIOKAFKA: AioKafkaReader,
+}
+
+
+class JavaReader:
+    """Reads in a thread of the oracle's JVM; every look at it asks there."""
+
+    def __init__(
+        self, oracle: Oracle, bootstrap: str, group: str, topic: str, **settings: Any
+    ) -> None:
+        self._oracle = oracle
+        self._member = f"{group}-{id(self)}"
+        self._records: list[bytes] = []
+        self._partitions: frozenset[int] = frozenset()
+        self.failure: BaseException | None = None
+        defaults = {"group.id": group, "auto.offset.reset": "earliest", "metadata.max.age.ms": 1000}
+        configs = {name: str(value) for name, value in {**defaults, **settings}.items()}
+        self._ask("group.join", bootstrap=bootstrap, topic=topic, configs=configs)
+        self._has_left = False
+
+    @property
+    def records(self) -> list[bytes]:
+        self._look()
+        return self._records
+
+    @property
+    def partitions(self) -> frozenset[int]:
+        self._look()
+        return self._partitions
+
+    def leave(self) -> None:
+        self._look("group.leave")
+        self._has_left = True
+        if self.failure is not None:
+            raise self.failure
+
+    def _look(self, operation: str = "group.look") -> None:
+        if self._has_left:
+            return
+        seen = self._ask(operation)
+        self._records += [from_base64(each) or b"" for each in seen["records"]]
+        self._partitions = frozenset(seen["partitions"])
+        if seen["failure"] is not None:
+            self.failure = AssertionError(seen["failure"])
+
+    def _ask(self, operation: str, **arguments: Any) -> Any:
+        return self._oracle.ask(operation, member=self._member, **arguments)
 
 
 def wait_until(is_so: Callable[[], bool], readers: Iterable[Reader] = ()) -> None:

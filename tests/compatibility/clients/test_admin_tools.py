@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.compatibility.clients.clients import EVERY_JAVA
 from tests.compatibility.clients.cluster import Cluster
 from tests.compatibility.clients.foreign.client import How, Record
 from tests.compatibility.clients.topics import create_topic
 from tests.support.java_clients import Printed, run_tool
-from tests.support.oracle import Oracle
+from tests.support.oracle import OracleOf
 
 from ottla.testing.broker import RunningBroker
 
@@ -21,9 +22,10 @@ CONFIGS = "kafka.admin.ConfigCommand"
 REASSIGN = "reassign.ReassignPartitionsCommand"
 
 
-@pytest.fixture(scope="module")
-def on(broker: RunningBroker, oracle: Oracle) -> Cluster:
-    return Cluster(broker.bootstrap_servers, oracle)
+@pytest.fixture(scope="module", params=EVERY_JAVA)
+def on(request: pytest.FixtureRequest, broker: RunningBroker, oracle_of: OracleOf) -> Cluster:
+    """With the tools of both releases: the older ones send older requests."""
+    return Cluster(broker.bootstrap_servers, oracle_of(request.param))
 
 
 @pytest.fixture

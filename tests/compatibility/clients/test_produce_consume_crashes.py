@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
-from tests.compatibility.clients.clients import EVERY_CLIENT, NAMES
+from tests.compatibility.clients.clients import (
+    AIOKAFKA,
+    EVERY_CLIENT,
+    JAVAS,
+    KAFKA_PYTHON,
+    LIBRDKAFKA,
+    NAMES,
+)
 from tests.compatibility.clients.conftest import ClientOf
 from tests.compatibility.clients.foreign import librdkafka
 from tests.compatibility.clients.foreign.client import PATIENCE_S, How, Record
 from tests.compatibility.clients.topics import create_topic
+from tests.support.apache_kafka import free_ports
+from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
 
@@ -21,7 +32,7 @@ pytestmark = pytest.mark.xdist_group("crashes")
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[RunningBroker]:
     """A broker that these tests may kill; it is running again when the next one begins."""
-    with RunningBroker() as running:
+    with RunningBroker(port=free_ports(1)[0]) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]
 
@@ -73,6 +84,34 @@ def test_a_producer_goes_on_through_kills(
     stored = client_of("kafka-python", mortal.bootstrap_servers).consume(topic, total)
     assert [each.record.value for each in stored] == [b"%d" % each for each in range(total)]
     assert {each.record.value: each.offset for each in stored} == acknowledged
+
+
+# Small batches and no double sending, in each client's own words.
+STEADY: Mapping[str, Mapping[str, Any]] = {
+    LIBRDKAFKA: {"enable.idempotence": True, "batch.num.messages": 5},
+    KAFKA_PYTHON: {"enable_idempotence": True, "batch_size": 100},
+    AIOKAFKA: {"enable_idempotence": True, "max_batch_size": 100},
+    **{each: {"enable.idempotence": "true", "batch.size": "100"} for each in JAVAS},
+}
+
+
+@pytest.mark.parametrize("name", EVERY_CLIENT)
+def test_every_client_sends_again_what_was_under_way(
+    mortal: RunningBroker, client_of: ClientOf, topic: str, name: str
+) -> None:
+    create_topic(mortal.bootstrap_servers, topic)
+    client = client_of(name, mortal.bootstrap_servers)
+    sent = [Record(b"%d" % each) for each in range(3000)]
+    with ThreadPoolExecutor(1) as writer:
+        offsets = writer.submit(client.produce, topic, sent, How(extra=STEADY[name]))
+        reader = client_of(LIBRDKAFKA, mortal.bootstrap_servers)
+        wait_until(lambda: offsets.done() or reader.bounds(topic)[1] > 100, "it has begun")
+        mortal.kill()
+        mortal.start()
+        assert offsets.result() == list(range(3000))
+    stored = reader.consume(topic, 3000)
+    assert [each.record.value for each in stored] == [each.value for each in sent]
+    assert reader.bounds(topic) == (0, 3000)
 
 
 def test_a_reader_goes_on_through_kills(

@@ -12,7 +12,7 @@ import pytest
 from tests.compatibility.clients.clients import (
     AIOKAFKA,
     EVERY_CLIENT,
-    JAVA,
+    JAVAS,
     KAFKA_PYTHON,
     LIBRDKAFKA,
     RING,
@@ -31,7 +31,10 @@ UNBOUNDED: dict[str, dict[str, Any]] = {
     LIBRDKAFKA: {"message.max.bytes": 100 * MIB},
     KAFKA_PYTHON: {"max_request_size": 100 * MIB},
     AIOKAFKA: {"max_request_size": 100 * MIB},
-    JAVA: {"max.request.size": str(100 * MIB), "buffer.memory": str(100 * MIB)},
+    **{
+        each: {"max.request.size": str(100 * MIB), "buffer.memory": str(100 * MIB)}
+        for each in JAVAS
+    },
 }
 
 
@@ -39,7 +42,7 @@ TOO_LARGE: dict[str, Any] = {
     LIBRDKAFKA: confluent_kafka.KafkaException,
     KAFKA_PYTHON: kafka.errors.MessageSizeTooLargeError,
     AIOKAFKA: aiokafka.errors.MessageSizeTooLargeError,
-    JAVA: Refused,
+    **dict.fromkeys(JAVAS, Refused),
 }
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, KafkaError, Producer, TopicPartition
 from kafka import TopicPartition as KafkaPythonPartition
-from tests.compatibility.clients.clients import EVERY_CLIENT, KAFKA_PYTHON, LIBRDKAFKA, RING
+from tests.compatibility.clients.clients import EVERY_CLIENT, LIBRDKAFKA, RING
 from tests.compatibility.clients.conftest import ClientOf
 from tests.compatibility.clients.foreign import kafka_python, librdkafka
 from tests.compatibility.clients.foreign.client import PATIENCE_S, How, Record
-from tests.compatibility.clients.foreign.kafka_python import as_record
 from tests.compatibility.clients.topics import create_topic, delete_records
-from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
 
@@ -110,45 +108,36 @@ def test_one_consumer_reads_a_hundred_partitions(broker: RunningBroker, topic: s
         assert (late.partition, late.offset) == (42, 3)
 
 
-def test_librdkafka_resets_to_either_end(
+@pytest.mark.parametrize("name", EVERY_CLIENT)
+def test_a_reader_goes_back_and_forth(
+    broker: RunningBroker, client_of: ClientOf, topic: str, name: str
+) -> None:
+    client = client_of(name, broker.bootstrap_servers)
+    for first in range(0, 30, 10):
+        client.produce(topic, numbered(10, first))
+    offsets = [7, 0, 29, 11, 10, 9]
+    assert client.read_at(topic, offsets) == offsets
+
+
+@pytest.mark.parametrize("name", EVERY_CLIENT)
+def test_a_reader_that_is_out_of_range_goes_on_at_either_end(
+    broker: RunningBroker, client_of: ClientOf, topic: str, name: str
+) -> None:
+    client = client_of(name, broker.bootstrap_servers)
+    client.produce(topic, numbered(10))
+    assert delete_records(broker.bootstrap_servers, topic, before=3) == 3
+    assert client.position_after_reset(topic, "earliest") == 3
+    assert client.position_after_reset(topic, "latest") == 10
+
+
+def test_librdkafka_goes_to_the_ends_by_name(
     broker: RunningBroker, client_of: ClientOf, topic: str
 ) -> None:
     client_of(LIBRDKAFKA, broker.bootstrap_servers).produce(topic, numbered(10))
-    for reset, expected in (("earliest", 0), ("latest", 10)):
-        settings = {"auto.offset.reset": reset}
-        with librdkafka.consumer(broker.bootstrap_servers, **settings) as reader:
-            reader.assign([TopicPartition(topic, 0, 999)])  # beyond the end: out of range
-            if reset == "latest":
-                wait_for_position(reader, topic)
-                client_of(KAFKA_PYTHON, broker.bootstrap_servers).produce(topic, numbered(1, 10))
-            (message,) = librdkafka.read(reader, 1)
-            assert message.offset() == expected
-    with librdkafka.consumer(broker.bootstrap_servers) as reader:
+    with librdkafka.consumer(broker.bootstrap_servers, **{"enable.partition.eof": True}) as reader:
         reader.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
         assert librdkafka.read(reader, 1)[0].offset() == 0
-        reader.seek(TopicPartition(topic, 0, 7))
-        assert librdkafka.read(reader, 1)[0].offset() == 7
         reader.seek(TopicPartition(topic, 0, OFFSET_END))
-
-
-def wait_for_position(reader: Consumer, topic: str) -> None:
-    """Until it has heard that its offset is out of range, and asked for the end."""
-
-    def has_reset() -> bool:
-        assert not reader.consume(1, 0.05)
-        known = reader.get_watermark_offsets(TopicPartition(topic, 0), cached=True)
-        return bool(known[1] == 10)
-
-    wait_until(has_reset, "the consumer has found the end")
-
-
-def test_kafka_python_resets_to_the_beginning(
-    broker: RunningBroker, client_of: ClientOf, topic: str
-) -> None:
-    client_of(KAFKA_PYTHON, broker.bootstrap_servers).produce(topic, numbered(10))
-    settings = {"auto_offset_reset": "earliest"}
-    with kafka_python.consumer(broker.bootstrap_servers, **settings) as reader:
-        where = KafkaPythonPartition(topic, 0)
-        reader.assign([where])
-        reader.seek(where, 999)
-        assert as_record(kafka_python.read(reader, 1)[0]) == numbered(1)[0]
+        end = reader.poll(PATIENCE_S)
+        assert end is not None
+        assert (end.error().code(), end.offset()) == (KafkaError._PARTITION_EOF, 10)

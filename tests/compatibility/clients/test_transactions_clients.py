@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
+from aiokafka.errors import KafkaError as AioKafkaError
 from confluent_kafka import Consumer, KafkaError, KafkaException
+from kafka.errors import KafkaError as KafkaPythonError
+from tests.compatibility.clients.clients import (
+    AIOKAFKA,
+    EVERY_CLIENT,
+    EVERY_JAVA,
+    KAFKA_PYTHON,
+    LIBRDKAFKA,
+)
 from tests.compatibility.clients.transactions_clients import (
     PATIENCE_S,
     AioKafka,
@@ -18,19 +27,19 @@ from tests.compatibility.clients.transactions_clients import (
 )
 from tests.support.apache_kafka import free_ports
 from tests.support.java_clients import BEGIN, COMMIT, JavaClients, send
-from tests.support.oracle import Oracle, Refused
+from tests.support.oracle import OracleOf, Refused
 from tests.support.raw_client import RawClient
 
 from ottla.testing.broker import RunningBroker
 
-CLIENTS = [
-    "confluent-kafka",
-    "kafka-python",
-    "aiokafka",
-    pytest.param("java", marks=pytest.mark.java),
-]
 SETTINGS = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
 OpenClient = Callable[[str], TransactionalClient]
+ClientAt = Callable[[str, str], TransactionalClient]
+PYTHONS: Mapping[str, ClientAt] = {
+    LIBRDKAFKA: Librdkafka,
+    KAFKA_PYTHON: KafkaPython,
+    AIOKAFKA: AioKafka,
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,18 +49,17 @@ def own_broker() -> Iterator[RunningBroker]:
         assert "Traceback" not in running.log, running.log[-20_000:]
 
 
-@pytest.fixture(params=CLIENTS)
-def open_client(request: pytest.FixtureRequest, own_broker: RunningBroker) -> OpenClient:
-    bootstrap = own_broker.bootstrap_servers
-    match request.param:
-        case "confluent-kafka":
-            return lambda name: Librdkafka(bootstrap, name)
-        case "kafka-python":
-            return lambda name: KafkaPython(bootstrap, name)
-        case "aiokafka":
-            return lambda name: AioKafka(bootstrap, name)
-    oracle: Oracle = request.getfixturevalue("oracle")
-    return lambda name: Java(JavaClients(oracle, bootstrap), name)
+@pytest.fixture(params=EVERY_CLIENT)
+def client_at(request: pytest.FixtureRequest, oracle_of: OracleOf) -> ClientAt:
+    """A client of the kind that the test is about, by address and transactional id."""
+    if request.param in PYTHONS:
+        return PYTHONS[request.param]
+    return lambda bootstrap, name: Java(JavaClients(oracle_of(request.param), bootstrap), name)
+
+
+@pytest.fixture
+def open_client(client_at: ClientAt, own_broker: RunningBroker) -> OpenClient:
+    return lambda name: client_at(own_broker.bootstrap_servers, name)
 
 
 def create_topic(broker: RunningBroker, name: str) -> None:
@@ -110,12 +118,12 @@ def test_confluent_kafka_is_fenced_by_a_second_producer(
     assert committed_offset(bootstrap, topic, f"group-{topic}") == 2
 
 
-@pytest.mark.java
+@pytest.mark.parametrize("release", EVERY_JAVA)
 def test_the_java_client_is_fenced_by_a_second_producer(
-    oracle: Oracle, own_broker: RunningBroker, topic: str
+    oracle_of: OracleOf, own_broker: RunningBroker, topic: str, release: str
 ) -> None:
     create_topic(own_broker, topic)
-    clients = JavaClients(oracle, own_broker.bootstrap_servers)
+    clients = JavaClients(oracle_of(release), own_broker.bootstrap_servers)
     configs = {"transactional.id": topic}
     clients.produce(f"{topic}-1", [BEGIN, send(topic, b"lost")], configs)
     clients.produce(f"{topic}-2", [BEGIN, send(topic, b"kept"), COMMIT], configs)
@@ -138,6 +146,42 @@ def test_a_transaction_goes_on_after_the_broker_was_restarted(topic: str) -> Non
         values = read_values(broker.bootstrap_servers, topic, is_committed=True)
         assert values == [b"before", b"after"]
         assert committed_offset(broker.bootstrap_servers, topic, "group") == 7
+
+
+# What clients raise when they have lost touch; the rest would be a bug of the test.
+LOST: tuple[type[Exception], ...] = (
+    AioKafkaError, KafkaPythonError, KafkaException, Refused, TimeoutError,
+)  # fmt: skip
+
+
+def test_a_transaction_is_whole_or_gone_though_the_broker_is_killed_in_it(
+    client_at: ClientAt, topic: str
+) -> None:
+    with RunningBroker(config=SETTINGS, port=free_ports(1)[0]) as broker:
+        bootstrap = broker.bootstrap_servers
+        create_topic(broker, topic)
+        client = client_at(bootstrap, topic)
+        client.transact(topic, [b"1", b"2"], "group", 2, is_commit=True)
+        expected = [b"1", b"2"]
+        for number, is_commit in ((3, True), (5, False), (7, True)):
+            values = [b"%d" % number, b"%d" % (number + 1)]
+            try:
+                client.transact(
+                    topic, values, "group", number + 1, is_commit=is_commit,
+                    meanwhile=lambda: kill_and_start(broker),
+                )  # fmt: skip
+                has_ended = True
+            except LOST:
+                client.close()
+                client = client_at(bootstrap, topic)  # which ends what the old one left
+                has_ended = committed_offset(bootstrap, topic, "group") == number + 1
+            if is_commit and has_ended:
+                expected += values
+        client.transact(topic, [b"last"], "group", 100, is_commit=True)
+        client.close()
+        assert read_values(bootstrap, topic, is_committed=True) == [*expected, b"last"]
+        assert committed_offset(bootstrap, topic, "group") == 100
+        assert "Traceback" not in broker.log
 
 
 COPIED = 400

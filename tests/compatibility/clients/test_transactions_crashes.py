@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from tests.compatibility.clients.clients import JAVA, JAVA_3_9
 from tests.compatibility.clients.transactions_crashes import (
     GROUP,
     ID,
@@ -34,7 +35,7 @@ from tests.support.java_clients import (
     offsets_in_transaction,
     send,
 )
-from tests.support.oracle import Oracle, Refused
+from tests.support.oracle import OracleOf, Refused
 from tests.support.raw_client import RawClient
 
 from ottla.base.fault_points import FaultPoint
@@ -124,8 +125,9 @@ def test_a_classic_producer_survives_the_brokers_death(point: FaultPoint) -> Non
         check(mortal.bootstrap, outcomes)
 
 
-class BumpingClient:
-    """Kafka's Java client: leaders and the group enlist for it, every transaction has an epoch."""
+class JavaClient:
+    """Kafka's Java client. For the newest one leaders and the group enlist, and every transaction
+    has an epoch; the older one enlists partitions and the group itself."""
 
     def __init__(self, clients: JavaClients, name: str) -> None:
         self.clients = clients
@@ -212,13 +214,22 @@ def test_what_a_dead_producer_left_is_finished_without_it(
         check(mortal.bootstrap, {planned: outcome})
 
 
+JAVA_CASES = [(JAVA, point) for point in IMPLICIT]
+JAVA_CASES += [(JAVA_3_9, point) for point in FaultPoint]
+
+
 @pytest.mark.java
-@pytest.mark.parametrize("point", IMPLICIT, ids=lambda point: point.value)
-def test_a_producer_of_version_2_survives_the_brokers_death(
-    point: FaultPoint, oracle: Oracle
+@pytest.mark.parametrize(
+    ("release", "point"),
+    JAVA_CASES,
+    ids=[f"{release}-{point.value}" for release, point in JAVA_CASES],
+)
+def test_kafkas_own_producer_survives_the_brokers_death(
+    release: str, point: FaultPoint, oracle_of: OracleOf
 ) -> None:
     with MortalBroker(point) as mortal:
-        client = BumpingClient(JavaClients(oracle, mortal.bootstrap), f"crash-{point.value}")
+        clients = JavaClients(oracle_of(release), mortal.bootstrap)
+        client = JavaClient(clients, f"crash-{point.value}")
         outcomes = {planned: client.run(planned) for planned in PLAN}
         mortal.wait_revived()
         client.close()

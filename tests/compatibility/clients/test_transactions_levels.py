@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.compatibility.clients.clients import JAVA, JAVA_3_9
 from tests.compatibility.clients.transactions_clients import Java, Librdkafka, read_values
 from tests.compatibility.clients.transactions_world import Begun, World
 from tests.support.java_clients import JavaClients
-from tests.support.oracle import Oracle
+from tests.support.oracle import OracleOf
 from tests.support.raw_client import RawClient
 
 from ottla.coordinators.records import decode_record
@@ -86,9 +87,11 @@ def test_a_transaction_may_begin_on_one_level_and_end_on_another() -> None:
 
 
 @pytest.mark.java
-@pytest.mark.parametrize("level", [0, 2])
-def test_the_java_client_bumps_its_epoch_only_where_the_cluster_agreed_to_it(
-    level: int, oracle: Oracle
+@pytest.mark.parametrize(
+    ("release", "level", "epoch"), [(JAVA, 0, 0), (JAVA, 2, 3), (JAVA_3_9, 2, 0)]
+)
+def test_the_java_client_bumps_its_epoch_only_where_it_and_the_cluster_agreed_to_it(
+    release: str, level: int, epoch: int, oracle_of: OracleOf
 ) -> None:
     with RunningBroker(config=SETTINGS) as broker:
         bootstrap = broker.bootstrap_servers
@@ -96,13 +99,13 @@ def test_the_java_client_bumps_its_epoch_only_where_the_cluster_agreed_to_it(
             agree_on(broker, level)
         with RawClient(bootstrap) as client:
             client.create_topic("t")
-            java = Java(JavaClients(oracle, bootstrap), f"level-{level}")
+            java = Java(JavaClients(oracle_of(release), bootstrap), f"level-{level}")
             for value in (b"1", b"2", b"3"):
                 java.transact("t", [value], "group", 1, is_commit=True)
             java.close()
             request = DescribeTransactionsRequest([f"level-{level}"])
             (state,) = client.ask(request, 0).transaction_states
-            assert state.producer_epoch == (3 if level == 2 else 0)
+            assert state.producer_epoch == epoch
         assert read_values(bootstrap, "t", is_committed=True) == [b"1", b"2", b"3"]
 
 

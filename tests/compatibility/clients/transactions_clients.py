@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
 
 from aiokafka import AIOKafkaProducer
@@ -35,11 +35,26 @@ PATIENCE_S = 30.0
 T = TypeVar("T")
 
 
+Meanwhile = Callable[[], None]
+
+
+def nothing() -> None:
+    """Happens meanwhile."""
+
+
 class TransactionalClient(Protocol):
     def transact(
-        self, topic: str, values: Sequence[bytes], group: str, offset: int, *, is_commit: bool
+        self,
+        topic: str,
+        values: Sequence[bytes],
+        group: str,
+        offset: int,
+        *,
+        is_commit: bool,
+        meanwhile: Meanwhile = nothing,
     ) -> None:
-        """One transaction: values into partition 0 and the offset of the group for it."""
+        """One transaction: values into partition 0 and the offset of the group for it.
+        `meanwhile` happens when the values have been sent and nothing else."""
 
     def close(self) -> None: ...
 
@@ -59,19 +74,34 @@ class Librdkafka:
         self.producer.init_transactions(PATIENCE_S)
 
     def transact(
-        self, topic: str, values: Sequence[bytes], group: str, offset: int, *, is_commit: bool
+        self,
+        topic: str,
+        values: Sequence[bytes],
+        group: str,
+        offset: int,
+        *,
+        is_commit: bool,
+        meanwhile: Meanwhile = nothing,
     ) -> None:
-        self.begin(topic, values, group, offset)
+        self.send(topic, values)
+        meanwhile()
+        self.send_offset(topic, group, offset)
         if is_commit:
             self.producer.commit_transaction(PATIENCE_S)
         else:
             self.producer.abort_transaction(PATIENCE_S)
 
     def begin(self, topic: str, values: Sequence[bytes], group: str, offset: int) -> None:
+        self.send(topic, values)
+        self.send_offset(topic, group, offset)
+
+    def send(self, topic: str, values: Sequence[bytes]) -> None:
         self.producer.begin_transaction()
         for value in values:
             self.producer.produce(topic, value, partition=0)
         assert self.producer.flush(PATIENCE_S) == 0
+
+    def send_offset(self, topic: str, group: str, offset: int) -> None:
         reader = Consumer({"bootstrap.servers": self._bootstrap, "group.id": group})
         member = reader.consumer_group_metadata()
         reader.close()
@@ -90,13 +120,21 @@ class KafkaPython:
         self._producer.init_transactions()
 
     def transact(
-        self, topic: str, values: Sequence[bytes], group: str, offset: int, *, is_commit: bool
+        self,
+        topic: str,
+        values: Sequence[bytes],
+        group: str,
+        offset: int,
+        *,
+        is_commit: bool,
+        meanwhile: Meanwhile = nothing,
     ) -> None:
         producer = self._producer
         producer.begin_transaction()
         for value in values:
             producer.send(topic, value, partition=0)
         producer.flush(PATIENCE_S)
+        meanwhile()
         offsets = {PythonPartition(topic, 0): OffsetAndMetadata(offset, "", -1)}
         producer.send_offsets_to_transaction(offsets, ConsumerGroupMetadata(group, -1, "", None))
         if is_commit:
@@ -120,17 +158,26 @@ class AioKafka:
         return producer
 
     def transact(
-        self, topic: str, values: Sequence[bytes], group: str, offset: int, *, is_commit: bool
+        self,
+        topic: str,
+        values: Sequence[bytes],
+        group: str,
+        offset: int,
+        *,
+        is_commit: bool,
+        meanwhile: Meanwhile = nothing,
     ) -> None:
-        self._run(self._transact(topic, values, group, offset, is_commit))
+        self._run(self._send(topic, values))
+        meanwhile()
+        self._run(self._end(topic, group, offset, is_commit))
 
-    async def _transact(
-        self, topic: str, values: Sequence[bytes], group: str, offset: int, is_commit: bool
-    ) -> None:
-        producer = self._producer
-        await producer.begin_transaction()
-        sent = [await producer.send(topic, value, partition=0) for value in values]
+    async def _send(self, topic: str, values: Sequence[bytes]) -> None:
+        await self._producer.begin_transaction()
+        sent = [await self._producer.send(topic, value, partition=0) for value in values]
         await asyncio.gather(*sent)
+
+    async def _end(self, topic: str, group: str, offset: int, is_commit: bool) -> None:
+        producer = self._producer
         await producer.send_offsets_to_transaction({AioPartition(topic, 0): offset}, group)
         if is_commit:
             await producer.commit_transaction()
@@ -151,11 +198,20 @@ class Java:
         self._id = transactional_id
 
     def transact(
-        self, topic: str, values: Sequence[bytes], group: str, offset: int, *, is_commit: bool
+        self,
+        topic: str,
+        values: Sequence[bytes],
+        group: str,
+        offset: int,
+        *,
+        is_commit: bool,
+        meanwhile: Meanwhile = nothing,
     ) -> None:
         steps = [BEGIN, *(send(topic, value) for value in values), FLUSH]
-        steps += [offsets_in_transaction(group, topic, offset), COMMIT if is_commit else ABORT]
         self._clients.produce(self._id, steps, {"transactional.id": self._id})
+        meanwhile()
+        steps = [offsets_in_transaction(group, topic, offset), COMMIT if is_commit else ABORT]
+        self._clients.produce(self._id, steps)
 
     def close(self) -> None:
         self._clients.produce(self._id, [CLOSE])

@@ -21,7 +21,6 @@ import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
-import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -46,6 +45,8 @@ final class ClientsOracle {
         operations.put("client.consume", ClientsOracle::consume);
         operations.put("client.offsets", ClientsOracle::offsets);
         operations.put("client.offsets_for_times", ClientsOracle::offsetsForTimes);
+        operations.put("client.read_at", ClientsOracle::readAt);
+        operations.put("client.position_after_reset", ClientsOracle::positionAfterReset);
     }
 
     private static JsonNode createTopic(JsonNode question) throws Exception {
@@ -126,7 +127,7 @@ final class ClientsOracle {
             timestamp.isNumber() ? timestamp.asLong() : null,
             json.path("key").binaryValue(),
             json.path("value").binaryValue(),
-            Arrays.asList(RecordsOracle.headers(json.path("headers"))));
+            Arrays.asList(HeadersJson.read(json.path("headers"))));
     }
 
     /**
@@ -195,7 +196,39 @@ final class ClientsOracle {
         return answer;
     }
 
-    private static KafkaConsumer<byte[], byte[]> consumer(JsonNode question) {
+    /** One consumer goes to each of `offsets` in turn. The answer has where the next record was. */
+    private static JsonNode readAt(JsonNode question) {
+        TopicPartition partition = partition(question);
+        ArrayNode answer = Oracle.JSON.createArrayNode();
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(question)) {
+            consumer.assign(List.of(partition));
+            for (JsonNode offset : question.path("offsets")) {
+                consumer.seek(partition, offset.asLong());
+                answer.add(consumer.poll(PATIENCE).records(partition).get(0).offset());
+            }
+        }
+        return answer;
+    }
+
+    /** Where a consumer goes on that began at `start`, which is not there. */
+    private static JsonNode positionAfterReset(JsonNode question) {
+        TopicPartition partition = partition(question);
+        long start = question.path("start").asLong();
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(question)) {
+            consumer.assign(List.of(partition));
+            consumer.seek(partition, start);
+            long position = start;
+            while (position == start && System.nanoTime() < deadline) {
+                var records = consumer.poll(Duration.ofMillis(100)).records(partition);
+                position = records.isEmpty() ? consumer.position(partition, PATIENCE)
+                    : records.get(0).offset();
+            }
+            return Oracle.JSON.createObjectNode().put("position", position);
+        }
+    }
+
+    static KafkaConsumer<byte[], byte[]> consumer(JsonNode question) {
         Properties properties = properties(question);
         properties.putIfAbsent("auto.offset.reset", "none");
         properties.putIfAbsent("fetch.max.wait.ms", "20");  // closing waits for the last fetch

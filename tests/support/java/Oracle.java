@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * {"op": "message.encode", ...} gives {"ok": ...}, or {"error": {"type": ..., "message": ...}}
  * with the name of what was thrown. A question never ends the process; the end of input does.
+ * The arguments name the parts that answer.
  */
 public final class Oracle {
     /** One kind of question. */
@@ -41,15 +42,14 @@ public final class Oracle {
 
     private final Map<String, Operation> operations = new HashMap<>();
 
-    private Oracle() {
-        MessageOracle.register(operations);
-        RecordsOracle.register(operations);
-        FilesOracle.register(operations);
-        ToolsOracle.register(operations);
-        ClientsOracle.register(operations);
+    /** Parts go by name: some of them cannot be compiled with every release of Kafka. */
+    private Oracle(String[] parts) throws ReflectiveOperationException {
+        for (String part : parts)
+            Class.forName("interop." + part).getDeclaredMethod("register", Map.class)
+                .invoke(null, operations);
     }
 
-    public static void main(String[] arguments) throws IOException {
+    public static void main(String[] parts) throws IOException, ReflectiveOperationException {
         // Answers own standard output: whatever tools and libraries print goes to the log.
         OutputStream answers =
             new BufferedOutputStream(new FileOutputStream(FileDescriptor.out), 1 << 16);
@@ -58,7 +58,7 @@ public final class Oracle {
         LoggerFactory.getLogger(Oracle.class).debug("ready");
         BufferedReader questions = new BufferedReader(
             new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
-        Oracle oracle = new Oracle();
+        Oracle oracle = new Oracle(parts);
         String line;
         while ((line = questions.readLine()) != null) {
             answers.write(JSON.writeValueAsBytes(oracle.answer(line)));

@@ -9,7 +9,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.protocol.MessageUtil;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.record.internal.ControlRecordType;
@@ -57,21 +56,12 @@ final class RecordsOracle {
         long timestamp = record.path("timestamp").asLong();
         byte[] key = record.path("key").binaryValue();
         byte[] value = record.path("value").binaryValue();
-        Header[] headers = headers(record.path("headers"));
+        Header[] headers = HeadersJson.read(record.path("headers"));
         if (record.has("offset"))
             builder.appendWithOffset(
                 record.path("offset").asLong(), timestamp, key, value, headers);
         else
             builder.append(timestamp, key, value, headers);
-    }
-
-    static Header[] headers(JsonNode pairs) throws Exception {
-        Header[] headers = new Header[pairs.size()];
-        for (int index = 0; index < headers.length; index++) {
-            JsonNode pair = pairs.get(index);
-            headers[index] = new RecordHeader(pair.get(0).asText(), pair.get(1).binaryValue());
-        }
-        return headers;
     }
 
     private static JsonNode endMarker(JsonNode question) {

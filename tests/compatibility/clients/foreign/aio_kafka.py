@@ -8,7 +8,14 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from tests.compatibility.clients.foreign.client import ORDINARY, PATIENCE_S, How, Record, Stored
+from tests.compatibility.clients.foreign.client import (
+    FAR_AWAY,
+    ORDINARY,
+    PATIENCE_S,
+    How,
+    Record,
+    Stored,
+)
 from tests.compatibility.clients.foreign.kafka_python import as_record
 
 T = TypeVar("T")
@@ -65,6 +72,31 @@ class AioKafka:
         async with consumer(self._bootstrap) as reader:
             found = (await reader.offsets_for_times({where: timestamp_ms}))[where]
             return None if found is None else found.offset
+
+    def read_at(self, topic: str, offsets: Sequence[int]) -> list[int]:
+        return run(self._read_at(TopicPartition(topic, 0), offsets))
+
+    async def _read_at(self, where: TopicPartition, offsets: Sequence[int]) -> list[int]:
+        async with consumer(self._bootstrap) as reader:
+            reader.assign([where])
+            found = []
+            for offset in offsets:
+                reader.seek(where, offset)
+                found.append((await read(reader, 1))[0].offset)
+            return found
+
+    def position_after_reset(self, topic: str, reset: str) -> int:
+        return run(self._position_after_reset(TopicPartition(topic, 0), reset))
+
+    async def _position_after_reset(self, where: TopicPartition, reset: str) -> int:
+        async with consumer(self._bootstrap, auto_offset_reset=reset) as reader:
+            reader.assign([where])
+            reader.seek(where, FAR_AWAY)
+            position: int = FAR_AWAY
+            while position == FAR_AWAY:
+                records = (await reader.getmany(timeout_ms=100, max_records=1)).get(where)
+                position = records[0].offset if records else await reader.position(where)
+            return position
 
 
 def consumer(bootstrap: str, **settings: Any) -> AIOKafkaConsumer:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 
 PATIENCE_S = 30.0
 NOW = -1  # the producer's clock
+FAR_AWAY = 999_999  # an offset that no topic of a test has
 
 
 class Record(NamedTuple):
@@ -52,3 +53,9 @@ class ForeignClient(Protocol):
         """The first offset, and the one after the last."""
 
     def offset_for_time(self, topic: str, timestamp_ms: int, partition: int = 0) -> int | None: ...
+
+    def read_at(self, topic: str, offsets: Sequence[int]) -> list[int]:
+        """One reader goes to each of these offsets in turn; where the next record was."""
+
+    def position_after_reset(self, topic: str, reset: str) -> int:
+        """Where a reader goes on that was at an offset which is not there: `earliest`, `latest`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.compatibility.clients.foreign.client import ORDINARY, How, Record, Stored
+from tests.compatibility.clients.foreign.client import FAR_AWAY, ORDINARY, How, Record, Stored
 from tests.support.java_clients import CLOSE, FLUSH, JavaClients, send
 
 
@@ -44,3 +44,9 @@ class Java:
     def offset_for_time(self, topic: str, timestamp_ms: int, partition: int = 0) -> int | None:
         (found,) = self._clients.offsets_for_times(topic, [timestamp_ms], partition)
         return None if found is None else found[0]
+
+    def read_at(self, topic: str, offsets: Sequence[int]) -> list[int]:
+        return self._clients.read_at(topic, offsets)
+
+    def position_after_reset(self, topic: str, reset: str) -> int:
+        return self._clients.position_after_reset(topic, FAR_AWAY, reset)

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tests.compatibility.clients.foreign.client import ORDINARY, PATIENCE_S, How, Record, Stored
+from tests.compatibility.clients.foreign.client import (
+    FAR_AWAY,
+    ORDINARY,
+    PATIENCE_S,
+    How,
+    Record,
+    Stored,
+)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # while it is loaded
@@ -66,6 +73,27 @@ class KafkaPython:
         with consumer(self._bootstrap) as reader:
             found = reader.offsets_for_times({where: timestamp_ms})[where]
             return None if found is None else found.offset
+
+    def read_at(self, topic: str, offsets: Sequence[int]) -> list[int]:
+        where = TopicPartition(topic, 0)
+        with consumer(self._bootstrap) as reader:
+            reader.assign([where])
+            found = []
+            for offset in offsets:
+                reader.seek(where, offset)
+                found.append(read(reader, 1)[0].offset)
+            return found
+
+    def position_after_reset(self, topic: str, reset: str) -> int:
+        where = TopicPartition(topic, 0)
+        with consumer(self._bootstrap, auto_offset_reset=reset) as reader:
+            reader.assign([where])
+            reader.seek(where, FAR_AWAY)
+            position: int = FAR_AWAY
+            while position == FAR_AWAY:
+                records = reader.poll(100, max_records=1).get(where)
+                position = records[0].offset if records else reader.position(where)
+            return position
 
 
 @contextmanager

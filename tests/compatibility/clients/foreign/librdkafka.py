@@ -8,7 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from tests.compatibility.clients.foreign.client import ORDINARY, PATIENCE_S, How, Record, Stored
+from tests.compatibility.clients.foreign.client import (
+    FAR_AWAY,
+    ORDINARY,
+    PATIENCE_S,
+    How,
+    Record,
+    Stored,
+)
 
 QUIET = {"log_level": 0}  # what goes wrong is told by exceptions
 
@@ -55,6 +62,24 @@ class Librdkafka:
             where = TopicPartition(topic, partition, timestamp_ms)
             (found,) = reader.offsets_for_times([where], timeout=PATIENCE_S)
             return found.offset if found.offset >= 0 else None
+
+    def read_at(self, topic: str, offsets: Sequence[int]) -> list[int]:
+        with consumer(self._bootstrap) as reader:
+            reader.assign([TopicPartition(topic, 0, offsets[0])])
+            found = [read(reader, 1)[0].offset()]
+            for offset in offsets[1:]:
+                reader.seek(TopicPartition(topic, 0, offset))
+                found.append(read(reader, 1)[0].offset())
+            return found
+
+    def position_after_reset(self, topic: str, reset: str) -> int:
+        settings = {"auto.offset.reset": reset, "enable.partition.eof": True}
+        with consumer(self._bootstrap, **settings) as reader:
+            reader.assign([TopicPartition(topic, 0, FAR_AWAY)])
+            message = reader.poll(PATIENCE_S)  # a record, or the end
+            assert message is not None
+            offset: int = message.offset()
+            return offset
 
 
 @contextmanager

@@ -1,0 +1,125 @@
+"""Groups of other people's consumers, when the broker or one of them is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.compatibility.clients.clients import AIOKAFKA, JAVAS, KAFKA_PYTHON, LIBRDKAFKA
+from tests.compatibility.clients.group_readers import JavaReader, Reader, wait_shared, wait_until
+from tests.compatibility.clients.reading_groups import CONSUMER, KINDS, PARTITIONS, Group, kind
+from tests.support.apache_kafka import free_ports
+from tests.support.oracle import Oracle, OracleOf
+
+from ottla.testing.broker import RunningBroker
+
+COMMIT_SOON: Mapping[str, Mapping[str, Any]] = {
+    KAFKA_PYTHON: {"auto_commit_interval_ms": 100},
+    AIOKAFKA: {"auto_commit_interval_ms": 100},
+}
+
+
+@pytest.mark.parametrize(("client", "settings"), KINDS)
+def test_a_group_goes_on_after_the_broker_was_killed(
+    topic: str,
+    readers: list[Reader],
+    oracle_of: OracleOf,
+    client: str,
+    settings: dict[str, Any],
+) -> None:
+    with RunningBroker(port=free_ports(1)[0]) as broker:
+        group = Group(broker.bootstrap_servers, topic, readers, oracle_of)
+        soon = COMMIT_SOON.get(client, {"auto.commit.interval.ms": 100})
+        reader = group.reader(client, **settings, **soon)
+        group.send(20)
+        group.wait_read([reader])
+        broker.kill()
+        broker.start()
+        group.send(20)
+        wait_until(lambda: set(reader.records) == set(group.sent), [reader])
+        group.leave(reader)
+        assert "Traceback" not in broker.log
+
+
+# Members that crash
+
+
+SESSION_MS = 2000
+IMPATIENT = {
+    "group.min.session.timeout.ms": "1000",
+    "group.consumer.min.session.timeout.ms": "1000",
+    "group.consumer.session.timeout.ms": str(SESSION_MS),
+    "group.consumer.min.heartbeat.interval.ms": "100",
+    "group.consumer.heartbeat.interval.ms": "300",
+    "group.consumer.assignment.interval.ms": "100",
+}
+SHORT = {
+    "group.protocol": "classic",
+    "heartbeat.interval.ms": 300,
+    "session.timeout.ms": SESSION_MS,
+}
+SHORT_IN_PYTHON = {"session_timeout_ms": SESSION_MS, "heartbeat_interval_ms": 300}
+
+
+@pytest.fixture(scope="module")
+def impatient_broker() -> Iterator[RunningBroker]:
+    """It gives up members soon, so that nobody waits for long."""
+    with RunningBroker(config=IMPATIENT) as running:
+        yield running
+        assert "Traceback" not in running.log, running.log[-20_000:]
+
+
+@pytest.mark.parametrize(
+    ("client", "settings"),
+    [
+        kind(LIBRDKAFKA, SHORT),
+        kind(LIBRDKAFKA, CONSUMER, "-consumer"),
+        kind(KAFKA_PYTHON, SHORT_IN_PYTHON),
+        kind(AIOKAFKA, SHORT_IN_PYTHON),
+    ],
+)
+def test_the_partitions_of_a_consumer_that_crashed_are_read_by_the_others(
+    impatient_broker: RunningBroker,
+    topic: str,
+    readers: list[Reader],
+    oracle_of: OracleOf,
+    client: str,
+    settings: dict[str, Any],
+) -> None:
+    group = Group(impatient_broker.bootstrap_servers, topic, readers, oracle_of)
+    mortal = group.mortal_reader(client, **settings)
+    wait_shared([mortal], PARTITIONS)
+    other = group.reader(client, **settings)
+    wait_shared([mortal, other], PARTITIONS)
+    group.send(20)
+    mortal.kill()
+    wait_shared([other], PARTITIONS)
+    wait_until(lambda: {*mortal.records, *other.records} == set(group.sent), [other])
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("release", JAVAS)
+def test_the_partitions_of_a_java_consumer_that_crashed_are_read_by_the_others(
+    impatient_broker: RunningBroker,
+    topic: str,
+    readers: list[Reader],
+    oracle_of: OracleOf,
+    tmp_path: Path,
+    release: str,
+    protocol: str,
+) -> None:
+    group = Group(impatient_broker.bootstrap_servers, topic, readers, oracle_of)
+    settings = SHORT if protocol == "classic" else CONSUMER
+    with Oracle(tmp_path / "log", oracle_of(release).version) as jvm:
+        mortal = JavaReader(jvm, group.bootstrap, f"group-{topic}", topic, **settings)
+        wait_shared([mortal], PARTITIONS)
+        other = group.reader(release, **settings)
+        wait_shared([mortal, other], PARTITIONS)
+        group.send(20)
+        read = set(mortal.records)
+        jvm.kill()
+    wait_shared([other], PARTITIONS)
+    wait_until(lambda: read | set(other.records) >= set(group.sent) - read, [other])
