@@ -1,6 +1,7 @@
 """The Spark application of the story: one process, three queries over the fleet's reports.
 
-    python -m demo.application --bootstrap HOST:PORT --lake DIR --checkpoints DIR [--seed 7 ...]
+    python -m demo.application --bootstrap HOST:PORT --lake DIR --checkpoints DIR \\
+        --temporary DIR [--seed 7 ...]
 
     lake     every report, as Parquet files
     latest   each truck's latest position, in a compacted topic
@@ -22,18 +23,20 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from demo import scenario as scenarios
+from demo.cast import READY
 from demo.lifeline import call_when_standard_input_ends
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, REPORTS_TOPIC, Scenario
 from demo.transforms import driving_too_long, latest_per_truck, parsed_reports
 
-READY = "the application is ready"
-QUERIES = ("lake", "latest", "alerts")
 LOOK_S = 0.2
 
 SETTINGS = {
     "spark.master": "local[2]",
     "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
     "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",  # two cores, two hundred trucks
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -101,9 +104,20 @@ class Application:
         )
 
 
-def open_session() -> SparkSession:
+def settings(temporary: Path) -> dict[str, str]:
+    """A short life on a small machine: start fast, leave nothing outside of the directory."""
+    java = f"-Djava.io.tmpdir={temporary} -XX:-UsePerfData -XX:+UseSerialGC"
+    places = {
+        "spark.local.dir": str(temporary),
+        "spark.sql.warehouse.dir": str(temporary / "warehouse"),
+        "spark.driver.extraJavaOptions": java,
+    }
+    return SETTINGS | places
+
+
+def open_session(temporary: Path) -> SparkSession:
     builder = SparkSession.builder.appName("fleet")
-    for name, value in SETTINGS.items():
+    for name, value in settings(temporary).items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
@@ -129,9 +143,10 @@ def main() -> int:
     parser.add_argument("--bootstrap", required=True)
     parser.add_argument("--lake", required=True, type=Path)
     parser.add_argument("--checkpoints", required=True, type=Path)
+    parser.add_argument("--temporary", required=True, type=Path)
     scenarios.add_arguments(parser)
     arguments = parser.parse_args()
-    spark = open_session()
+    spark = open_session(arguments.temporary)
     queries = Application(spark, arguments).start()
     print(READY, flush=True)
     code = watch(queries)

@@ -22,7 +22,11 @@ class Child:
     """`python -m module arguments`, with both outputs in a log."""
 
     def __init__(
-        self, module: str, arguments: list[str], log: Path, environment: Mapping[str, str] | None
+        self,
+        module: str,
+        arguments: list[str],
+        log: Path,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.module = module
         self.log = log

@@ -26,10 +26,15 @@ REPORTS_TOPIC = "fleet.reports"
 LATEST_TOPIC = "fleet.latest"
 ALERTS_TOPIC = "fleet.alerts"
 PARTITIONS = 4
+QUERIES = ("lake", "latest", "alerts")  # of the Spark application
 
 # After a crash one partition's backlog may arrive some seconds before another's. The watermark
 # waits for as much fleet time as passes in this time of ours.
 PATIENCE_S = 20
+
+
+class WrongSize(ValueError):
+    """There is no story of such a size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Scenario:
     def __post_init__(self) -> None:
         for name in ("trucks", "rate", "seconds"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+                raise WrongSize(f"{name} must be at least 1, not {getattr(self, name)}")
 
     @property
     def reports_per_truck(self) -> int:

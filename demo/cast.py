@@ -1,0 +1,135 @@
+"""Who plays in the story: broker, generator and Spark application, each a process of its own.
+
+Owns      their lives: started, killed, ended, and from when to when each of them lived.
+Promises  when it is closed, whatever happened before, none of them is left.
+Leaves    when to do what to `story.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from demo.place import Place
+from demo.ports import free_port
+from demo.processes import Child, kill_one
+from demo.scenario import Scenario
+from ottla.testing.broker import BrokerFailed, RunningBroker
+
+READY = "the application is ready"
+
+
+class Cast:
+    def __init__(self, scenario: Scenario, place: Place) -> None:
+        self._scenario = scenario
+        self._place = place
+        self.broker = RunningBroker(data=place.broker, port=free_port())
+        self.generator: Child | None = None
+        self.application: Child | None = None
+        self.drivers = 0
+        self.started_s = time.time()
+        self.spans: dict[str, list[tuple[float, float]]] = {}  # alive from, to; by name
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        for child in (self.application, self.generator):
+            if child is not None:
+                child.kill()
+        try:
+            self.broker.close()
+        except BrokerFailed as error:
+            print(f"the broker did not end well: {error}", file=sys.stderr)
+
+    def now_s(self) -> float:
+        """Seconds since the story began."""
+        return time.time() - self.started_s
+
+    # Entrances
+
+    def start_broker(self) -> None:
+        self.broker.start()
+        self._enters("broker")
+
+    def start_generator(self) -> None:
+        arguments = ["--bootstrap", self.broker.bootstrap_servers]
+        arguments += ["--progress", str(self._place.progress), *self._scenario.arguments()]
+        log = self._place.logs / "generator.log"
+        self.generator = Child("demo.generator", arguments, log)
+        self._enters("generator")
+
+    def start_application(self) -> None:
+        self.drivers += 1
+        place = self._place
+        arguments = ["--bootstrap", self.broker.bootstrap_servers, "--lake", str(place.lake)]
+        arguments += ["--checkpoints", str(place.checkpoints), "--temporary", str(place.temporary)]
+        # Without the first, Spark's workers run whatever `python3` is on the path.
+        environment = {"PYSPARK_PYTHON": sys.executable, "TMPDIR": str(place.temporary)}
+        log = place.logs / f"application-{self.drivers}.log"
+        arguments += self._scenario.arguments()
+        self.application = Child("demo.application", arguments, log, environment)
+        self._enters("driver")
+
+    def application_is_ready(self) -> bool:
+        return self.application is not None and self.application.said(READY)
+
+    # Exits
+
+    def kill_driver(self) -> int | None:
+        """SIGKILL for the JVM, then for its Python half, which is of no use without it."""
+        assert self.application is not None
+        jvm = self.application.find("java")
+        if jvm is not None:
+            kill_one(jvm)
+        self._leaves("driver")
+        self.application.kill()
+        return jvm
+
+    def kill_broker(self) -> int:
+        pid = self.broker.pid
+        self.broker.kill()
+        self._leaves("broker")
+        return pid
+
+    def end_application(self) -> int:
+        assert self.application is not None
+        code = self.application.end()
+        self._leaves("driver")
+        self.application = None
+        return code
+
+    def generator_is_done(self) -> None:
+        self._leaves("generator")
+
+    def find_failure(self) -> str | None:
+        """Who has ended without being asked to, with their last words."""
+        if self.broker.bootstrap_servers and not self.broker.is_running:
+            return f"the broker ended by itself:\n{self.broker.log[-2000:]}"
+        if self.application is not None and self.application.poll() is not None:
+            return f"the Spark application ended by itself:\n{self.application.last_words()}"
+        if self.generator is not None and self.generator.poll():
+            return f"the generator failed:\n{self.generator.last_words()}"
+        return None
+
+    def _enters(self, name: str) -> None:
+        self.spans.setdefault(name, []).append((self.now_s(), float("inf")))
+
+    def _leaves(self, name: str) -> None:
+        entered_s, _ = self.spans[name][-1]
+        self.spans[name][-1] = (entered_s, self.now_s())
+
+    def lives(self) -> dict[str, list[tuple[float, float]]]:
+        """Those who still live do so until now."""
+        now_s = self.now_s()
+        return {
+            name: [(start_s, min(end_s, now_s)) for start_s, end_s in spans]
+            for name, spans in self.spans.items()
+        }

@@ -1,0 +1,162 @@
+"""Drawings of a recording as SVG text: lines over time, and who lived when.
+
+Promises  pure; colours come from the page's style, so that a drawing fits light and dark.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from demo.recording import Kill
+
+WIDTH, HEIGHT = 920, 240
+LEFT, RIGHT, TOP, BOTTOM = 64, 12, 26, 26
+ROW = 26
+TICKS = 4
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    name: str
+    colour: str  # a class of the page's style
+    values: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From values to places in the drawing."""
+
+    end_s: float
+    top: float = 1.0
+    height: int = HEIGHT
+
+    def x(self, at_s: float) -> float:
+        return LEFT + (WIDTH - LEFT - RIGHT) * at_s / self.end_s
+
+    def y(self, value: float) -> float:
+        return self.bottom - (self.bottom - TOP) * value / self.top
+
+    @property
+    def bottom(self) -> int:
+        return self.height - BOTTOM
+
+
+def line_chart(
+    title: str, times: Sequence[float], lines: Iterable[Line], kills: Iterable[Kill]
+) -> str:
+    lines = list(lines)
+    largest = max((value for line in lines for value in line.values), default=0.0)
+    step = nice_step(largest / TICKS)
+    scale = Scale(max(times, default=1.0), step * max(1, math.ceil(largest / step)))
+    parts = [horizontal_grid(scale, step), time_axis(scale), kill_marks(scale, kills)]
+    parts += [curve(scale, times, line) for line in lines]
+    return drawing(title, HEIGHT, parts)
+
+
+def life_chart(
+    title: str,
+    lives: Mapping[str, Sequence[Span]],
+    batches: Mapping[str, Sequence[float]],
+    kills: Iterable[Kill],
+    end_s: float,
+) -> str:
+    """A row for each process with a bar while it lived, and for each query with its batches."""
+    height = TOP + BOTTOM + ROW * (len(lives) + len(batches))
+    scale = Scale(end_s, height=height)
+    parts = [time_axis(scale), kill_marks(scale, kills)]
+    rows = iter(range(TOP, height, ROW))
+    for name, spans in lives.items():
+        parts.append(life_row(scale, next(rows), name, spans))
+    for name, times in batches.items():
+        parts.append(batch_row(scale, next(rows), name, times))
+    return drawing(title, height, parts)
+
+
+def drawing(title: str, height: int, parts: Iterable[str]) -> str:
+    inner = "\n".join(parts)
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">\n'
+        f"{inner}\n</svg>"
+    )
+
+
+def horizontal_grid(scale: Scale, step: float) -> str:
+    values = [step * number for number in range(round(scale.top / step) + 1)]
+    return "\n".join(
+        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{scale.y(value):.1f}" '
+        f'y2="{scale.y(value):.1f}"/><text class="tick" x="{LEFT - 8}" '
+        f'y="{scale.y(value) + 4:.1f}" text-anchor="end">{value:,.0f}</text>'
+        for value in values
+    )
+
+
+def time_axis(scale: Scale) -> str:
+    step = nice_step(scale.end_s / 8)
+    ticks = [step * number for number in range(int(scale.end_s / step) + 1)]
+    y = scale.bottom
+    axis = f'<line class="axis" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
+    return axis + "".join(
+        f'<text class="tick" x="{scale.x(at_s):.1f}" y="{y + 17}" '
+        f'text-anchor="middle">{at_s:g} s</text>'
+        for at_s in ticks
+    )
+
+
+def kill_marks(scale: Scale, kills: Iterable[Kill]) -> str:
+    """A line where something was killed, and a band until everything had come back."""
+    return "\n".join(
+        f'<rect class="recovery" x="{scale.x(kill.at_s):.1f}" y="{TOP}" '
+        f'width="{scale.x(kill.recovery_s) - LEFT:.1f}" height="{scale.bottom - TOP}"/>'
+        f'<line class="kill" x1="{scale.x(kill.at_s):.1f}" x2="{scale.x(kill.at_s):.1f}" '
+        f'y1="{TOP - 6}" y2="{scale.bottom}"/>'
+        f'<text class="kill-label" x="{scale.x(kill.at_s):.1f}" y="{TOP - 11}">'
+        f"{escape(kill.what)} killed, back in {kill.recovery_s:.1f} s</text>"
+        for kill in kills
+    )
+
+
+def curve(scale: Scale, times: Sequence[float], line: Line) -> str:
+    points = " ".join(
+        f"{scale.x(at_s):.1f},{scale.y(value):.1f}"
+        for at_s, value in zip(times, line.values, strict=True)
+    )
+    return f'<polyline class="curve {line.colour}" points="{points}"/>'
+
+
+def life_row(scale: Scale, y: int, name: str, spans: Sequence[Span]) -> str:
+    bars = "".join(
+        f'<rect class="life" x="{scale.x(start_s):.1f}" y="{y + 7}" rx="3" '
+        f'width="{max(1.0, scale.x(end_s) - scale.x(start_s)):.1f}" height="{ROW - 14}">'
+        f"<title>{escape(name)}: {start_s:.1f} s to {end_s:.1f} s</title></rect>"
+        for start_s, end_s in spans
+    )
+    return row_label(y, name) + bars
+
+
+def batch_row(scale: Scale, y: int, name: str, times: Sequence[float]) -> str:
+    dots = "".join(
+        f'<circle class="batch {name}" cx="{scale.x(at_s):.1f}" cy="{y + ROW / 2}" r="3.5">'
+        f"<title>{escape(name)}: batch {number} done at {at_s:.1f} s</title></circle>"
+        for number, at_s in enumerate(times)
+    )
+    return row_label(y, name) + dots
+
+
+def row_label(y: int, name: str) -> str:
+    return (
+        f'<text class="tick" x="{LEFT - 8}" y="{y + ROW / 2 + 4}" text-anchor="end">'
+        f"{escape(name)}</text>"
+    )
+
+
+def nice_step(rough: float) -> float:
+    """1, 2 or 5 times a power of ten, at least as large as `rough`."""
+    if rough <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * 0.999)

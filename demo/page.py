@@ -1,0 +1,149 @@
+"""The HTML page about a run: figures, three drawings, the books. One file, nothing to load.
+
+Promises  a pure function of the recording; readable in light and dark, and without scripts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from html import escape
+from importlib import resources
+
+from demo.charts import Line, life_chart, line_chart
+from demo.checker import COLUMNS
+from demo.recording import Recording, Sample
+from demo.scenario import QUERIES
+
+RATE_WINDOW_S = 2.0
+PROCESSES = ("broker", "generator", "driver")
+
+
+def draw_page(recording: Recording) -> str:
+    assets = resources.files("demo") / "assets"
+    return (
+        (assets / "page.html")
+        .read_text()
+        .replace("{{style}}", (assets / "page.css").read_text())
+        .replace("{{script}}", (assets / "page.js").read_text())
+        .replace("{{verdict}}", verdict(recording))
+        .replace("{{story}}", story(recording))
+        .replace("{{figures}}", figures(recording))
+        .replace("{{charts}}", "\n".join([throughput(recording), lag(recording), lives(recording)]))
+        .replace("{{books}}", books(recording))
+    )
+
+
+def verdict(recording: Recording) -> str:
+    if recording.is_balanced:
+        return '<p class="verdict good">✓ The books balance: nothing lost, nothing twice.</p>'
+    return '<p class="verdict bad">✗ The books do not balance: see the table below.</p>'
+
+
+def story(recording: Recording) -> str:
+    it = recording.scenario
+    words = (
+        f"{it.trucks} trucks sent {it.events:,} events in {it.seconds} s (seed {it.seed}). One "
+        "Spark application wrote them to a Parquet lake, kept each truck's latest position in a "
+        "compacted topic and raised alerts for trucks that were driven for too long."
+    )
+    if recording.sabotage:
+        words += f" Sabotage: {recording.sabotage}."
+    return f"<p>{escape(words)}</p>"
+
+
+def figures(recording: Recording) -> str:
+    """The few numbers that tell most."""
+    lost = sum(account.lost for account in recording.accounts)
+    duplicated = sum(account.duplicated for account in recording.accounts)
+    lag_max = max((max(lags_of(sample).values()) for sample in recording.samples), default=0)
+    tiles = [
+        ("events", f"{recording.scenario.events:,}"),
+        ("lost", f"{lost:,}"),
+        ("duplicated", f"{duplicated:,}"),
+        ("largest lag, events", f"{lag_max:,}"),
+    ]
+    tiles += [(f"{kill.what} recovery", f"{kill.recovery_s:.1f} s") for kill in recording.kills]
+    return "\n".join(
+        f'<div class="tile"><span class="number">{value}</span><span>{escape(name)}</span></div>'
+        for name, value in tiles
+    )
+
+
+def throughput(recording: Recording) -> str:
+    samples = recording.samples
+    lines = [
+        Line("acknowledged by the broker", "sent", rates(samples, lambda each: each.acknowledged)),
+        Line("written to the lake", "lake", rates(samples, lambda each: each.done["lake"])),
+    ]
+    about = f"Events a second, each point over the last {RATE_WINDOW_S:.0f} s."
+    return line_figure("Throughput", about, recording, lines)
+
+
+def lag(recording: Recording) -> str:
+    lags = [lags_of(sample) for sample in recording.samples]
+    lines = [Line(query, query, [each[query] for each in lags]) for query in QUERIES]
+    about = "Events that are acknowledged and not yet in a finished batch, by query."
+    return line_figure("Lag", about, recording, lines)
+
+
+def lives(recording: Recording) -> str:
+    end_s = max((sample.at_s for sample in recording.samples), default=1.0)
+    spans = {
+        name: [(start_s, min(stop_s, end_s)) for start_s, stop_s in recording.spans.get(name, [])]
+        for name in PROCESSES
+    }
+    batches = {
+        name: [at_s for at_s in times if at_s <= end_s] for name, times in recording.batches.items()
+    }
+    title = "Recovery"
+    about = "Who was alive (bars) and when each query finished a batch (dots)."
+    chart = life_chart(title, spans, batches, recording.kills, end_s)
+    return f"<figure><h2>{title}</h2><p>{about}</p>{chart}</figure>"
+
+
+def line_figure(title: str, about: str, recording: Recording, lines: list[Line]) -> str:
+    times = [sample.at_s for sample in recording.samples]
+    legend = "".join(
+        f'<span class="key"><i class="{line.colour}"></i>{escape(line.name)}</span>'
+        for line in lines
+    )
+    data = {
+        "times": [round(at_s, 2) for at_s in times],
+        "lines": [[line.name, [round(value) for value in line.values]] for line in lines],
+    }
+    chart = line_chart(title, times, lines, recording.kills)
+    return (
+        f'<figure class="lines"><h2>{title}</h2><p>{about}</p><div class="legend">{legend}</div>'
+        f'<div class="plot">{chart}</div>'
+        f'<script type="application/json">{json.dumps(data)}</script></figure>'
+    )
+
+
+def books(recording: Recording) -> str:
+    head = "".join(f"<th>{name}</th>" for name in COLUMNS)
+    rows = []
+    for account in recording.accounts:
+        cells = "".join(f"<td>{getattr(account, name):,}</td>" for name in COLUMNS)
+        rows.append(f"<tr><th>{escape(account.what)}</th>{cells}</tr>")
+        rows += [
+            f'<tr class="note"><td colspan="{len(COLUMNS) + 1}">{escape(note)}</td></tr>'
+            for note in account.notes
+        ]
+    return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def lags_of(sample: Sample) -> dict[str, int]:
+    return {query: max(0, sample.acknowledged - done) for query, done in sample.done.items()}
+
+
+def rates(samples: Sequence[Sample], count: Callable[[Sample], int]) -> list[float]:
+    """At each sample, the mean over the window before it."""
+    found = []
+    first = 0
+    for sample in samples:
+        while sample.at_s - samples[first].at_s > RATE_WINDOW_S:
+            first += 1
+        past_s = sample.at_s - samples[first].at_s
+        found.append((count(sample) - count(samples[first])) / past_s if past_s else 0.0)
+    return found
