@@ -157,6 +157,20 @@ class SizeOptions:
 
 
 @dataclass(frozen=True)
+class FilterOptions:
+    push_filters: bool = option(
+        "pushFilters",
+        False,
+        BOOLEAN,
+        anything,
+        "Ours. Batches leave out partitions, offsets and records that a query's filters on "
+        "partition, offset and timestamp exclude, if spark.sql.python.filterPushdown.enabled is "
+        "on as well. Only for a DataFrame that is used by one query: Spark keeps what was planned "
+        "for the first filters, and gives it to later queries on the same DataFrame.",
+    )
+
+
+@dataclass(frozen=True)
 class RecordOptions:
     """What becomes of the records."""
 
@@ -245,7 +259,13 @@ class PatienceOptions:
 
 @dataclass(frozen=True)
 class SourceOptions(
-    PatienceOptions, ProgressOptions, RecordOptions, SizeOptions, PositionOptions, TopicOptions
+    PatienceOptions,
+    ProgressOptions,
+    RecordOptions,
+    FilterOptions,
+    SizeOptions,
+    PositionOptions,
+    TopicOptions,
 ):
     """Everything but `kafka.*`. Bases are listed last part first: fields come out in order."""
 

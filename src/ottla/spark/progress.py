@@ -16,6 +16,7 @@ from dataclasses import replace
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.client.errors import ClientError
+from ottla.client.groups import commit_offsets, committed_offsets
 from ottla.spark.options import SourceOptions
 from ottla.spark.query import Query
 
@@ -69,8 +70,6 @@ class Progress:
         """Everything before these offsets is done."""
         if not self._is_on or time.monotonic() < self._not_before_s:
             return
-        from ottla.client.groups import commit_offsets
-
         try:
             self._ask(reached)
             if forward := moved_forward(reached, self._committed):
@@ -82,8 +81,6 @@ class Progress:
 
     def _ask(self, reached: Mapping[TopicPartition, int]) -> None:
         """What the group has from an earlier run, once for each partition."""
-        from ottla.client.groups import committed_offsets
-
         if unknown := [place for place in reached if place not in self._asked]:
             found = committed_offsets(self._cluster, self.group, unknown)
             self._committed |= {place: each.offset for place, each in found.items()}

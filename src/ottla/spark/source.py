@@ -18,7 +18,9 @@ from ottla.spark.stream_reader import StreamReader
 from ottla.spark.versions import check_spark
 
 # Spark runs this module, in a process of its own, where spark.sql.python.filterPushdown.enabled
-# is on and a query has filters. A reader that takes filters is refused everywhere else.
+# is on and a query has filters. A reader that takes filters is refused everywhere else. The option
+# pushFilters is needed besides, because Spark 4.3 keeps the plan of the first filters with the
+# DataFrame: without filters, or with others, the same DataFrame would then give wrong rows.
 FILTER_PLANNER = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
@@ -34,7 +36,8 @@ def schema_of(options: Mapping[str, str]) -> StructType | str:
 def batch_reader(options: Mapping[str, str], schema: StructType) -> DataSourceReader:
     check_spark()
     query = parse_query(options, schema, check_batch)
-    return FilteringBatchReader(query) if is_taking_filters() else BatchReader(query)
+    takes_filters = query.options.push_filters and is_taking_filters()
+    return FilteringBatchReader(query) if takes_filters else BatchReader(query)
 
 
 def stream_reader(options: Mapping[str, str], schema: StructType) -> DataSourceStreamReader:
