@@ -102,6 +102,14 @@ class ApacheKafka:
             self._process = None
 
     @property
+    def pid(self) -> int:
+        return self._running.pid
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.is_running
+
+    @property
     def _running(self) -> JavaProcess:
         assert self._process is not None, "the node is not running"
         return self._process

@@ -66,6 +66,10 @@ class JavaProcess:
         return self._process.stdout
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def is_running(self) -> bool:
         return self._process.poll() is None
 
