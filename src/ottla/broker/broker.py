@@ -137,6 +137,7 @@ class Broker:
         self.housekeeping = Housekeeping(self.logs, self.config, self.clock)
         for directory in self.logs.directories:
             directory.context.needs_sync = self.housekeeping.needs_sync
+            directory.context.truncated = self.housekeeping.truncated
         self.controller = Controller(
             self.metadata_log,
             self.publisher,
@@ -267,6 +268,7 @@ class Broker:
     async def close(self) -> None:
         await self.parts.directory_moves.close()
         await self._tasks.close()
+        self.housekeeping.close()
         await self.metadata_log.close()
         self.logs.close(self.broker_epoch)
 

@@ -26,6 +26,7 @@ from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.log import Log
+from ottla.storage.log.steps import run_steps_elsewhere
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +86,10 @@ class Housekeeping:
     async def remove(self) -> None:
         for directory, removal in self._logs.due_removals():
             await in_directory(directory, "deleting files", removal.run)
+        for directory in self._logs.online:
+            compactor = self._compactors.get(directory.path)
+            if compactor is not None and not compactor.offsets.is_written:
+                await in_directory(directory, "writing cleaner offsets", compactor.offsets.job())
 
     async def expire_producers(self) -> None:
         now_ms = self._clock.now_ms()
@@ -135,7 +140,7 @@ class Housekeeping:
         pumping = loop.run_in_executor(None, pump)
         try:
             while (event := await events.get()) is not None:
-                compactor.take(chosen, event)
+                await run_steps_elsewhere(compactor.taking(chosen, event), asyncio.to_thread)
             await pumping
         except BaseException:
             helper.kill()
@@ -144,8 +149,26 @@ class Housekeeping:
 
     def removed(self, partition: TopicPartition) -> None:
         """A log was deleted: compaction forgets it."""
-        for compactor in self._compactors.values():
-            compactor.removed(partition)
+        for directory in self._logs.online:
+            self.compactor_of(directory).removed(partition)
+
+    def truncated(self, partition_log: Log) -> None:
+        """Records were cut off: compaction must not take what follows for clean."""
+        directory = next(
+            each for each in self._logs.directories if each.context is partition_log.context
+        )
+        end_offset = partition_log.log_end_offset
+        self.compactor_of(directory).truncated(partition_log.partition, end_offset)
+
+    def close(self) -> None:
+        """Leave nothing unwritten."""
+        for directory in self._logs.online:
+            compactor = self._compactors.get(directory.path)
+            if compactor is not None and not compactor.offsets.is_written:
+                try:
+                    compactor.offsets.job()()
+                except OSError as error:
+                    directory.health.failed("writing cleaner offsets", error)
 
 
 async def repeat(work: Callable[[], Awaitable[None]], interval_ms: int) -> None:

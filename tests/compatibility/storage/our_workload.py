@@ -21,6 +21,7 @@ from ottla.storage.compaction.helper import events
 from ottla.storage.compaction.request import CleaningLimits
 from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.log.steps import run_steps
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
 from ottla.storage.producers.append_decisions import AppendOrigin
@@ -81,7 +82,7 @@ class Writer:
         assert round_ is not None
         throttle = Throttle(float("inf"), lambda: 0.0, lambda _s: None)
         for event in events(round_.request, files, throttle):
-            compactor.take(round_, event)
+            run_steps(compactor.taking(round_, event))
         assert compactor.states.can_begin(self.log.partition)
 
 

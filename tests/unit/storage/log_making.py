@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 
 from ottla.base.filesystem import FileSystem
@@ -51,6 +52,9 @@ class Place:
         assert self.files is not None
         context = LogContext(self.files, self.clock, Random(1), DirectoryHealth("/data"))
         context.write_checkpoints = lambda log: self.checkpoints.append(log.recovery_checkpoint)
+        context.checkpoint_job = lambda log: partial(
+            self.checkpoints.append, log.recovery_checkpoint
+        )
         log = open_log(context, PARTITION, self.path, self.config, checkpoint)
         log.update_high_watermark(log.log_end_offset)
         return log

@@ -4,18 +4,22 @@ Owns      the file and its offsets.
 Promises  an offset goes up only after the cleaned segments are in place for good, so a crash in
           between costs work, and nothing else. A file that cannot be read counts as empty: then
           every log is dirty from its start.
+Threads   a job may run in any; everything else in the log's.
 Leaves    offsets that do not fit their log to `plan.py`, which corrects them.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
+from functools import partial
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import CLEANER_OFFSETS_NAME
+from ottla.storage.log.steps import Work
 
 log = logging.getLogger(__name__)
 
@@ -24,24 +28,43 @@ class CleanerOffsets:
     def __init__(self, files: FileSystem, directory: str) -> None:
         self._checkpoint = OffsetCheckpoint(files, f"{directory}/{CLEANER_OFFSETS_NAME}")
         self._offsets = self._load()
+        self._lock = threading.Lock()
+        self._changes = 0
+        self._changes_written = 0
 
     def get(self, partition: TopicPartition) -> int | None:
         return self._offsets.get(partition)
 
     def set(self, partition: TopicPartition, offset: int) -> None:
+        """To be written with the next job."""
         if self._offsets.get(partition) != offset:
             self._offsets[partition] = offset
-            self._checkpoint.write(self._offsets)
+            self._changes += 1
 
     def truncate(self, partition: TopicPartition, offset: int) -> None:
-        """The log was cut at `offset`: what follows will be dirty."""
+        """The log was cut at `offset`: what follows will be dirty. This is written at once."""
         if self._offsets.get(partition, 0) > offset:
             self.set(partition, offset)
+            self.job()()
 
     def remove(self, partition: TopicPartition) -> None:
         """The log was deleted, or has moved to another directory."""
         if self._offsets.pop(partition, None) is not None:
-            self._checkpoint.write(self._offsets)
+            self._changes += 1
+
+    @property
+    def is_written(self) -> bool:
+        return self._changes_written == self._changes
+
+    def job(self) -> Work:
+        """Write what holds now, in a thread; never over something newer."""
+        return partial(self._write, dict(self._offsets), self._changes)
+
+    def _write(self, offsets: dict[TopicPartition, int], changes: int) -> None:
+        with self._lock:
+            if changes > self._changes_written:
+                self._checkpoint.write(offsets)
+                self._changes_written = changes
 
     def _load(self) -> dict[TopicPartition, int]:
         try:

@@ -2,7 +2,7 @@
 
     round_ = compactor.begin(logs)        # the dirtiest log, if one is dirty enough
     for event in helper.run(round_.request):     # elsewhere: another process, for minutes
-        compactor.take(round_, event)     # here: swap in what is ready
+        run_steps(compactor.taking(round_, event))  # here: swap in what is ready
 
 Owns      the choice, the rounds under way, and the cleaner offsets of the directory.
 Promises  a result is taken only for a log that is still what it was when the round began, so a
@@ -33,6 +33,7 @@ from ottla.storage.compaction.request import (
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import CLEANED_SUFFIX, parse_segment_file_name
 from ottla.storage.log.log import Log
+from ottla.storage.log.steps import Steps
 from ottla.storage.segments.segment import Segment
 
 logger = logging.getLogger(__name__)
@@ -67,17 +68,20 @@ class Compactor:
         chosen = choose_dirtiest(dirty)
         return None if chosen is None else self._begin(dirty[chosen], chosen, now_ms)
 
-    def take(self, round_: Round, event: CleanedGroup | CleanSummary | CleanFailure) -> None:
+    def taking(
+        self, round_: Round, event: CleanedGroup | CleanSummary | CleanFailure
+    ) -> Steps[None]:
         """Use what the helper has done. Once the round is over, whatever comes is dropped."""
         log = round_.log
         if round_.is_over or self.states.is_called_off(log.partition) or log.is_closed:
             self.abandon(round_)
         elif isinstance(event, CleanedGroup):
-            if not self._swap(round_, event):
+            if not (yield from self._swapping(round_, event)):
                 self.abandon(round_)
         elif isinstance(event, CleanSummary):
             self.offsets.set(log.partition, event.end_offset)
             self._end(round_)
+            yield self.offsets.job()
         else:
             if event.is_damaged:
                 self._is_damaged(log, event.message)
@@ -134,13 +138,14 @@ class Compactor:
         logger.error("%s: is compacted no more: %s", log.partition, reason)
         self.states.mark_uncleanable(log.partition, reason)
 
-    def _swap(self, round_: Round, group: CleanedGroup) -> bool:
+    def _swapping(self, round_: Round, group: CleanedGroup) -> Steps[bool]:
         log = round_.log
         replaced = [round_.sources[base_offset] for base_offset in group.replaced]
         is_same = all(each.generation == round_.generations[each.base_offset] for each in replaced)
         if not is_same:
             return False
-        return log.replace_segments([log.open_cleaned(group.base_offset)], replaced)
+        cleaned = [log.open_cleaned(group.base_offset)]
+        return (yield from log.replacing_segments(cleaned, replaced))
 
     def _end(self, round_: Round) -> None:
         if not round_.is_over:

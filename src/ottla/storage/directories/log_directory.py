@@ -41,6 +41,7 @@ from ottla.storage.log.deletion import Removal
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
+from ottla.storage.log.steps import Work
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,6 @@ class WrongDirectory(StorageError):
     """The directory is another broker's, or is used by another process."""
 
 
-Work = Callable[[], None]
 RunAll = Callable[[Sequence[Work]], None]  # returns when all have ended, raises what one raised
 
 
@@ -72,6 +72,7 @@ class LogDirectory:
         self.health = DirectoryHealth(path)
         self.context = LogContext(files, clock, random, self.health)
         self.context.write_checkpoints = self._write_checkpoints_with
+        self.context.checkpoint_job = lambda log: self.checkpoints.job(self._logs_with(log)).run
         self.checkpoints = DirectoryCheckpoints(files, path)
         self.directory_id: bytes | None = None
         self.last_shutdown: CleanShutdown | None = None  # None after an unclean stop
@@ -214,9 +215,11 @@ class LogDirectory:
         self.checkpoints.write_now(self._every_log())
 
     def _write_checkpoints_with(self, log: Log) -> None:
+        self.checkpoints.write_now(self._logs_with(log))
+
+    def _logs_with(self, log: Log) -> Iterable[Log]:
         # A log that is still being opened is not among them yet; what it says counts.
-        logs = {id(each): each for each in [*self._every_log(), log]}
-        self.checkpoints.write_now(logs.values())
+        return {id(each): each for each in [*self._every_log(), log]}.values()
 
     def checkpoint_job(self) -> CheckpointJob:
         """What to write now and then, in a thread."""

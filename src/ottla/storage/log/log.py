@@ -38,6 +38,7 @@ from ottla.storage.log.epoch_replay import open_epochs
 from ottla.storage.log.leader_epochs import EpochEndOffset, LeaderEpochs
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.rolling import roll, take_snapshot
+from ottla.storage.log.steps import Steps
 from ottla.storage.producers.producer_replay import SnapshotFiles, load_states
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.segment import Segment
@@ -81,6 +82,7 @@ class Log:
         self.has_unsynced_home = False  # its directory and topic id may be gone after a power cut
         self.names_in_flight = 0  # flush jobs that are to sync the directory
         self.has_unsynced_cut = False
+        self.swap: replacement.Swap | None = None  # of compacted segments, while it is under way
         self.last_flush_ms = self.clock.now_ms()
         self.cuts = 0  # how often records were taken away, so that a sync meanwhile counts nothing
         self.snapshots = snapshots or SnapshotFiles(context.files, path)
@@ -168,8 +170,13 @@ class Log:
     def open_cleaned(self, base_offset: int) -> Segment:
         return replacement.open_cleaned(self, base_offset)
 
-    def replace_segments(self, cleaned: Sequence[Segment], replaced: Sequence[Segment]) -> bool:
-        return replacement.replace_segments(self, cleaned, replaced)
+    def replacing_segments(
+        self, cleaned: Sequence[Segment], replaced: Sequence[Segment]
+    ) -> Steps[bool]:
+        return replacement.replacing(self, cleaned, replaced)
+
+    def finish_swap(self) -> None:
+        replacement.finish_swap(self)
 
     # Offsets and state
 
@@ -278,6 +285,7 @@ class Log:
     def close(self) -> None:
         """Leave everything so that it can be opened again without reading the records."""
         try:
+            self.finish_swap()
             self.segments.active.seal()
             if self.snapshots.newest != self.log_end_offset:
                 take_snapshot(self, self.log_end_offset, sync=True)
@@ -310,5 +318,7 @@ class Log:
         self.snapshots.directory = path
         for segment in self.segments:
             segment.moved(path)
+        if self.swap is not None:
+            self.swap.moved(path)
         if self._leader_epochs is not None:
             self._leader_epochs.renamed(f"{path}/{LEADER_EPOCHS_NAME}")

@@ -11,9 +11,14 @@ from ottla.base.clock import Clock
 from ottla.base.filesystem import FileSystem
 from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.deletion import DeletionQueue
+from ottla.storage.log.steps import Work
 
 if TYPE_CHECKING:
     from ottla.storage.log.log import Log
+
+
+def _nothing() -> None:
+    """Nobody keeps checkpoints."""
 
 
 @dataclass(slots=True)
@@ -27,6 +32,9 @@ class LogContext:
     # crash would trust records that were never synced, and drop a log that ends before its start;
     # before compaction opens gaps between segments, or a crash would take them for lost records.
     write_checkpoints: Callable[[Log], None] = lambda _log: None
+    # The same as work for a thread; how far the log is synced when this is called is written.
+    checkpoint_job: Callable[[Log], Work] = lambda _log: _nothing
+    truncated: Callable[[Log], None] = lambda _log: None  # called after records were cut off
     # Called after a log was made or a segment closed: it should be synced before long, so that a
     # power cut cannot mistake it for another topic's, and to bound recovery.
     needs_sync: Callable[[Log], None] = lambda _log: None

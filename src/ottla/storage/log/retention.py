@@ -105,10 +105,18 @@ def advance_log_start(log: Log, offset: int) -> bool:
     return True
 
 
+def _finish_swap(log: Log) -> None:
+    try:
+        log.finish_swap()
+    except OSError as error:
+        raise log.health.failed(f"swapping segments of {log.path}", error) from error
+
+
 def _delete(log: Log, count: int) -> int:
     """Delete the oldest segments. When all of them go, an empty one takes their place first."""
     if not count:
         return 0
+    _finish_swap(log)
     if count == len(log.segments):
         roll(log)
     doomed, first_offset = log.segments[:count], log.segments[count].base_offset

@@ -36,6 +36,7 @@ def truncate_to(log: Log, offset: int) -> bool:
         log.forget_epochs_from(log.log_end_offset)
         return False
     try:
+        log.finish_swap()
         if offset < log.segments[0].base_offset:
             truncate_fully(log, offset)
         else:
@@ -51,6 +52,7 @@ def truncate_fully(log: Log, offset: int, log_start_offset: int | None = None) -
     if log_start_offset is None:
         log_start_offset = offset
     try:
+        log.finish_swap()
         lower_offsets(log, offset, log_start_offset)
         doomed = list(log.segments)
         retire(log, doomed[::-1])
@@ -128,3 +130,4 @@ def _now_ends_at(log: Log, offset: int) -> None:
     log.log_end_offset = offset
     log.forget_producer_states()
     log.forget_epochs_from(offset)
+    log.context.truncated(log)

@@ -29,6 +29,7 @@ from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
+from ottla.storage.log.steps import run_steps
 from ottla.storage.producers.append_decisions import AppendOrigin
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
@@ -167,7 +168,7 @@ class World:
             return None
         event = None
         for event in self.clean(round_):
-            self.compactor.take(round_, event)
+            run_steps(self.compactor.taking(round_, event))
         for removal in self.log.context.deletions.take_due(self.clock.now_ms()):
             removal.run()
         assert isinstance(event, CleanSummary)

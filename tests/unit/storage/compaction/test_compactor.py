@@ -21,6 +21,7 @@ from ottla.storage.compaction.compactor import Round
 from ottla.storage.compaction.request import CleanFailure, CleaningLimits, CleanSummary
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.recovery import Checkpoint
+from ottla.storage.log.steps import run_steps
 from ottla.testing.filesystem import MemoryDisk
 
 OTHER = TopicPartition("other", 7)
@@ -72,7 +73,7 @@ def test_a_damaged_batch_ends_the_round_and_the_log_is_left_alone() -> None:
     with pytest.raises(CorruptLogError, match="wrong checksum") as raised:
         list(world.clean(round_))
     world.disk.flip_bit(world.log.segments[1].path, 70)
-    world.compactor.take(round_, CleanFailure(str(raised.value), is_damaged=True))
+    run_steps(world.compactor.taking(round_, CleanFailure(str(raised.value), is_damaged=True)))
     assert world.present() == before
     assert world.begin() is None
     assert "wrong checksum" in world.compactor.states.uncleanable[PARTITION]
@@ -86,7 +87,7 @@ def test_a_full_disk_is_tried_again_later() -> None:
     round_ = begun(world)
     with pytest.raises(OSError, match="space"):
         list(world.clean(round_))
-    world.compactor.take(round_, CleanFailure("full", is_damaged=False))
+    run_steps(world.compactor.taking(round_, CleanFailure("full", is_damaged=False)))
     assert world.present() == before
     assert cleaned_files(world) == []
     assert world.compact() is not None
@@ -99,8 +100,8 @@ def test_a_log_that_was_cut_meanwhile_keeps_its_segments() -> None:
     world.log.truncate_to(3)
     world.compactor.truncated(PARTITION, world.log.log_end_offset)
     before = world.present()
-    world.compactor.take(round_, group)
-    world.compactor.take(round_, summary)
+    run_steps(world.compactor.taking(round_, group))
+    run_steps(world.compactor.taking(round_, summary))
     assert world.present() == before
     assert cleaned_files(world) == []
     assert world.compactor.offsets.get(PARTITION) is None
@@ -113,7 +114,7 @@ def test_a_cut_that_nobody_told_about_is_noticed_by_the_segments() -> None:
     world.log.truncate_to(3)
     before = world.present()
     for event in (group, summary):
-        world.compactor.take(round_, event)
+        run_steps(world.compactor.taking(round_, event))
     assert world.present() == before
     assert world.compactor.offsets.get(PARTITION) is None
 
@@ -125,7 +126,7 @@ def test_segments_that_retention_deleted_meanwhile_do_not_come_back() -> None:
     world.log.advance_log_start(4)
     world.log.enforce_retention()
     for event in (group, summary):
-        world.compactor.take(round_, event)
+        run_steps(world.compactor.taking(round_, event))
     assert sorted(world.present()) == [4, 5]
     assert cleaned_files(world) == []
 
@@ -136,10 +137,23 @@ def test_what_is_appended_during_a_round_is_dirty_afterwards() -> None:
     events = list(world.clean(round_))
     world.produce([(b"a", b"4")])
     for event in events:
-        world.compactor.take(round_, event)
+        run_steps(world.compactor.taking(round_, event))
     assert sorted(world.present()) == [4, 5, 6]
     world.check()
     assert world.compactor.offsets.get(PARTITION) == 6
+
+
+def test_an_older_write_of_the_offsets_never_undoes_a_newer_one() -> None:
+    disk = MemoryDisk()
+    disk.make_directory(DIRECTORY)
+    offsets = CleanerOffsets(disk, DIRECTORY)
+    offsets.set(PARTITION, 5)
+    older = offsets.job()
+    offsets.set(PARTITION, 9)
+    newer = offsets.job()
+    newer()
+    older()
+    assert CleanerOffsets(disk, DIRECTORY).get(PARTITION) == 9
 
 
 def test_a_paused_log_has_its_round_called_off_and_is_not_chosen() -> None:
@@ -148,7 +162,7 @@ def test_a_paused_log_has_its_round_called_off_and_is_not_chosen() -> None:
     events = list(world.clean(round_))
     world.compactor.states.pause(PARTITION)
     for event in events:
-        world.compactor.take(round_, event)
+        run_steps(world.compactor.taking(round_, event))
     assert len(world.present()) == 6
     assert cleaned_files(world) == []
     assert world.begin() is None
@@ -163,7 +177,7 @@ def test_a_round_that_is_over_takes_nothing_more() -> None:
     world.compactor.abandon(round_)
     summary = events[-1]
     assert isinstance(summary, CleanSummary)
-    world.compactor.take(round_, summary)
+    run_steps(world.compactor.taking(round_, summary))
     assert world.compactor.offsets.get(PARTITION) is None
 
 
@@ -188,6 +202,9 @@ def test_offsets_are_there_after_a_restart() -> None:
     again = CleanerOffsets(disk, DIRECTORY)
     assert (again.get(PARTITION), again.get(OTHER)) == (5, 7)
     again.remove(OTHER)
+    assert not again.is_written
+    again.job()()
+    assert again.is_written
     assert CleanerOffsets(disk, DIRECTORY).get(OTHER) is None
 
 

@@ -30,6 +30,7 @@ from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
+from ottla.storage.log.steps import run_steps
 from ottla.testing.clock import ManualClock
 
 CONFIG = TopicConfig(cleanup_policy=("compact",), segment_bytes=10_000, file_delete_delay_ms=0)
@@ -84,7 +85,7 @@ def test_a_helper_cleans_and_the_log_swaps(place: Place) -> None:
     events = []
     for event in helper.run(round_.request):
         events.append(event)
-        place.compactor.take(round_, event)
+        run_steps(place.compactor.taking(round_, event))
     *groups, summary = events
     assert groups
     assert all(isinstance(group, CleanedGroup) for group in groups)
@@ -119,7 +120,7 @@ def test_a_helper_that_is_killed_leaves_only_cleaned_files(place: Place) -> None
     (event,) = events
     assert isinstance(event, CleanFailure)
     assert not event.is_damaged
-    place.compactor.take(round_, event)
+    run_steps(place.compactor.taking(round_, event))
     assert {path.name: path.read_bytes() for path in place.path.glob("*.log")} == before
     assert place.cleaned_files() == []
     assert place.begin() is not None

@@ -17,13 +17,14 @@ from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.directories.directory_loading import LoadStep
-from ottla.storage.directories.log_directory import LogDirectory, Owner, Work, WrongDirectory
+from ottla.storage.directories.log_directory import LogDirectory, Owner, WrongDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
 from ottla.storage.log.flushing import FlushJob, finish_flush, flush
 from ottla.storage.log.log import Log
+from ottla.storage.log.steps import Work
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import SYNCS
 from ottla.testing.filesystem import MemoryDisk

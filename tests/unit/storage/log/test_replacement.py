@@ -17,11 +17,14 @@ from tests.unit.storage.log_making import (
 
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import CLEANED_SUFFIX
+from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
+from ottla.storage.log.steps import Work, run_steps
 from ottla.storage.segments.scanning import walk_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_files import create_segment
+from ottla.testing.disk_faults import SYNCS
 
 COMPACTED = replace(SMALL, cleanup_policy=("compact",))
 
@@ -58,7 +61,7 @@ def test_cleaned_segments_take_the_place_of_their_sources(place: Place) -> None:
     append_many(log, 100)
     sources = log.segments[:3]
     end = log.segments[3].base_offset
-    assert log.replace_segments([clean(log, sources, 5)], sources)
+    assert run_steps(log.replacing_segments([clean(log, sources, 5)], sources))
     expected = [b"%d" % offset for offset in range(100) if offset >= end or offset % 5 == 0]
     assert values_of(log) == expected
     assert log.segments.base_offsets[:2] == [0, end]
@@ -73,7 +76,7 @@ def test_readers_that_have_a_range_of_an_old_segment_can_finish(place: Place) ->
     found = log.read(0, 1 << 20, 60)
     before = found.records.read()
     sources = log.segments[:2]
-    log.replace_segments([clean(log, sources, 2)], sources)
+    run_steps(log.replacing_segments([clean(log, sources, 2)], sources))
     assert found.records.read() == before
 
 
@@ -82,7 +85,7 @@ def test_appending_and_cleaning_again_go_on(place: Place) -> None:
     for _ in range(4):
         append_many(log, 60)
         sources = log.segments[:-1]
-        assert log.replace_segments([clean(log, sources, 7)], sources)
+        assert run_steps(log.replacing_segments([clean(log, sources, 7)], sources))
     assert [record.offset % 7 for record in read_records(log, 0, 200)] == [0] * 29
     log = place.reopen_clean(log)
     assert log.log_end_offset == 240
@@ -96,7 +99,7 @@ def test_sources_that_have_left_the_log_stop_the_swap(place: Place) -> None:
     log.advance_log_start(log.segments[1].base_offset)
     log.enforce_retention()
     expected = values_of(log)
-    assert not log.replace_segments([cleaned], sources)
+    assert not run_steps(log.replacing_segments([cleaned], sources))
     assert values_of(log) == expected
     assert not names_in(place.disk, ".cleaned")
 
@@ -105,7 +108,7 @@ def test_the_recovery_point_is_behind_what_is_swapped(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
     sources = log.segments[:2]
-    log.replace_segments([clean(log, sources, 5)], sources)
+    run_steps(log.replacing_segments([clean(log, sources, 5)], sources))
     assert place.checkpoints[-1] >= log.segments[1].base_offset
 
 
@@ -113,7 +116,7 @@ def test_snapshots_of_swallowed_segments_go(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
     sources = log.segments[:3]
-    log.replace_segments([clean(log, sources, 5)], sources)
+    run_steps(log.replacing_segments([clean(log, sources, 5)], sources))
     kept = {int(name[:20]) for name in names_in(place.disk, ".snapshot")}
     assert kept == set(log.segments.base_offsets) - {0}
 
@@ -130,7 +133,7 @@ def test_a_crash_at_any_step_leaves_the_old_or_the_new(steps: int, is_power_cut:
     kinds = ["rename", "sync_directory", "sync", "write", "remove", "truncate"]
     place.disk.fail(kinds, skip=steps, times=None)
     try:
-        log.replace_segments([cleaned], sources)
+        run_steps(log.replacing_segments([cleaned], sources))
     except StorageUnavailable:
         pass
     place.disk.heal()
@@ -159,8 +162,142 @@ def test_several_cleaned_segments_are_swapped_together(place: Place) -> None:
     append_many(log, 60)
     sources = log.segments[:4]
     halves = [clean(log, sources[:2], 3), clean(log, sources[2:], 3)]
-    assert log.replace_segments(halves, sources)
+    assert run_steps(log.replacing_segments(halves, sources))
     end = log.segments[2].base_offset
     expected = [b"%d" % each for each in range(60) if each >= end or each % 3 == 0]
     assert values_of(log) == expected
     assert values_of(place.reopen_clean(log)) == expected
+
+
+class Swapping:
+    """A swap that a test takes step by step."""
+
+    def __init__(self, place: Place) -> None:
+        self.log = place.open()
+        append_many(self.log, 60)
+        sources = self.log.segments[:3]
+        end = self.log.segments[3].base_offset
+        self.old = [b"%d" % each for each in range(60)]
+        self.new = [value for value in self.old if int(value) >= end or int(value) % 5 == 0]
+        self._steps = self.log.replacing_segments([clean(self.log, sources, 5)], sources)
+        self.result: bool | None = None
+
+    def go_on(self) -> Work | None:
+        """The next work for a thread; None at the end."""
+        try:
+            return next(self._steps)
+        except StopIteration as end:
+            self.result = end.value
+            return None
+
+    def until_both_are_there(self) -> None:
+        """The log uses the new segments, and the old ones are not gone."""
+        while self.log.swap is None:
+            work = self.go_on()
+            assert work is not None
+            if self.log.swap is None:
+                work()
+
+
+def test_a_swap_waits_for_no_disk_but_in_what_it_hands_out(place: Place) -> None:
+    swapping = Swapping(place)
+    while True:
+        place.disk.fail(SYNCS, times=None)
+        work = swapping.go_on()
+        place.disk.heal()
+        if work is None:
+            break
+        work()
+    assert swapping.result
+    assert values_of(swapping.log) == swapping.new
+
+
+def test_readers_get_the_new_segments_while_their_names_are_synced(place: Place) -> None:
+    swapping = Swapping(place)
+    swapping.until_both_are_there()
+    assert values_of(swapping.log) == swapping.new
+    append(swapping.log, b"60")
+    assert swapping.go_on() is None
+    assert values_of(swapping.log) == [*swapping.new, b"60"]
+    assert not names_in(place.disk, ".swap")
+
+
+@pytest.mark.parametrize("offset", [0, 7, 20, 45])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cut_during_a_swap_holds_after_a_power_cut(place: Place, offset: int, seed: int) -> None:
+    swapping = Swapping(place)
+    swapping.until_both_are_there()
+    log = swapping.log
+    log.truncate_to(offset)
+    left = [value for value in swapping.new if int(value) < offset]
+    assert values_of(log) == left
+    assert swapping.go_on() is None
+    flush(log)
+    place.disk.crash(Random(seed))
+    assert values_of(place.open(Checkpoint(place.checkpoints[-1]))) == left
+
+
+def test_a_cut_before_the_new_segments_are_used_keeps_the_old_ones(place: Place) -> None:
+    swapping = Swapping(place)
+    work = swapping.go_on()
+    assert work is not None
+    work()
+    swapping.log.truncate_to(20)
+    while (work := swapping.go_on()) is not None:
+        work()
+    assert swapping.result is False
+    assert values_of(swapping.log) == swapping.old[:20]
+    assert not names_in(place.disk, ".cleaned")
+    assert not names_in(place.disk, ".swap")
+
+
+def test_retention_during_a_swap_deletes_old_and_new(place: Place) -> None:
+    swapping = Swapping(place)
+    swapping.until_both_are_there()
+    log = swapping.log
+    start = log.segments[2].base_offset
+    log.advance_log_start(start)
+    log.enforce_retention()
+    assert swapping.go_on() is None
+    assert values_of(log) == [value for value in swapping.new if int(value) >= start]
+    assert not names_in(place.disk, ".swap")
+
+
+def test_closing_during_a_swap_leaves_the_new_segments(place: Place) -> None:
+    swapping = Swapping(place)
+    swapping.until_both_are_there()
+    assert values_of(place.reopen_clean(swapping.log)) == swapping.new
+
+
+def test_a_log_whose_directory_is_renamed_during_a_swap_takes_both_along(place: Place) -> None:
+    swapping = Swapping(place)
+    swapping.until_both_are_there()
+    place.disk.rename(PATH, "/data/t-0.unique-delete")
+    swapping.log.moved("/data/t-0.unique-delete")
+    assert swapping.go_on() is None
+    assert values_of(swapping.log) == swapping.new
+    assert not [name for name in place.disk.list_directory(swapping.log.path) if ".swap" in name]
+
+
+def test_a_log_let_go_during_a_swap_is_left_as_it_is(place: Place) -> None:
+    swapping = Swapping(place)
+    swapping.until_both_are_there()
+    swapping.log.let_go()
+    place.disk.remove_directory(PATH)
+    assert swapping.go_on() is None
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_power_cut_between_the_steps_leaves_the_old_or_the_new(place: Place, seed: int) -> None:
+    swapping = Swapping(place)
+    random = Random(seed)
+    for _ in range(random.randrange(5)):
+        work = swapping.go_on()
+        if work is None or (swapping.log.swap is not None and random.random() < 0.5):
+            break  # the names are not synced any more
+        work()
+    if not place.checkpoints:
+        return
+    place.disk.crash(random)
+    found = values_of(place.open(Checkpoint(place.checkpoints[-1])))
+    assert found in (swapping.old, swapping.new) or is_old_behind(found, swapping.old, swapping.new)

@@ -1,0 +1,170 @@
+"""What a broker does now and then, on a disk in memory, each job called by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from tests.unit.storage.log_making import append, append_many
+
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.broker.housekeeping import Housekeeping
+from ottla.config.load import load_config
+from ottla.config.topic_options import TopicConfig
+from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
+from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.log.log import Log
+from ottla.testing.clock import ManualClock
+from ottla.testing.disk_faults import SYNCS
+from ottla.testing.filesystem import MemoryDisk
+
+PATH = "/data"
+A, B = TopicPartition("a", 0), TopicPartition("b", 0)
+CONFIG = TopicConfig(segment_bytes=1000, index_interval_bytes=100, file_delete_delay_ms=1000)
+COMPACTED = replace(CONFIG, cleanup_policy=("compact",))
+
+
+class Place:
+    def __init__(self, disk: MemoryDisk | None = None) -> None:
+        self.clock = ManualClock()
+        self.disk = disk or MemoryDisk(clock=self.clock)
+        self.disk.make_directory(PATH)
+        self.disk.sync_directory("/")
+        self.logs = LogManager(self.disk, self.clock, Random(1), [PATH])
+        self.logs.open(Owner("cluster", 1))
+        list(self.logs.load(lambda _topic: CONFIG))
+        self.housekeeping = Housekeeping(self.logs, load_config().config, self.clock)
+        context = self.logs.directories[0].context
+        context.needs_sync = self.housekeeping.needs_sync
+        context.truncated = self.housekeeping.truncated
+
+    def run(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run(work)
+
+    def create(self, partition: TopicPartition, config: TopicConfig = CONFIG) -> Log:
+        return self.logs.create(partition, config, TopicId(b"t" * 16))
+
+    def clean_offset(self, partition: TopicPartition) -> int | None:
+        """As a broker that starts now would find it."""
+        return CleanerOffsets(self.disk, PATH).get(partition)
+
+
+@pytest.fixture
+def place() -> Place:
+    return Place()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_new_log_is_safe_after_the_next_round_of_syncs(place: Place, seed: int) -> None:
+    place.create(A)
+    place.run(place.housekeeping.flush())
+    place.disk.crash(Random(seed))
+    found = Place(place.disk).logs.get(A)
+    assert found is not None
+    assert found.topic_id == TopicId(b"t" * 16)
+
+
+def test_closed_segments_are_synced_though_no_setting_asks_for_it(place: Place) -> None:
+    log = place.create(A)
+    append_many(log, 60)
+    assert log.recovery_point == 0
+    place.run(place.housekeeping.flush())
+    assert log.recovery_point == 60
+    assert not log.unsynced_segments
+
+
+def test_a_log_deleted_before_its_sync_is_passed_over(place: Place) -> None:
+    append_many(place.create(A), 60)
+    append_many(place.create(B), 60)
+    place.logs.delete([A])
+    for _, removal in place.logs.due_removals():
+        removal.run()
+    place.run(place.housekeeping.flush())
+    assert place.logs.online
+    found = place.logs.get(B)
+    assert found is not None
+    assert found.recovery_point == 60
+
+
+def test_a_sync_that_fails_takes_the_directory_offline_and_ends_nothing_else(
+    place: Place,
+) -> None:
+    append_many(place.create(A), 60)
+    place.disk.fail(SYNCS)
+    place.run(place.housekeeping.flush())
+    assert not place.logs.online
+
+
+def test_files_are_removed_when_their_time_has_come(place: Place) -> None:
+    append_many(place.create(A), 5)
+    place.logs.delete([A])
+    place.run(place.housekeeping.remove())
+    assert any(name.endswith("-delete") for name in place.disk.list_directory(PATH))
+    place.clock.advance_ms(1001)
+    place.run(place.housekeeping.remove())
+    assert not any(name.startswith("a-0") for name in place.disk.list_directory(PATH))
+
+
+def test_retention_of_a_damaged_log_leaves_the_others_cared_for(place: Place) -> None:
+    damaged = place.create(A, replace(CONFIG, retention_ms=1000))
+    sound = place.create(B, replace(CONFIG, retention_ms=1000))
+    for log in (damaged, sound):
+        append_many(log, 60)
+        log.update_high_watermark(60)
+    place.disk.fail("rename", f"{damaged.path}/*", error=5)
+    place.clock.advance_ms(10_000)
+    place.run(place.housekeeping.retain())
+    assert damaged.health.error is not None
+
+
+def test_a_cut_makes_what_follows_dirty_even_before_the_first_compaction(place: Place) -> None:
+    log = place.create(A, COMPACTED)
+    append_many(log, 60)
+    offsets = CleanerOffsets(place.disk, PATH)  # an earlier run of the broker had cleaned it
+    offsets.set(A, 50)
+    offsets.job()()
+    log.truncate_to(10)
+    assert place.clean_offset(A) == 10
+
+
+def test_a_topic_deleted_before_the_first_compaction_leaves_no_clean_offset(
+    place: Place,
+) -> None:
+    """Another topic of that name would take records for clean that nobody has looked at."""
+    place.create(A, COMPACTED)
+    offsets = CleanerOffsets(place.disk, PATH)
+    offsets.set(A, 50)
+    offsets.job()()
+    place.logs.delete([A])
+    place.housekeeping.removed(A)
+    place.run(place.housekeeping.remove())
+    assert place.clean_offset(A) is None
+
+
+def test_what_compaction_noted_is_on_disk_after_an_orderly_stop(place: Place) -> None:
+    place.housekeeping.compactor_of(place.logs.directories[0]).offsets.set(A, 7)
+    assert place.clean_offset(A) is None
+    place.housekeeping.close()
+    assert place.clean_offset(A) == 7
+
+
+def test_a_record_appended_while_its_log_is_synced_is_not_counted_as_synced(
+    place: Place,
+) -> None:
+    log = place.create(A, replace(CONFIG, flush_ms=1))
+    append_many(log, 5)
+    place.clock.advance_ms(10)
+
+    async def story() -> None:
+        flushing = asyncio.create_task(place.housekeeping.flush())
+        await asyncio.sleep(0)  # the job is made
+        append(log, b"late")
+        await flushing
+
+    place.run(story())
+    assert log.recovery_point == 5
