@@ -1,0 +1,41 @@
+"""Where a query stands, from the files that Spark leaves."""
+
+from pathlib import Path
+
+from demo.checkpoints import Stand, commit_times, read_stand
+
+OFFSETS = """v1
+{"batchWatermarkMs":17,"batchTimestampMs":1794759619881,"conf":{}}
+{"fleet.reports": {"0": 40, "1": 2}, "#topic.ids": {"fleet.reports": "x"}}"""
+
+
+def begin(checkpoint: Path, batch: int) -> None:
+    (checkpoint / "offsets").mkdir(parents=True, exist_ok=True)
+    (checkpoint / "offsets" / str(batch)).write_text(OFFSETS)
+    (checkpoint / "offsets" / f".{batch}.crc").touch()
+
+
+def commit(checkpoint: Path, batch: int) -> None:
+    (checkpoint / "commits").mkdir(parents=True, exist_ok=True)
+    (checkpoint / "commits" / str(batch)).write_text("v1\n{}")
+
+
+def test_a_query_that_has_not_begun_stands_nowhere(tmp_path: Path) -> None:
+    assert read_stand(tmp_path) == Stand()
+    assert commit_times(tmp_path) == []
+
+
+def test_a_batch_counts_when_it_is_committed(tmp_path: Path) -> None:
+    begin(tmp_path, 0)
+    assert read_stand(tmp_path) == Stand(is_in_batch=True)
+    commit(tmp_path, 0)
+    assert read_stand(tmp_path) == Stand(0, events=42, watermark_ms=17)
+    assert len(commit_times(tmp_path)) == 1
+
+
+def test_the_newest_batch_is_found_by_number_and_not_by_name(tmp_path: Path) -> None:
+    for batch in range(11):
+        begin(tmp_path, batch)
+        commit(tmp_path, batch)
+    begin(tmp_path, 11)
+    assert read_stand(tmp_path) == Stand(10, 42, 17, is_in_batch=True)
