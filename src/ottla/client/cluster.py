@@ -13,7 +13,7 @@ Threads   one per Cluster; what `connector` returns may be called in any.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self, TypeVar
@@ -200,19 +200,34 @@ class Cluster:
         connection = self.connection_to(broker_id)
         return connection.ask(built_for(connection, request), at_most=at_most)
 
+    def ask_until(
+        self, request: Message | BuildFor, problems: Callable[[Any], Iterable[Told]], what: str
+    ) -> Any:
+        """Whichever broker answers without an error that may pass."""
+        patience = Patience(what, self.settings)
+        while True:
+            answer = self.ask_any(request, patience)
+            trouble = check(problems(answer))
+            if trouble is None:
+                return answer
+            patience.pause(trouble)
+
     def ask_controller(
         self,
-        request: Message,
+        request: Message | BuildFor,
         problems: Callable[[Any], Iterable[Told]],
+        what: str,
         *,
-        at_most: int | None = None,
+        failing: Collection[ErrorCode] = (),
     ) -> Any:
-        """The broker that changes the cluster. `problems` tells the codes in an answer."""
-        patience = Patience(request_name(request), self.settings)
+        """The broker that changes the cluster. `problems` tells the codes in an answer; `failing`
+        are codes that would pass elsewhere, and will not here."""
+        patience = Patience(what, self.settings)
         while True:
             try:
-                answer = self._connection_to_controller().ask(request, at_most=at_most)
-                trouble = check(problems(answer))
+                connection = self._connection_to_controller()
+                answer = connection.ask(built_for(connection, request))
+                trouble = check(problems(answer), failing)
                 if trouble is None:
                     return answer
             except (ConnectionLost, Unreachable) as error:
@@ -231,14 +246,15 @@ class Cluster:
         self,
         kind: int,
         key: str,
-        request: Message,
+        request: Message | BuildFor,
         problems: Callable[[Any], Iterable[Told]],
         *,
         at_most: int | None = None,
         timeout_ms: int | None = None,
     ) -> Any:
         """The broker that keeps this group (GROUP) or transactional id (TRANSACTION)."""
-        what = f"{request_name(request)} of {key!r}"
+        named = request_name(request) if isinstance(request, Message) else "coordinator"
+        what = f"{named} of {key!r}"
         patience = Patience(what, self.settings, timeout_ms)
         while True:
             try:
@@ -394,14 +410,14 @@ class Cluster:
             raise TopicRecreated(topic, expected, known.topic_id)
 
 
-def check(told: Iterable[Told]) -> Any:
+def check(told: Iterable[Told], failing: Collection[ErrorCode] = ()) -> Any:
     """The first problem that may pass (a KafkaError), or None; one that stays is raised."""
     passing = None
     for code, where, message in told:
         if code == ErrorCode.NONE:
             continue
         error = kafka_error(code, where, message)
-        if reaction_to(code) is Reaction.FAIL:
+        if code in failing or reaction_to(code) is Reaction.FAIL:
             raise error
         passing = passing or error
     return passing

@@ -176,7 +176,7 @@ class FetchSession:
                     leader_epoch,
                     offset,
                     partition_max_bytes=limits.partition_max_bytes,
-                )  # fmt: skip
+                )
             )
         gone: dict[tuple[str, bytes], list[int]] = {}
         for at, (topic_id, _) in forgotten.items():

@@ -3,8 +3,9 @@
 Promises  picklable; a name that is not understood is refused, never ignored.
 Leaves    who reads which setting to the other files of this folder.
 
-Two defaults are larger than Kafka's, because batches are handed on as bytes and large answers are
-what makes that fast: `max.partition.fetch.bytes` (8 MiB) and `max.request.size` (4 MiB).
+Three defaults are not Kafka's, because batches are handed on as bytes, which larger pieces make
+faster as long as they stay in reach of the processor's cache: `max.partition.fetch.bytes` is 8 MiB
+(not 1), `fetch.max.bytes` 16 MiB (not 50), `max.request.size` 4 MiB (not 1).
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class ClientSettings:
     isolation_level: str = _setting(
         "isolation.level", READ_UNCOMMITTED, _one_of(READ_UNCOMMITTED, READ_COMMITTED)
     )
-    fetch_max_bytes: int = _setting("fetch.max.bytes", 50 * MIB, _number(1))
+    fetch_max_bytes: int = _setting("fetch.max.bytes", 16 * MIB, _number(1))
     max_partition_fetch_bytes: int = _setting("max.partition.fetch.bytes", 8 * MIB, _number(1))
     fetch_max_wait_ms: int = _setting("fetch.max.wait.ms", 500, _number(0))
     fetch_min_bytes: int = _setting("fetch.min.bytes", 1, _number(0))

@@ -1,0 +1,121 @@
+"""Creating and deleting topics, reading their settings, deleting records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster, Told
+from ottla.client.connection import Connection
+from ottla.client.errors import code_of
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.create_topics_request import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from ottla.protocol.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from ottla.protocol.messages.delete_records_response import DeleteRecordsResponse
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from ottla.protocol.messages.describe_configs_request import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+
+BROKER_DEFAULT = -1
+TOPIC_RESOURCE = 2
+STATES_FROM = 6  # DeleteTopics
+
+
+@dataclass(frozen=True)
+class NewTopic:
+    name: str
+    partitions: int = BROKER_DEFAULT
+    replication_factor: int = BROKER_DEFAULT
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+
+def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, may_exist: bool = False) -> None:
+    """All of them; with `may_exist` one that is there already is left as it is."""
+    request = CreateTopicsRequest(
+        [
+            CreatableTopic(
+                each.name,
+                each.partitions,
+                each.replication_factor,
+                configs=[CreatableTopicConfig(*item) for item in each.configs.items()],
+            )
+            for each in topics
+        ],
+        timeout_ms=cluster.settings.request_timeout_ms,
+    )
+    passing = {ErrorCode.TOPIC_ALREADY_EXISTS} if may_exist else set[ErrorCode]()
+    cluster.ask_controller(request, _problems("CreateTopics", "topics", passing), "CreateTopics")
+
+
+def delete_topics(cluster: Cluster, names: Iterable[str], *, may_be_missing: bool = False) -> None:
+    wanted = list(names)
+    timeout_ms = cluster.settings.request_timeout_ms
+
+    def build(connection: Connection) -> DeleteTopicsRequest:
+        if connection.version_of(ApiKey.DELETE_TOPICS) < STATES_FROM:
+            return DeleteTopicsRequest(topic_names=wanted, timeout_ms=timeout_ms)
+        return DeleteTopicsRequest([DeleteTopicState(name) for name in wanted], (), timeout_ms)
+
+    passing = {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION} if may_be_missing else set[ErrorCode]()
+    failing = set[ErrorCode]() if may_be_missing else {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    problems = _problems("DeleteTopics", "responses", passing)
+    cluster.ask_controller(build, problems, "DeleteTopics", failing=failing)
+
+
+def _problems(api: str, results: str, passing: set[ErrorCode]) -> Callable[[Any], Iterator[Told]]:
+    def problems(answer: Any) -> Iterator[Told]:
+        for each in getattr(answer, results):
+            code = code_of(each.error_code)
+            if code not in passing:
+                yield Told(code, f"{api} of {each.name}", each.error_message)
+
+    return problems
+
+
+def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, dict[str, str | None]]:
+    """Every setting of these topics as it applies, defaults included; secrets are None."""
+    resources = [DescribeConfigsResource(TOPIC_RESOURCE, name, None) for name in topics]
+
+    def problems(answer: Any) -> Iterator[Told]:
+        for each in answer.results:
+            where = f"DescribeConfigs of {each.resource_name}"
+            yield Told(code_of(each.error_code), where, each.error_message)
+
+    answer = cluster.ask_until(DescribeConfigsRequest(resources), problems, "DescribeConfigs")
+    return {
+        each.resource_name: {config.name: config.value for config in each.configs}
+        for each in answer.results
+    }
+
+
+def delete_records(cluster: Cluster, before: Mapping[TopicPartition, int]) -> None:
+    """Forget what lies before these offsets."""
+
+    def build(share: Mapping[TopicPartition, int]) -> DeleteRecordsRequest:
+        topics: dict[str, list[DeleteRecordsPartition]] = {}
+        for at, offset in share.items():
+            part = DeleteRecordsPartition(at.partition, offset)
+            topics.setdefault(at.topic, []).append(part)
+        wanted = [DeleteRecordsTopic(name, parts) for name, parts in topics.items()]
+        return DeleteRecordsRequest(wanted, cluster.settings.request_timeout_ms)
+
+    def read(answer: DeleteRecordsResponse) -> Iterator[tuple[TopicPartition, Told, None]]:
+        for topic in answer.topics:
+            for part in topic.partitions:
+                at = TopicPartition(topic.name, part.partition_index)
+                yield at, Told(code_of(part.error_code), f"DeleteRecords of {at}"), None
+
+    cluster.ask_leaders(before, build, read)

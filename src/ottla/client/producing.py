@@ -1,0 +1,386 @@
+"""Writing encoded batches, each stored once and in order, through broker restarts.
+
+    identity = init_producer_id(cluster)
+    with BatchProducer(cluster, identity) as producer:
+        producer.send(TopicPartition("orders", 0), batch)
+        written = producer.flush()
+
+Promises  with an identity: a batch is stored exactly once, however often it has to be sent, and
+          batches of a partition in the order in which they were given (KIP-98). Without: at least
+          once, in order, one request at a time. Bytes are sent as they are, without a copy. At
+          most `buffer.memory` bytes wait: then `send` waits for answers.
+Leaves    building batches to `protocol.records`, ending transactions to `transactions.py`.
+Threads   the cluster's. No others: answers are read when somebody sends or flushes.
+
+A Produce request carries one batch per partition; up to `max.in.flight.requests.per.connection`
+requests (5) are on their way to each broker. After an error that will not pass, the producer is of
+no more use: every call raises it, and what was not acknowledged may be stored or not.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.connection import Connection
+from ottla.client.errors import (
+    ClientError,
+    ConnectionLost,
+    MalformedAnswer,
+    Unreachable,
+    code_of,
+    kafka_error,
+)
+from ottla.client.produce_window import (
+    UNKNOWN_OFFSET,
+    Acknowledged,
+    PartitionWindow,
+    PendingBatch,
+)
+from ottla.client.retrying import Patience, Reaction, reaction_to
+from ottla.client.settings import Address
+from ottla.client.topology import Leader
+from ottla.client.transactions import ProducerIdentity, add_partitions
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from ottla.protocol.messages.produce_response import PartitionProduceResponse, ProduceResponse
+from ottla.protocol.records.batch import Buffer
+
+CLASSIC_AT_MOST = 11  # from 12 on a transactional batch enlists its partition by itself
+TOPIC_IDS_FROM = 13
+DAMAGED_MAX = 3  # so often a batch may arrive damaged before it must be our own fault
+
+
+class Lane:
+    """Requests on their way to one broker."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.in_flight: deque[list[PendingBatch]] = deque()
+
+
+class BatchProducer:
+    def __init__(
+        self,
+        cluster: Cluster,
+        identity: ProducerIdentity | None = None,
+        transactional_id: str | None = None,
+        acks: int | None = None,
+    ) -> None:
+        """With a transactional id, partitions are added to the transaction as they are first
+        written to; the caller ends it with `end_transaction`, here or elsewhere."""
+        settings = cluster.settings
+        self._acks = settings.acks if acks is None else acks
+        if identity is not None and self._acks != -1:
+            raise ValueError("an idempotent producer needs acks=all")
+        if transactional_id is not None and identity is None:
+            raise ValueError("a transactional producer needs the identity of its id")
+        self._cluster = cluster
+        self._identity = identity
+        self._transactional_id = transactional_id
+        self._in_flight_max = settings.in_flight_max if identity is not None else 1
+        self._windows: dict[TopicPartition, PartitionWindow] = {}
+        self._topic_ids: dict[str, bytes] = {}
+        self._lanes: dict[int, Lane] = {}
+        self._enlisted: set[TopicPartition] = set()
+        self._waiting_bytes = 0
+        self._patience = Patience("Produce", settings, settings.delivery_timeout_ms)
+        self._trouble: ClientError | None = None
+        self._failure: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Without waiting: what was not flushed may be lost."""
+        for lane in self._lanes.values():
+            lane.connection.close()
+        self._lanes.clear()
+
+    def begin_transaction(self) -> None:
+        """The next one with the same identity: partitions are added anew, sequences go on."""
+        assert all(window.is_settled for window in self._windows.values()), "flush first"
+        self._enlisted.clear()
+
+    def next_sequence(self, partition: TopicPartition) -> int:
+        """Of the next batch: one that is built with it, and with the identity, saves the time to
+        stamp it."""
+        window = self._windows.get(partition)
+        return 0 if window is None else window.next_sequence
+
+    def send(
+        self, partition: TopicPartition, batch: Buffer, records_count: int | None = None
+    ) -> None:
+        """Put one encoded batch on its way. It belongs to the producer from now on: identity and
+        sequence are written into it, and it must not change until it is acknowledged."""
+        self._check_usable()
+        window = self._windows.get(partition)
+        if window is None:
+            is_transactional = self._transactional_id is not None
+            window = PartitionWindow(partition, self._identity, is_transactional)
+            self._windows[partition] = window
+        pending = window.add(batch)
+        if records_count is not None and records_count != pending.records:
+            raise ValueError(f"{partition}: {pending.records} records, not {records_count}")
+        self._waiting_bytes += len(batch)
+        with _Failing(self):
+            self._pump(window)
+
+    def flush(self) -> dict[TopicPartition, Acknowledged]:
+        """Wait until everything is acknowledged; what was stored since the producer began."""
+        self._check_usable()
+        with _Failing(self):
+            while not all(window.is_settled for window in self._windows.values()):
+                self._step()
+        return {at: window.acknowledged for at, window in self._windows.items()}
+
+    # Moving on
+
+    def _check_usable(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _pump(self, window: PartitionWindow) -> None:
+        """Send what is worth a request, and wait only if too much has gathered."""
+        leader = self._cluster.leader_of(window.partition)
+        lane = self._lanes.get(leader.broker_id) if leader else None
+        if lane is not None:
+            while lane.in_flight and lane.connection.is_open and lane.connection.has_data:
+                self._receive(leader.broker_id, lane)
+            if lane.in_flight and len(window.waiting) < 2 and self._is_small:
+                return  # more may come to share its request
+        self._renew_patience()
+        self._dispatch()
+        while self._waiting_bytes > self._cluster.settings.buffer_memory_bytes:
+            self._step()
+
+    @property
+    def _is_small(self) -> bool:
+        return self._waiting_bytes < self._cluster.settings.max_request_bytes
+
+    def _renew_patience(self) -> None:
+        if self._trouble is None:
+            self._patience.renew()
+
+    def _step(self) -> None:
+        """Send what can be sent, then wait for one answer."""
+        if self._trouble is not None:
+            self._patience.pause(self._trouble)
+            self._trouble = None
+        self._dispatch()
+        if self._trouble is None:
+            lane = self._next_lane()
+            if lane is not None:
+                self._receive(*lane)
+
+    def _next_lane(self) -> tuple[int, Lane] | None:
+        """One whose answer is there, else any that owes one."""
+        owing = [(at, lane) for at, lane in self._lanes.items() if lane.in_flight]
+        for at, lane in owing:
+            if len(owing) == 1 or lane.connection.has_data:
+                return at, lane
+        return owing[0] if owing else None
+
+    # Sending
+
+    def _dispatch(self) -> None:
+        """A request for every broker that has room for one, as long as there is something."""
+        is_going_on = True
+        while is_going_on:
+            is_going_on = False
+            for broker_id, windows in self._ready().items():
+                is_going_on = self._dispatch_to(broker_id, windows) or is_going_on
+
+    def _ready(self) -> dict[int, list[PartitionWindow]]:
+        """Windows that may send now, by leader."""
+        ready = [window for window in self._windows.values() if window.can_send]
+        trouble = self._cluster.find_leaders([window.partition for window in ready])
+        shares: dict[int, list[PartitionWindow]] = {}
+        for window in ready:
+            leader = self._cluster.leader_of(window.partition)
+            if leader is None:
+                self._trouble = trouble
+            else:
+                self._note_topic(window.partition.topic)
+                shares.setdefault(leader.broker_id, []).append(window)
+        return shares
+
+    def _note_topic(self, topic: str) -> None:
+        """A topic that is created anew while we write to it is not the one that was meant."""
+        known = self._cluster.topology.topics.get(topic)
+        if known is not None:
+            self._cluster.check_topic_id(topic, self._topic_ids.setdefault(topic, known.topic_id))
+
+    def _dispatch_to(self, broker_id: int, windows: list[PartitionWindow]) -> bool:
+        lane = self._lanes.get(broker_id)
+        if lane is not None and len(lane.in_flight) >= self._in_flight_max:
+            return False
+        batches: list[PendingBatch] = []
+        try:
+            lane = lane or self._open(broker_id)
+            self._enlist(windows)
+            batches = list(self._take(windows))
+            lane.in_flight.append(batches)
+            version = self._version(lane.connection, batches)
+            lane.connection.send(self._request(batches, version), version=version)
+        except (ConnectionLost, Unreachable) as error:
+            partitions = [window.partition for window in windows]
+            self._lose(broker_id, error, partitions)
+            return False
+        return True
+
+    def _open(self, broker_id: int) -> Lane:
+        lane = self._lanes[broker_id] = Lane(self._cluster.open_connection(broker_id))
+        return lane
+
+    def _enlist(self, windows: list[PartitionWindow]) -> None:
+        if self._transactional_id is None or self._identity is None:
+            return
+        new = {window.partition for window in windows} - self._enlisted
+        if new:
+            add_partitions(self._cluster, self._transactional_id, self._identity, sorted(new))
+            self._enlisted |= new
+
+    def _take(self, windows: list[PartitionWindow]) -> Iterator[PendingBatch]:
+        """The first batch of each, as many as one request should hold."""
+        room = self._cluster.settings.max_request_bytes
+        for at, window in enumerate(windows):
+            room -= len(window.waiting[0].data)
+            if room < 0 and at:
+                return
+            yield window.take()
+
+    def _version(self, connection: Connection, batches: list[PendingBatch]) -> int:
+        if self._transactional_id is not None:
+            return connection.version_of(ApiKey.PRODUCE, CLASSIC_AT_MOST)
+        has_ids = all(any(self._topic_ids[each.partition.topic]) for each in batches)
+        return connection.version_of(ApiKey.PRODUCE, None if has_ids else TOPIC_IDS_FROM - 1)
+
+    def _request(self, batches: list[PendingBatch], version: int) -> ProduceRequest:
+        topics: dict[str, list[PartitionProduceData]] = {}
+        for batch in batches:
+            part = PartitionProduceData(batch.partition.partition, batch.data)
+            topics.setdefault(batch.partition.topic, []).append(part)
+        data = [
+            TopicProduceData(name, self._topic_ids[name], parts)
+            if version >= TOPIC_IDS_FROM
+            else TopicProduceData(name, partition_data=parts)
+            for name, parts in topics.items()
+        ]
+        timeout_ms = self._cluster.settings.request_timeout_ms
+        return ProduceRequest(self._transactional_id, self._acks, timeout_ms, data)
+
+    # Answers
+
+    def _receive(self, broker_id: int, lane: Lane) -> None:
+        try:
+            answer = lane.connection.receive()
+        except MalformedAnswer:
+            raise
+        except ConnectionLost as error:
+            self._lose(broker_id, error, [])
+            return
+        batches = lane.in_flight.popleft()
+        told = self._told(answer)
+        endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
+        for batch in batches:
+            if batch.partition not in told:
+                raise MalformedAnswer(
+                    lane.connection.address, "Produce", f"nothing is said of {batch.partition}"
+                )
+            self._settle(batch, told[batch.partition], endpoints)
+
+    def _told(self, answer: ProduceResponse) -> dict[TopicPartition, PartitionProduceResponse]:
+        names = {topic_id: name for name, topic_id in self._topic_ids.items() if any(topic_id)}
+        return {
+            TopicPartition(topic.name or names.get(bytes(topic.topic_id), ""), part.index): part
+            for topic in answer.responses
+            for part in topic.partition_responses
+        }
+
+    def _settle(
+        self, batch: PendingBatch, part: PartitionProduceResponse, endpoints: dict[int, Address]
+    ) -> None:
+        window = self._windows[batch.partition]
+        code = code_of(part.error_code)
+        if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
+            offset = part.base_offset if code == ErrorCode.NONE else UNKNOWN_OFFSET
+            window.settle(batch, offset)
+            self._waiting_bytes -= len(batch.data)
+            self._patience.renew()
+            return
+        error = kafka_error(code, f"Produce to {batch.partition}", part.error_message)
+        if not self._may_pass(window, batch, code):
+            raise error
+        window.send_again(batch)
+        if not self._has_new_leader(batch.partition, part, endpoints):
+            self._trouble = error
+            if reaction_to(code) is Reaction.REFRESH:
+                self._cluster.forget_leaders([batch.partition])
+
+    def _may_pass(self, window: PartitionWindow, batch: PendingBatch, code: ErrorCode) -> bool:
+        if code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
+            return self._identity is not None and not window.is_first(batch)
+        if code == ErrorCode.CORRUPT_MESSAGE and batch.attempts >= DAMAGED_MAX:
+            return False
+        return reaction_to(code) is not Reaction.FAIL
+
+    def _has_new_leader(
+        self,
+        partition: TopicPartition,
+        part: PartitionProduceResponse,
+        endpoints: dict[int, Address],
+    ) -> bool:
+        hint = part.current_leader
+        if hint is None:
+            return False
+        leader = Leader(hint.leader_id, hint.leader_epoch)
+        return self._cluster.topology.note_hint(partition, leader, endpoints)
+
+    def _lose(self, broker_id: int, error: ClientError, partitions: list[TopicPartition]) -> None:
+        """Nobody knows what became of the requests on their way: all of them go again."""
+        self._trouble = error
+        lane = self._lanes.pop(broker_id, None)
+        batches = [batch for request in lane.in_flight for batch in request] if lane else []
+        if lane is not None:
+            lane.connection.close()
+        for batch in batches:
+            self._windows[batch.partition].send_again(batch)
+        self._cluster.forget_leaders([*partitions, *(batch.partition for batch in batches)])
+
+
+class _Failing:
+    """Remembers what ended a call early: afterwards nobody knows what is where."""
+
+    def __init__(self, producer: BatchProducer) -> None:
+        self._producer = producer
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._producer._failure = error
+            self._producer.close()
