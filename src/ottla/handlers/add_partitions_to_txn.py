@@ -116,6 +116,7 @@ def by_topic(
     return [
         AddPartitionsToTxnTopicResult(topic.name, results(topic.name, topic.partitions, codes))
         for topic in wanted.topics
+        if topic.partitions or not wanted.verify_only
     ]
 
 

@@ -17,6 +17,7 @@ from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import offset_commit_support
 from ottla.handlers.context import Context
+from ottla.handlers.merging import merged
 from ottla.handlers.registry import handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
@@ -69,7 +70,8 @@ async def txn_offset_commit(
         response = await commit(request, context)
     except BrokerError as error:
         response = refuse_commit(request, as_group_error(error.code, context.version), "")
-    response.topics = [*unknown, *response.topics]
+    if unknown:
+        response.topics = merged(unknown, response.topics)
     return response
 
 

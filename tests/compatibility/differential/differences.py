@@ -40,7 +40,8 @@ RESERVED = "What only brokers may set is refused; Kafka clears it, or stores it.
 PRODUCE = (
     Allowed(
         ApiKey.PRODUCE, "*", "*log_start_offset", LOG_START, range(5, 14),
-        "produce_good|produce_bad*|produce_to_compacted|produce_with_settings|produce_idempotently",
+        "produce_good|produce_bad*|produce_to_compacted|produce_with_settings|produce_idempotently"
+        "|produce_transactionally",
     ),
     Allowed(
         ApiKey.PRODUCE, "*", "*record_errors*", RECORD_ERRORS, range(8, 14),
@@ -265,4 +266,37 @@ SETTINGS = (
     ),
 )  # fmt: skip
 
-ALLOWED = (*PRODUCE, *FETCH, *OFFSETS, *CONNECTIONS, *CLUSTER, *TOPICS, *SETTINGS)
+GROUPS = (
+    Allowed(
+        ApiKey.JOIN_GROUP, "a protocol twice", "*",
+        "A protocol that is offered twice counts once; Kafka has an unknown server error.",
+        script="join_group",
+    ),
+    Allowed(
+        ApiKey.CONSUMER_GROUP_HEARTBEAT, "*", "heartbeat_interval_ms",
+        "Members that wait for each other are asked to come back within a second.",
+        script="consumer_group_heartbeat|consumer_group_of_two",
+    ),
+)  # fmt: skip
+
+TRANSACTIONS = (
+    Allowed(ApiKey.WRITE_TXN_MARKERS, "no topics|no partitions", "*", NO_PARTITIONS),
+    Allowed(ApiKey.WRITE_TXN_MARKERS, "a marker twice", "*", TWICE),
+    Allowed(ApiKey.WRITE_TXN_MARKERS, "older epoch|nobody", "*error_code", UNNAMED),
+    Allowed(
+        ApiKey.ADD_PARTITIONS_TO_TXN, "a transaction twice", "*", TWICE, range(4, 6),
+        "add_partitions_to_several_txns",
+    ),
+)  # fmt: skip
+
+TELEMETRY = (
+    Allowed(
+        ApiKey.PUSH_TELEMETRY, "not metrics", "*",
+        "What is pushed must be metrics; Kafka looks at it where a plugin takes it.",
+    ),
+)  # fmt: skip
+
+ALLOWED = (
+    *PRODUCE, *FETCH, *OFFSETS, *CONNECTIONS, *CLUSTER, *TOPICS, *SETTINGS, *GROUPS, *TRANSACTIONS,
+    *TELEMETRY,
+)  # fmt: skip

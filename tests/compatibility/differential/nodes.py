@@ -16,6 +16,7 @@ LIMITS = {
     "group.min.session.timeout.ms": "100",
     "group.max.session.timeout.ms": "60000",
     "group.max.size": "3",
+    "group.consumer.assignment.interval.ms": "0",
     "auto.create.topics.enable": "true",
     "log.retention.ms": "-1",  # scripts write records of long ago
 }

@@ -32,6 +32,7 @@ NAMED = {
     "member_id": "member",
     "leader": "member",
     "log_dir": "directory",
+    "client_instance_id": "instance",
 }
 # Whether there is something is compared, what it is is not.
 MASKED = {
@@ -43,11 +44,16 @@ MASKED = {
     "total_bytes",
     "usable_bytes",
     "transaction_start_time_ms",
+    "subscription_id",
 }
+# Times: those of records written by scripts are long ago and shown, those of the clock are not.
+TIMES = {"last_timestamp"}
+CLOCK_FROM_MS = TIME_MS + 86_400_000
 # Settings that say where a broker is.
 PLACES = {"listeners", "advertised.listeners", "log.dirs", "log.dir", "controller.quorum.voters"}
 # The words of an error are each broker's own; where there is no error there must be none.
 WORDS = {"error_message", "batch_index_error_message"}
+NO_WORDS = (None, "", "NONE")  # the last one is Kafka's own, in FindCoordinator
 # Lists whose order Kafka leaves to its hash tables, as message.field.
 UNORDERED = {
     "ProduceResponse.responses",
@@ -76,6 +82,40 @@ UNORDERED = {
     "DescribeClientQuotasResponse.entries",
     "EntryData.entity",
     "EntryData.values",
+    "DeleteGroupsResponse.results",
+    "OffsetCommitResponse.topics",
+    "OffsetCommitResponseTopic.partitions",
+    "JoinGroupResponse.members",
+    "DescribedGroup.members",
+    "Assignment.topic_partitions",
+    "Member.subscribed_topic_names",
+    "ConsumerGroupDescribeResponse.groups",
+    "ListGroupsResponse.groups",
+    "OffsetFetchResponse.topics",
+    "OffsetFetchResponseTopic.partitions",
+    "OffsetFetchResponseGroup.topics",
+    "OffsetFetchResponseTopics.partitions",
+    "OffsetDeleteResponse.topics",
+    "OffsetDeleteResponseTopic.partitions",
+    "AddPartitionsToTxnResponse.results_by_transaction",
+    "AddPartitionsToTxnResponse.results_by_topic_v3_and_below",
+    "AddPartitionsToTxnResult.topic_results",
+    "AddPartitionsToTxnTopicResult.results_by_partition",
+    "TxnOffsetCommitResponse.topics",
+    "TxnOffsetCommitResponseTopic.partitions",
+    "WriteTxnMarkersResponse.markers",
+    "WritableTxnMarkerResult.topics",
+    "WritableTxnMarkerTopicResult.partitions",
+    "DescribeProducersResponse.topics",
+    "TopicResponse.partitions",
+    "PartitionResponse.active_producers",
+    "TransactionState.topics",
+    "TopicData.partitions",
+    "ListTransactionsResponse.transaction_states",
+    "ListTransactionsResponse.unknown_state_filters",
+    "AlterReplicaLogDirsResponse.results",
+    "GetTelemetrySubscriptionsResponse.requested_metrics",
+    "AlterReplicaLogDirTopicResult.partitions",
     "DescribeLogDirsResult.topics",
     "DescribeLogDirsTopic.partitions",
 }
@@ -129,7 +169,7 @@ def plain_struct(struct: Struct, names: Names) -> dict[str, Plain]:
         name: plain_value(f"{kind.__name__}.{name}", name, value, names)
         for name, value in struct.items()
         if (list(value) if isinstance(value, tuple) else value) != default[name]
-        and not (name in WORDS and (is_error(struct) or not value))
+        and not (name in WORDS and (is_error(struct) or value in NO_WORDS))
     }
 
 
@@ -151,13 +191,17 @@ def plain_value(place: str, name: str, value: object, names: Names) -> Plain:
         return plain_struct(value, names)
     if name.endswith("error_code") and isinstance(value, int):
         return ErrorCode(value).name
-    if name in MASKED and value != "":
+    if (name in MASKED and value != "") or (name in TIMES and is_of_the_clock(value)):
         return SOMETHING
     if name == "records" and not isinstance(value, str | int | float):
         return plain_batches(bytes(value), names)  # type: ignore[call-overload]
     if name in NAMED and value not in ("", ZERO_UUID, -1):
         return names.of(NAMED[name], value)
     return plain_scalar(value, names)
+
+
+def is_of_the_clock(time_ms: object) -> bool:
+    return isinstance(time_ms, int) and time_ms > CLOCK_FROM_MS
 
 
 def plain_scalar(value: object, names: Names) -> Plain:
@@ -233,6 +277,8 @@ def plain_batch(batch: bytes, names: Names) -> str:
         fields["producer_id"] = names.of("producer", header.producer_id)
     if header.is_log_append_time:
         fields["max_timestamp"] = SOMETHING
+    if header.is_control:  # written by brokers
+        fields |= {"base_timestamp": SOMETHING, "max_timestamp": SOMETHING}
     digest = sha256(batch[HEADER_BYTES:]).hexdigest()[:8]
     shown = f"{header.base_offset}+{header.last_offset_delta}, {header.records_count} records"
     unusual = [f", {name} {value}" for name, value in fields.items() if USUAL[name] != value]

@@ -6,13 +6,15 @@
         talk.ask("the latest", ListOffsetsRequest(...))
 
 It is run once for every version, with topic names of its own, against Apache Kafka when its
-answers are recorded and against our broker when they are compared.
+answers are recorded and against our broker when they are compared. It must not matter which other
+scripts were run before; what it needs of the broker it declares, see `World`.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
+from enum import Enum
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -27,11 +29,19 @@ ONCE = secrets.token_hex(3)  # so that scripts can be run again on a broker that
 SCRIPTS_FOLDER = Path(__file__).parent / "scripts"
 
 
+class World(Enum):
+    """In what state a script finds its broker."""
+
+    UNTOUCHED = "nobody has asked for a coordinator, so there are no internal topics"
+    READY = "coordinators, their topics and producer ids are there"
+
+
 class Script(NamedTuple):
     name: str
     key: ApiKey
     versions: Sequence[int]
     talk: Callable[[Talk], None]
+    world: World
 
 
 class Run(NamedTuple):
@@ -54,7 +64,7 @@ _scripts: dict[str, Script] = {}
 
 
 def script(
-    key: ApiKey, versions: Sequence[int] | None = None
+    key: ApiKey, versions: Sequence[int] | None = None, world: World = World.READY
 ) -> Callable[[Callable[[Talk], None]], Callable[[Talk], None]]:
     """Declare a script, for all stable versions of its API unless it names its own."""
 
@@ -62,7 +72,7 @@ def script(
         name = function.__name__
         assert name not in _scripts, f"two scripts are called {name}"
         chosen = APIS[key].stable_versions if versions is None else tuple(versions)
-        _scripts[name] = Script(name, key, chosen, function)
+        _scripts[name] = Script(name, key, chosen, function, world)
         return function
 
     return register

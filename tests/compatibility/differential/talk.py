@@ -22,6 +22,7 @@ from tests.compatibility.differential.wire import (
 from tests.support.waiting import wait_until
 
 from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import UnencodableValue
 from ottla.protocol.message import Message, UnsupportedVersion
 from ottla.protocol.messages.create_topics_request import (
@@ -50,6 +51,23 @@ from ottla.protocol.messages.produce_request import (
 )
 
 SHOWN_BYTES_MAX = 6
+WAIT_S = 60.0
+# What preparing for a comparison waits for; a client would ask again, too.
+NOT_YET = frozenset(
+    {
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.THROTTLING_QUOTA_EXCEEDED,
+    }
+)
 Answers = dict[str, Plain]  # by label, in the order in which they were asked
 
 
@@ -174,9 +192,29 @@ class Talk:
 
     def until(
         self, request: Message, version: int, is_done: Callable[[Any], bool], what: str
-    ) -> None:
-        """Ask quietly until it is so: Kafka applies many changes a little later."""
-        wait_until(lambda: is_done(self.quietly(request, version)), what)
+    ) -> Any:
+        """Ask quietly until it is so: Kafka applies many changes a little later. The answer."""
+        answers: list[Any] = []
+
+        def is_so() -> bool:
+            answers[:] = [self.quietly(request, version)]
+            return is_done(answers[0])
+
+        wait_until(is_so, what, WAIT_S)
+        return answers[0]
+
+    def once_ready(
+        self,
+        request: Message,
+        version: int,
+        code_of: Callable[[Any], int] = lambda answer: answer.error_code,
+    ) -> Any:
+        """Ask quietly for what must succeed, again while the broker says that it cannot yet."""
+        what = f"an answer to {type(request).__name__}"
+        answer = self.until(request, version, lambda answer: code_of(answer) not in NOT_YET, what)
+        code = code_of(answer)
+        assert code == 0, f"{request}: {ErrorCode(code).name}"
+        return answer
 
     def name(self, name: str) -> str:
         """A name for a topic, group or transaction that no other run uses."""
@@ -224,10 +262,12 @@ class Talk:
     def append(self, topic: Topic, batch: bytes | bytearray, partition: int = 0) -> int:
         """Store a batch; its base offset."""
         data = TopicProduceData(topic.name, topic.id, [PartitionProduceData(partition, batch)])
-        answer = self.quietly(ProduceRequest(None, -1, 30_000, [data]), 9)
-        (stored,) = answer.responses[0].partition_responses
-        assert stored.error_code == 0, stored
-        offset: int = stored.base_offset
+        answer = self.once_ready(
+            ProduceRequest(None, -1, 30_000, [data]),
+            9,
+            lambda answer: answer.responses[0].partition_responses[0].error_code,
+        )
+        offset: int = answer.responses[0].partition_responses[0].base_offset
         return offset
 
 

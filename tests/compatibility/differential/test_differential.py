@@ -13,17 +13,16 @@ from collections.abc import Iterator
 import pytest
 from tests.compatibility.differential.allowed import no_longer_true, unexplained
 from tests.compatibility.differential.comparing import Difference, compare
-from tests.compatibility.differential.differences import ALLOWED, WITH_PLUGINS
+from tests.compatibility.differential.differences import ALLOWED
 from tests.compatibility.differential.judging import differences, served_runs
 from tests.compatibility.differential.nodes import kafka_node, our_broker
 from tests.compatibility.differential.page import PAGE, differences_page
 from tests.compatibility.differential.recording import path_of, read_recording
-from tests.compatibility.differential.running import run_all, run_one
+from tests.compatibility.differential.running import run_all
 from tests.compatibility.differential.scripting import Run, all_runs, all_scripts
 from tests.compatibility.differential.talk import Answers
 
 from ottla.handlers.served import SERVED
-from ottla.protocol.api_keys import ApiKey
 
 # One worker runs the scripts once, and all tests look at what was answered.
 pytestmark = pytest.mark.xdist_group("differential")
@@ -57,43 +56,13 @@ def test_every_allowed_difference_still_differs(found: list[Difference]) -> None
     assert not stale, "\n".join(stale)
 
 
-# Groups and transactions are asked step by step of both brokers in `tests/compatibility/clients`
-# (test_groups_raw.py, test_transactions_raw.py), with a live Kafka; here they have no script yet.
-NO_SCRIPT_YET = frozenset(
-    {
-        ApiKey.ADD_OFFSETS_TO_TXN,
-        ApiKey.ADD_PARTITIONS_TO_TXN,
-        ApiKey.ALTER_REPLICA_LOG_DIRS,
-        ApiKey.CONSUMER_GROUP_DESCRIBE,
-        ApiKey.CONSUMER_GROUP_HEARTBEAT,
-        ApiKey.DELETE_GROUPS,
-        ApiKey.DESCRIBE_GROUPS,
-        ApiKey.DESCRIBE_PRODUCERS,
-        ApiKey.DESCRIBE_TRANSACTIONS,
-        ApiKey.END_TXN,
-        ApiKey.FIND_COORDINATOR,
-        ApiKey.HEARTBEAT,
-        ApiKey.JOIN_GROUP,
-        ApiKey.LEAVE_GROUP,
-        ApiKey.LIST_GROUPS,
-        ApiKey.LIST_TRANSACTIONS,
-        ApiKey.OFFSET_COMMIT,
-        ApiKey.OFFSET_DELETE,
-        ApiKey.OFFSET_FETCH,
-        ApiKey.SYNC_GROUP,
-        ApiKey.TXN_OFFSET_COMMIT,
-        ApiKey.WRITE_TXN_MARKERS,
-    }
-)
-
-
 def test_every_served_api_has_a_script_in_every_version() -> None:
     tried = {(run.script.key, run.version) for run in all_runs()}
     missing = [
         f"{key.name} v{version}"
         for key, api in SERVED.items()
         for version in api.versions
-        if (key, version) not in tried and key not in {*WITH_PLUGINS, *NO_SCRIPT_YET}
+        if (key, version) not in tried
     ]
     assert not missing
 
@@ -117,7 +86,7 @@ def test_a_random_tenth_of_the_recordings_is_what_kafka_says_now() -> None:
     runs = all_runs()
     chosen = random.Random(seed).sample(runs, len(runs) // LIVE_SHARE)
     with kafka_node() as node:
-        live = {run: run_one(node.bootstrap, run) for run in chosen}
+        live = run_all(node.bootstrap, chosen)
     other = [
         str(difference)
         for run, answers in live.items()

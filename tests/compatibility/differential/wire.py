@@ -18,7 +18,7 @@ from ottla.protocol.message import Message
 from ottla.protocol.messages import response_class
 from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
 
-PATIENCE_S = 5.0
+PATIENCE_S = 60.0  # nothing is asked that is never answered; machines may be busy
 CLIENT_ID = "differential"
 PROBE_ID = 0x7EEDBEEF  # the correlation id of the request that shows that there was no answer
 

@@ -88,6 +88,7 @@ class MarkerWriter:
         """Append one marker; what is still to be waited for."""
         append = self._append_offsets_marker if topic == GROUP_OFFSETS else self._append_marker
         try:
+            check_producer(marker)
             replicated = append(topic, answer.partition_index, marker)
         except BrokerError as error:
             answer.error_code = LEADER_ERRORS.get(error.code, error.code)
@@ -132,6 +133,12 @@ class MarkerWriter:
             answer.error_code = ErrorCode.REQUEST_TIMED_OUT
         except BrokerError as error:
             answer.error_code = LEADER_ERRORS.get(error.code, error.code)
+
+
+def check_producer(marker: WritableTxnMarker) -> None:
+    """A tool may send anything: a marker of nobody would end nothing, and never go away."""
+    if marker.producer_id < 0 or marker.producer_epoch < 0:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "a marker without a producer")
 
 
 async def wait_and_announce(partition: Partition, end_offset: int) -> None:

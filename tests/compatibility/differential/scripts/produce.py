@@ -252,8 +252,7 @@ def produce_with_settings(talk: Talk) -> None:
 
 
 def new_producer(talk: Talk) -> int:
-    answer = talk.quietly(InitProducerIdRequest(None, 60_000), 4)
-    producer_id: int = answer.producer_id
+    producer_id: int = talk.once_ready(InitProducerIdRequest(None, 60_000), 4).producer_id
     return producer_id
 
 

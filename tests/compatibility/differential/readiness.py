@@ -1,0 +1,82 @@
+"""Brings a broker that has just started to where scripts may begin.
+
+A broker makes some things when they are first asked for, and says meanwhile that they are not there
+yet: the topics of its coordinators, the coordinators, the first producer ids, its own connection to
+a coordinator. How often it says so depends on the machine, so all of that is waited for here, and
+never in what is compared.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from tests.compatibility.differential.scripting import Run, Script, World
+from tests.compatibility.differential.scripts.transactional import (
+    await_end,
+    commit_offsets,
+    end,
+    new_producer,
+    write,
+)
+from tests.compatibility.differential.talk import Talk
+
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from ottla.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from ottla.protocol.messages.metadata_request import MetadataRequest
+
+INTERNAL = {"__consumer_offsets", "__transaction_state"}
+GROUP, TRANSACTION = 0, 1
+# The first versions in which a producer's transaction grows with what it writes.
+PRODUCE_VERSION, OFFSETS_VERSION, END_VERSION = 12, 5, 5
+
+
+def is_untouched(address: str) -> bool:
+    talk = talk_to(address, "look")
+    try:
+        topics = talk.quietly(MetadataRequest(None, False), 9).topics
+    finally:
+        talk.close()
+    return not INTERNAL & {each.name for each in topics}
+
+
+def make_ready(address: str) -> None:
+    """Once for every broker; again does no harm."""
+    talk = talk_to(address, "ready")
+    try:
+        find_coordinators(talk)
+        use_coordinators(talk)
+    finally:
+        talk.close()
+
+
+def talk_to(address: str, name: str) -> Talk:
+    script = Script(f"{name}{secrets.token_hex(3)}", ApiKey.METADATA, (0,), print, World.READY)
+    return Talk(address, Run(script, 0))
+
+
+def find_coordinators(talk: Talk) -> None:
+    group = talk.name("g")
+    for kind in (GROUP, TRANSACTION):
+        talk.once_ready(FindCoordinatorRequest(group, kind), 2)
+    described = DescribeGroupsRequest([group], False)
+    talk.once_ready(described, 5, lambda answer: answer.groups[0].error_code)
+    talk.once_ready(InitProducerIdRequest(None, 60_000), 4)
+
+
+def use_coordinators(talk: Talk) -> None:
+    """One transaction over a partition and a group."""
+    topic, producer = talk.topic("t"), new_producer(talk, "p")
+    talk.once_ready(
+        write(producer, topic, 0, 0),
+        PRODUCE_VERSION,
+        lambda answer: answer.responses[0].partition_responses[0].error_code,
+    )
+    talk.once_ready(
+        commit_offsets(producer, talk.name("g"), (topic.name, [(0, 1, -1, "")])),
+        OFFSETS_VERSION,
+        lambda answer: answer.topics[0].partitions[0].error_code,
+    )
+    talk.once_ready(end(producer, is_commit=True), END_VERSION)
+    await_end(talk, producer)
