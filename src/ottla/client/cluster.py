@@ -106,8 +106,10 @@ class Cluster:
         self._read_metadata([])
         return sorted(self.topology.brokers)
 
-    def _read_metadata(self, names: Sequence[str] | None) -> dict[str, TopicDescription]:
-        patience = Patience("Metadata", self.settings)
+    def _read_metadata(
+        self, names: Sequence[str] | None, patience: Patience | None = None
+    ) -> dict[str, TopicDescription]:
+        patience = patience or Patience("Metadata", self.settings)
         while True:
             answer, trouble = self._ask_metadata(names, patience)
             troubles = {} if trouble else self.topology.learn(answer)
@@ -376,18 +378,20 @@ class Cluster:
         for partition in partitions:
             self.topology.forget_leader(partition)
 
-    def find_leaders(self, partitions: Iterable[TopicPartition]) -> ClientError | None:
+    def find_leaders(
+        self, partitions: Iterable[TopicPartition], patience: Patience | None = None
+    ) -> ClientError | None:
         """Look up the leaders that are not known. What still stands in the way, if anything;
         UnknownTopic once a topic has been missing for too long to be just new."""
         unknown = [each for each in partitions if self.leader_of(each) is None]
         if not unknown:
             return None
         names = sorted({each.topic for each in unknown})
-        patience = Patience("", self.settings, UNKNOWN_TOPIC_MS)
-        while missing := self._first_missing(unknown, self._read_metadata(names)):
-            if not patience.left_ms:
+        brief = Patience("", self.settings, UNKNOWN_TOPIC_MS)
+        while missing := self._first_missing(unknown, self._read_metadata(names, patience)):
+            if not brief.left_ms:
                 raise missing
-            patience.pause(missing)
+            brief.pause(missing)
         leaderless = next((each for each in unknown if self.leader_of(each) is None), None)
         if leaderless is None:
             return None

@@ -176,7 +176,8 @@ class Fetcher:
 
     def _assign(self) -> None:
         """Give every position to the broker that leads its partition."""
-        trouble = self._cluster.find_leaders([each.partition for each in self._unassigned])
+        partitions = [each.partition for each in self._unassigned]
+        trouble = self._cluster.find_leaders(partitions, self._patience)
         waiting, shares = [], dict[int, list[Position]]()
         for position in self._unassigned:
             self._check_topic(position)

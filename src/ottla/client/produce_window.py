@@ -17,7 +17,6 @@ from typing import NamedTuple
 from ottla.base.ids import TopicPartition
 from ottla.client.transactions import ProducerIdentity
 from ottla.protocol.records.batch import (
-    NO_SEQUENCE,
     TRANSACTIONAL_BIT,
     BatchHeader,
     Buffer,
@@ -26,6 +25,7 @@ from ottla.protocol.records.batch import (
     stamp_checksum,
 )
 
+IN_FLIGHT_MAX = 5  # so many of a producer's batches a broker remembers to tell repetitions
 SEQUENCE_MAX = 2**31 - 1
 UNKNOWN_OFFSET = -1
 
@@ -97,7 +97,9 @@ class PartitionWindow:
 
     @property
     def can_send(self) -> bool:
-        return bool(self.waiting) and not (self._is_repeating and self.in_flight)
+        if self._is_repeating and self.in_flight:
+            return False
+        return bool(self.waiting) and len(self.in_flight) < IN_FLIGHT_MAX
 
     def add(self, data: Buffer) -> PendingBatch:
         """Take one encoded batch, and stamp it with identity and sequence."""
@@ -114,10 +116,10 @@ class PartitionWindow:
 
     def take(self) -> PendingBatch:
         """The next one to send."""
+        self._is_repeating = False
         batch = self.waiting.popleft()
         batch.attempts += 1
         self.in_flight.append(batch)
-        self._is_repeating = self._is_repeating and bool(self.waiting)
         return batch
 
     def settle(self, batch: PendingBatch, base_offset: int) -> None:
@@ -177,7 +179,3 @@ def stamp_producer(
     _PRODUCER.pack_into(data, _PRODUCER_POSITION, *identity, base_sequence)
     stamp_checksum(data, 0, len(data))
     return data
-
-
-def no_sequence(header: BatchHeader) -> bool:
-    return header.base_sequence == NO_SEQUENCE

@@ -146,6 +146,7 @@ class BatchProducer:
     def flush(self) -> dict[TopicPartition, Acknowledged]:
         """Wait until everything is acknowledged; what was stored since the producer began."""
         self._check_usable()
+        self._patience.renew()
         with _Failing(self):
             while not all(window.is_settled for window in self._windows.values()):
                 self._step()
@@ -159,14 +160,15 @@ class BatchProducer:
 
     def _pump(self, window: PartitionWindow) -> None:
         """Send what is worth a request, and wait only if too much has gathered."""
+        if self._trouble is None:
+            self._patience.renew()  # what the caller did meanwhile does not count
         leader = self._cluster.leader_of(window.partition)
-        lane = self._lanes.get(leader.broker_id) if leader else None
-        if lane is not None:
-            while lane.in_flight and lane.connection.is_open and lane.connection.has_data:
-                self._receive(leader.broker_id, lane)
-            if lane.in_flight and len(window.waiting) < 2 and self._is_small:
+        if leader is not None and leader.broker_id in self._lanes:
+            self._receive_ready(leader.broker_id)
+            lane = self._lanes.get(leader.broker_id)
+            if lane and lane.in_flight and len(window.waiting) < 2 and self._is_small:
                 return  # more may come to share its request
-        self._renew_patience()
+        self._recover()
         self._dispatch()
         while self._waiting_bytes > self._cluster.settings.buffer_memory_bytes:
             self._step()
@@ -175,20 +177,26 @@ class BatchProducer:
     def _is_small(self) -> bool:
         return self._waiting_bytes < self._cluster.settings.max_request_bytes
 
-    def _renew_patience(self) -> None:
-        if self._trouble is None:
-            self._patience.renew()
-
-    def _step(self) -> None:
-        """Send what can be sent, then wait for one answer."""
+    def _recover(self) -> None:
+        """Wait a little after trouble, before everything is tried again."""
         if self._trouble is not None:
             self._patience.pause(self._trouble)
             self._trouble = None
+
+    def _step(self) -> None:
+        """Send what can be sent, then wait for one answer."""
+        self._recover()
         self._dispatch()
         if self._trouble is None:
             lane = self._next_lane()
             if lane is not None:
                 self._receive(*lane)
+
+    def _receive_ready(self, broker_id: int) -> None:
+        """Answers that are there already."""
+        lane = self._lanes[broker_id]
+        while lane.in_flight and lane.connection.is_open and lane.connection.has_data:
+            self._receive(broker_id, lane)
 
     def _next_lane(self) -> tuple[int, Lane] | None:
         """One whose answer is there, else any that owes one."""
@@ -211,7 +219,8 @@ class BatchProducer:
     def _ready(self) -> dict[int, list[PartitionWindow]]:
         """Windows that may send now, by leader."""
         ready = [window for window in self._windows.values() if window.can_send]
-        trouble = self._cluster.find_leaders([window.partition for window in ready])
+        partitions = [window.partition for window in ready]
+        trouble = self._cluster.find_leaders(partitions, self._patience)
         shares: dict[int, list[PartitionWindow]] = {}
         for window in ready:
             leader = self._cluster.leader_of(window.partition)
