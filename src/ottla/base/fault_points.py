@@ -3,7 +3,7 @@
     OTTLA_FAULT_POINT=prepare-logged        the first time it comes there
     OTTLA_FAULT_POINT=data-appended:3       the third time
     OTTLA_FAULT_VICTIM=java                 not this process but the Java process it belongs to,
-                                            or the process of a given number
+                                            or the process whose number is in a given file
     OTTLA_FAULT_ONCE=/path/of/a/file        in one process only: the first to create the file
 
 Owns      the names of the steps of a transaction between which a crash may come.
@@ -85,7 +85,8 @@ class FaultPoints:
         if self._victim == JAVA:
             os.kill(java_above(os.getpid()), signal.SIGKILL)
         elif self._victim:
-            os.kill(int(self._victim), signal.SIGKILL)
+            with open(self._victim) as file:
+                os.kill(int(file.read()), signal.SIGKILL)
             return  # somebody else's death: live on and see it
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -27,7 +27,7 @@ class Written(NamedTuple):
     partition: int
     first_offset: int
     last_offset: int
-    count: int
+    records: int
 
 
 class Transaction(NamedTuple):

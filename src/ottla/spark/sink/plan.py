@@ -147,5 +147,5 @@ def _shown(transactions: Sequence[Transaction]) -> str:
 def _shown_range(written: Written) -> str:
     return (
         f"{written.topic}-{written.partition} offsets {written.first_offset} to "
-        f"{written.last_offset} ({written.count} records)"
+        f"{written.last_offset} ({written.records} records)"
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ottla.client.errors import InvalidSetting
 from ottla.client.settings import ClientSettings
@@ -118,7 +119,7 @@ def _own(properties: dict[str, str]) -> list[str]:
     return [name for name in properties if name in _OPTIONS]
 
 
-def _parse(name: str, text: str) -> object:
+def _parse(name: str, text: str) -> Any:
     try:
         return _OPTIONS[name].parse(text)
     except InvalidOption as error:

@@ -93,6 +93,10 @@ class Splitter:
         if count == 1 and not self._columns.has_partition:
             yield Part(TopicPartition(topic, 0), payload)
             return
+        if not (self._columns.has_key or self._columns.has_partition):
+            for partition, start, run in self._turns(rows, count):
+                yield Part(TopicPartition(topic, partition), payload.slice(start, run))
+            return
         places = self._places(topic, rows, count)
         for partition, part in _grouped(payload, places, count):
             yield Part(TopicPartition(topic, partition), part)
@@ -125,12 +129,17 @@ class Splitter:
         return places
 
     def _in_turn(self, rows: pa.RecordBatch, count: int) -> pa.Array:
-        run = max(1, rows.num_rows * self._run_bytes // max(1, rows.nbytes))
         places = bytearray()
-        for _ in range(0, rows.num_rows, run):
-            places += (self._turn % count).to_bytes(INT32_BYTES, "little") * run
+        for partition, _, run in self._turns(rows, count):
+            places += partition.to_bytes(INT32_BYTES, "little") * run
+        return _int32s(places)
+
+    def _turns(self, rows: pa.RecordBatch, count: int) -> Iterator[tuple[int, int, int]]:
+        """Partition, first row and number of rows of each run."""
+        run = max(1, rows.num_rows * self._run_bytes // max(1, rows.nbytes))
+        for start in range(0, rows.num_rows, run):
+            yield self._turn % count, start, min(run, rows.num_rows - start)
             self._turn += 1
-        return _int32s(places[: INT32_BYTES * rows.num_rows])
 
     def _check_named(self, topic: str, named: pa.Array, count: int) -> None:
         found = pc.min_max(named).as_py()

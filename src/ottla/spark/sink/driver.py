@@ -1,0 +1,216 @@
+"""The driver's part of writing exactly once: take over, recover, decide, commit, abort.
+
+Owns      the order of steps; each is one call to the cluster that may be repeated.
+Promises  a batch is decided before any of its transactions is committed, and by a driver that
+          nobody has taken over from; whatever was decided is committed by whoever comes next.
+Leaves    the rules to `plan.py`, the record of the decision to `decision_log.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+
+from ottla.base.fault_points import SinkPoint, reach
+from ottla.client.cluster import Cluster
+from ottla.client.errors import InvalidTransactionState, ProducerFenced
+from ottla.client.transactions import (
+    ProducerIdentity,
+    TransactionDescription,
+    describe_transactions,
+    end_transaction,
+    init_producer_id,
+    list_transactions,
+)
+from ottla.spark.sink.decision_log import DecisionLog
+from ottla.spark.sink.decisions import Decision, DecisionReader, SinkState, Transaction
+from ottla.spark.sink.errors import LostTransactions, SinkError, SinkTakenOver
+from ottla.spark.sink.messages import Started
+from ottla.spark.sink.names import BATCH_PREFIX, driver_id, task_prefix
+from ottla.spark.sink.plan import (
+    BatchOfQuery,
+    CommitPlan,
+    plan_abort,
+    plan_commit,
+    plan_recovery,
+    torn,
+)
+from ottla.spark.sink.setup import SinkSetup
+
+log = logging.getLogger("ottla.spark.sink")
+
+DRIVER_TIMEOUT_MS = 60_000  # of the transaction around a decision, which takes milliseconds
+ONGOING = "Ongoing"
+
+
+class SinkDriver:
+    def __init__(self, cluster: Cluster, setup: SinkSetup, sink: str) -> None:
+        self._cluster = cluster
+        self._setup = setup
+        self._sink = sink
+        self._log = DecisionLog(cluster, setup.options.decisions_topic)
+
+    # Before the tasks
+
+    def start(self) -> Started:
+        """Fence every earlier driver of this sink, finish what they decided, abort the rest."""
+        self._log.create_if_missing()
+        driver = init_producer_id(self._cluster, driver_id(self._sink), DRIVER_TIMEOUT_MS)
+        reader = self._log.read()
+        state = reader.state_of(self._sink)
+        plan = plan_recovery(state, self._open_ids())
+        if plan.finish is not None:
+            self._finish(plan.finish)
+        self._abort_ids(plan.abort)
+        if self._sink.startswith(BATCH_PREFIX):
+            self._help_others(reader)
+        return Started(self._sink, driver, SinkState(state.decision))
+
+    def _help_others(self, reader: DecisionReader) -> None:
+        """Batch writes without a name have nobody who comes back for what they decided."""
+        for sink in reader.sinks():
+            state = reader.state_of(sink)
+            if sink.startswith(BATCH_PREFIX) and state.decision is not None:
+                try:
+                    self._commit_all(state.decision)
+                except SinkError as error:
+                    log.warning("%s", error)
+                self._log.forget(sink)
+
+    # After the tasks
+
+    def commit(
+        self, started: Started, wanted: BatchOfQuery, written: Sequence[Transaction]
+    ) -> None:
+        reach(SinkPoint.DECIDING)
+        reader = self._log.read()
+        self._check_name(reader, wanted.query)
+        now_ms = time.time_ns() // 1_000_000
+        plan = plan_commit(reader.state_of(self._sink), self._sink, wanted, written, now_ms)
+        self._carry_out(plan, started.driver)
+        reach(SinkPoint.DONE)
+
+    def abort(self, started: Started, written: Sequence[Transaction]) -> None:
+        """What was decided is committed even now: Spark also comes here from a failed commit."""
+        try:
+            end_transaction(self._cluster, driver_id(self._sink), started.driver, commit=False)
+        except InvalidTransactionState:
+            pass  # no decision was under way, or it was made
+        except ProducerFenced as error:
+            raise self._taken_over() from error
+        plan = plan_abort(self._log.read().state_of(self._sink), written)
+        self._carry_out(plan, started.driver)
+
+    def _carry_out(self, plan: CommitPlan, driver: ProducerIdentity) -> None:
+        if plan.finish is not None:
+            self._finish(plan.finish)
+        if plan.decide is not None:
+            self._decide(plan.decide, driver)
+            self._finish(plan.decide)
+        for transaction in plan.abort:
+            self._abort(transaction)
+        self._abort_ids(self._open_ids())
+
+    def _check_name(self, reader: DecisionReader, query: str) -> None:
+        earlier = reader.sink_of_query(query)
+        if earlier is not None and earlier != self._sink:
+            raise SinkError(
+                f"The query {query} wrote before under the sink name {earlier}, and now writes "
+                f"under {self._sink}: what it decided would not be found, and rows would be "
+                f"written twice. Set the option sinkName={earlier}."
+            )
+
+    def _decide(self, decision: Decision, driver: ProducerIdentity) -> None:
+        self._check_open(decision.transactions)
+        try:
+            self._log.write(driver_id(self._sink), driver, decision)
+        except (ProducerFenced, InvalidTransactionState) as error:
+            raise self._taken_over() from error
+        reach(SinkPoint.DECIDED)
+
+    def _taken_over(self) -> SinkTakenOver:
+        return SinkTakenOver(
+            f"Another driver writes under the sink name {self._sink}: this one stops, and nothing "
+            f"of this batch is written. If two queries are meant to run at the same time, give "
+            f"each its own name with the option sinkName."
+        )
+
+    def _check_open(self, transactions: Sequence[Transaction]) -> None:
+        """One that ended meanwhile, by its timeout say, must not get into a decision."""
+        found = describe_transactions(
+            self._cluster, [each.transactional_id for each in transactions]
+        )
+        lost = [each for each in transactions if not _is_open(each, found)]
+        if lost:
+            raise LostTransactions(
+                f"{len(lost)} of {len(transactions)} transactions of this batch were aborted "
+                f"before it was complete (the first is {lost[0].transactional_id}), and nothing "
+                f"was written. Either tasks took longer than kafka.transaction.timeout.ms="
+                f"{self._setup.producer.transaction_timeout_ms}, or another query uses the sink "
+                f"name {self._sink}. The batch can run again."
+            )
+
+    # Ending transactions
+
+    def _finish(self, decision: Decision) -> None:
+        try:
+            self._commit_all(decision)
+        except SinkError:
+            if self._setup.options.accept_torn_batch != decision.batch:
+                raise
+            log.warning("batch %d of the sink %s stays torn", decision.batch, self._sink)
+        reach(SinkPoint.ALL_COMMITTED)
+        if self._sink.startswith(BATCH_PREFIX):
+            self._log.forget(self._sink)
+        else:
+            self._log.note_ended(decision)
+
+    def _commit_all(self, decision: Decision) -> None:
+        missing: list[Transaction] = []
+        reason = ""
+        for transaction in decision.transactions:
+            try:
+                end_transaction(
+                    self._cluster, transaction.transactional_id, _identity(transaction), commit=True
+                )
+            except (ProducerFenced, InvalidTransactionState) as error:
+                missing.append(transaction)
+                reason = error.code.name
+            reach(SinkPoint.FIRST_COMMITTED)
+        if missing:
+            raise torn(decision, missing, reason)
+
+    def _abort(self, transaction: Transaction) -> None:
+        try:
+            end_transaction(
+                self._cluster, transaction.transactional_id, _identity(transaction), commit=False
+            )
+        except (ProducerFenced, InvalidTransactionState):
+            pass  # it ended otherwise
+
+    def _abort_ids(self, transactional_ids: Sequence[str]) -> None:
+        """Whoever writes under these ids is fenced: an attempt that lost, or a dead driver's."""
+        for transactional_id in transactional_ids:
+            init_producer_id(
+                self._cluster, transactional_id, self._setup.producer.transaction_timeout_ms
+            )
+
+    def _open_ids(self) -> list[str]:
+        listed = list_transactions(
+            self._cluster, id_prefix=task_prefix(self._sink), states=[ONGOING]
+        )
+        return [each.transactional_id for each in listed]
+
+
+def _is_open(transaction: Transaction, found: Mapping[str, TransactionDescription]) -> bool:
+    described = found.get(transaction.transactional_id)
+    return (
+        described is not None
+        and described.state == ONGOING
+        and described.identity == _identity(transaction)
+    )
+
+
+def _identity(transaction: Transaction) -> ProducerIdentity:
+    return ProducerIdentity(transaction.producer_id, transaction.producer_epoch)

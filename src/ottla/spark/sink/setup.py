@@ -1,0 +1,31 @@
+"""All that one write needs to know, made on the driver once and sent to every task.
+
+Promises  picklable; every option was checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql.types import StructType
+
+from ottla.client.settings import ClientSettings
+from ottla.spark.sink.columns import SinkColumns, check_columns
+from ottla.spark.sink.options import SinkOptions, parse_sink_options
+from ottla.spark.sink.producer_options import ProducerOptions, parse_producer_options
+
+
+@dataclass(frozen=True)
+class SinkSetup:
+    options: SinkOptions
+    producer: ProducerOptions
+    settings: ClientSettings
+    columns: SinkColumns
+
+
+def set_up(schema: StructType, texts: Mapping[str, str]) -> SinkSetup:
+    """InvalidOption or InvalidRows names the option or column that is wrong."""
+    options = parse_sink_options(texts)
+    producer, settings = parse_producer_options(texts)
+    return SinkSetup(options, producer, settings, check_columns(schema, options.topic))

@@ -1,0 +1,182 @@
+"""One task attempt: its rows, in a transaction of its own that is left open.
+
+Owns      the attempt's transactional id, its producer, and what it wrote where.
+Promises  when `write` returns, every row was acknowledged by all replicas in sync and none can be
+          seen; when it raises, its transaction was aborted as far as a broker could be reached.
+          An attempt never ends the transaction of another that has written.
+Leaves    committing to the driver; rows to partitions to `splitting.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from ottla.base.fault_points import SinkPoint, reach
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.errors import ClientError
+from ottla.client.produce_window import Acknowledged
+from ottla.client.producing import BatchProducer
+from ottla.client.transactions import (
+    ProducerIdentity,
+    describe_transactions,
+    end_transaction,
+    init_producer_id,
+)
+from ottla.protocol.records.arrow_building import build_arrow_batches
+from ottla.protocol.records.column_building import ColumnBatchSettings
+from ottla.spark.sink.decisions import Transaction, Written
+from ottla.spark.sink.errors import InvalidRows, SinkError
+from ottla.spark.sink.names import task_id
+from ottla.spark.sink.setup import SinkSetup
+from ottla.spark.sink.splitting import Part, Splitter, gather
+from ottla.spark.sink.troubles import explained
+
+ROUNDS_MAX = 100
+ENDED_STATES = frozenset({"Empty", "CompleteCommit", "CompleteAbort", "Dead"})
+
+
+@dataclass(frozen=True)
+class TaskPlace:
+    """Which attempt of which task this is."""
+
+    partition: int
+    attempt: int
+
+
+class TaskWriter:
+    """Writes one attempt's rows. `sink` is None where nothing is decided (at-least-once)."""
+
+    def __init__(self, setup: SinkSetup, sink: str | None, place: TaskPlace) -> None:
+        self._setup = setup
+        self._sink = sink
+        self._place = place
+        self._cluster = Cluster(setup.settings)
+        self._splitter = Splitter(
+            setup.columns,
+            self._partitions_of,
+            run_bytes=setup.producer.batch_bytes * 9 // 10,  # records are larger than rows
+            first_turn=place.partition,
+        )
+        self._counts: dict[str, int] = {}
+        self._id: str | None = None
+        self._identity: ProducerIdentity | None = None
+        self._producer: BatchProducer | None = None
+        self.rows = 0
+
+    def write(self, batches: Iterable[pa.RecordBatch]) -> Transaction | None:
+        """None if there were no rows, or no transaction was asked for."""
+        try:
+            with self._cluster:
+                return self._write(batches)
+        except ClientError as error:
+            raise explained(error) from error
+
+    def _write(self, batches: Iterable[pa.RecordBatch]) -> Transaction | None:
+        try:
+            for chunk in gather(batches, self._setup.options.chunk_bytes):
+                self._write_chunk(chunk)
+            if self._producer is None:
+                return None
+            acknowledged = self._producer.flush()
+            self._producer.close()
+        except BaseException:
+            self._give_up()
+            raise
+        reach(SinkPoint.WRITTEN)
+        return self._transaction(acknowledged)
+
+    def _write_chunk(self, chunk: pa.RecordBatch) -> None:
+        parts = list(self._splitter.split(chunk))
+        producer = self._begin()
+        for part in parts:
+            self._send(producer, part)
+        self.rows += chunk.num_rows
+        reach(SinkPoint.WRITING)
+
+    def _send(self, producer: BatchProducer, part: Part) -> None:
+        now_ms = time.time_ns() // 1_000_000
+        try:
+            settings = self._batch_settings(producer.next_sequence(part.partition))
+            for built in build_arrow_batches(part.rows, settings, now_ms=now_ms):
+                producer.send(part.partition, built.batch, built.end_row - built.first_row)
+        except ValueError as error:
+            raise InvalidRows(
+                f"A row for {part.partition} cannot become a record: {error}. Headers need keys, "
+                f"and a record must stay below 2 GiB."
+            ) from error
+
+    def _batch_settings(self, sequence: int) -> ColumnBatchSettings:
+        producer = self._setup.producer
+        assert self._identity is not None
+        return ColumnBatchSettings(
+            bytes_max=producer.batch_bytes,
+            codec=producer.codec,
+            level=producer.level,
+            producer_id=self._identity.producer_id,
+            producer_epoch=self._identity.epoch,
+            base_sequence=sequence,
+            is_transactional=self._id is not None,
+        )
+
+    # The transaction
+
+    def _begin(self) -> BatchProducer:
+        if self._producer is None:
+            timeout_ms = self._setup.producer.transaction_timeout_ms
+            self._id = None if self._sink is None else self._free_id(self._sink)
+            self._identity = init_producer_id(self._cluster, self._id, timeout_ms)
+            self._producer = BatchProducer(self._cluster, self._identity, self._id)
+        return self._producer
+
+    def _free_id(self, sink: str) -> str:
+        """Spark counts attempts anew when a stage is tried again and does not tell Python so: an
+        id with an open transaction belongs to another attempt, whose rows may come to count."""
+        for round_number in range(ROUNDS_MAX):
+            found = task_id(sink, self._place.partition, round_number, self._place.attempt)
+            described = describe_transactions(self._cluster, [found]).get(found)
+            if described is None or described.state in ENDED_STATES:
+                return found
+        raise SinkError(f"All {ROUNDS_MAX} transactional ids like {found} are in use.")
+
+    def _give_up(self) -> None:
+        """Left open, it would hold back readers of the topic until its timeout."""
+        if self._producer is not None:
+            with contextlib.suppress(ClientError, OSError):
+                self._producer.close()
+        if self._id is not None and self._identity is not None:
+            with contextlib.suppress(ClientError, OSError):
+                end_transaction(self._cluster, self._id, self._identity, commit=False)
+
+    def _transaction(
+        self, acknowledged: Mapping[TopicPartition, Acknowledged]
+    ) -> Transaction | None:
+        if self._id is None:
+            return None
+        assert self._identity is not None
+        written = tuple(_written(*each) for each in acknowledged.items())
+        return Transaction(self._id, *self._identity, written)
+
+    # The topics
+
+    def _partitions_of(self, topic: str) -> int:
+        if topic not in self._counts:
+            found = self._cluster.describe_topics([topic]).get(topic)
+            if found is None:
+                raise SinkError(
+                    f"The topic {topic} does not exist: create it, or change the option or the "
+                    f"column topic."
+                )
+            self._counts[topic] = len(found.partitions)
+        return self._counts[topic]
+
+
+def _written(partition: TopicPartition, acknowledged: Acknowledged) -> Written:
+    ranges = acknowledged.ranges
+    first, last = (ranges[0].start, ranges[-1].end - 1) if ranges else (-1, -1)
+    return Written(*partition, first, last, acknowledged.records)

@@ -1,0 +1,38 @@
+"""What a broker refused, in words for the person who wrote the query."""
+
+from __future__ import annotations
+
+from ottla.client.errors import ClientError, KafkaError, ProducerFenced, Unreachable
+from ottla.protocol.error_codes import ErrorCode
+from ottla.spark.sink.errors import SinkError
+
+ADVICE = {
+    ErrorCode.MESSAGE_TOO_LARGE: "A batch is above the topic's max.message.bytes: raise that, "
+    "or lower the option kafka.batch.size; a single record above it cannot be written",
+    ErrorCode.RECORD_LIST_TOO_LARGE: "Lower the option kafka.batch.size",
+    ErrorCode.NOT_ENOUGH_REPLICAS: "Fewer replicas are in sync than the topic's "
+    "min.insync.replicas: bring brokers back, or lower it",
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: "Fewer replicas are in sync than the topic's "
+    "min.insync.replicas: bring brokers back, or lower it",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "The topic was deleted meanwhile, or never existed: "
+    "create it, or change the option or the column topic",
+    ErrorCode.INVALID_TRANSACTION_TIMEOUT: "The broker allows less: lower the option "
+    "kafka.transaction.timeout.ms, or raise its transaction.max.timeout.ms",
+    ErrorCode.INVALID_RECORD: "A compacted topic takes no record without a key: give rows a key",
+    ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: "Choose another option kafka.compression.type",
+}
+FENCED = (
+    "Another attempt or another driver has taken this transaction over, and this attempt does not "
+    "count. If it goes on, two queries share one sink name: set the option sinkName"
+)
+
+
+def explained(error: ClientError) -> SinkError:
+    """The same trouble, and what to do about it."""
+    if isinstance(error, ProducerFenced):
+        return SinkError(f"{error}. {FENCED}.")
+    if isinstance(error, KafkaError) and error.code in ADVICE:
+        return SinkError(f"{error}. {ADVICE[error.code]}.")
+    if isinstance(error, Unreachable):
+        return SinkError(f"{error}. See the option kafka.bootstrap.servers.")
+    return SinkError(str(error))

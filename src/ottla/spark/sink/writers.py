@@ -1,0 +1,167 @@
+"""What Spark calls: one writer for batches, one for streams.
+
+Owns      which part of a write happens in which of Spark's processes.
+Promises  a batch is written as a whole or not at all; a stream's batch exactly once, or with
+          `delivery=at-least-once` at least once.
+Leaves    everything else to `driver.py` and `task_writer.py`.
+
+A batch writer is made once, pickled to the tasks, and pickled again to where it commits. A stream
+writer is made twice for each batch: once to be pickled to the tasks, and anew where it commits,
+where it learns from the tasks' messages what the first one knew. Only the first may take over from
+earlier drivers, so that happens when it is pickled, at the latest.
+"""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.datasource import (
+    DataSourceArrowWriter,
+    DataSourceStreamArrowWriter,
+    WriterCommitMessage,
+)
+
+from ottla.client.cluster import Cluster
+from ottla.client.errors import ClientError
+from ottla.spark.sink.driver import SinkDriver
+from ottla.spark.sink.errors import SinkError
+from ottla.spark.sink.messages import Started, TaskWritten
+from ottla.spark.sink.names import batch_sink_name, stream_sink_name
+from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
+from ottla.spark.sink.setup import SinkSetup
+from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
+from ottla.spark.sink.troubles import explained
+
+QUERY_ID, BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"
+PLANNING_WORKER = "pyspark.sql.worker.write_into_data_source"
+
+
+def started_as(setup: SinkSetup, sink: str) -> Started | None:
+    """Take over from earlier drivers; None where nothing is decided."""
+    if not setup.options.is_exactly_once:
+        return None
+    try:
+        with Cluster(setup.settings) as cluster:
+            return SinkDriver(cluster, setup, sink).start()
+    except ClientError as error:
+        raise explained(error) from error
+
+
+def write_task(
+    setup: SinkSetup,
+    started: Started | None,
+    wanted: BatchOfQuery,
+    batches: Iterable[pa.RecordBatch],
+) -> TaskWritten:
+    if started is not None and plan_task(started.state, wanted) is TaskPlan.SKIP:
+        return TaskWritten(wanted, 0, started)
+    context = TaskContext.get()
+    assert context is not None, "tasks have a context"
+    place = TaskPlace(context.partitionId(), context.attemptNumber())
+    writer = TaskWriter(setup, started.sink if started is not None else None, place)
+    transaction = writer.write(batches)
+    return TaskWritten(wanted, writer.rows, started, transaction)
+
+
+def end_batch(
+    setup: SinkSetup, messages: Sequence[WriterCommitMessage | None], *, is_commit: bool
+) -> None:
+    """Commit or abort what the tasks wrote. Tasks that failed have no message, and have aborted
+    by themselves, or will be by the next start."""
+    told = [each for each in messages if isinstance(each, TaskWritten)]
+    if not told or told[0].started is None:
+        return
+    started = told[0].started
+    written = [each.transaction for each in told if each.transaction is not None]
+    try:
+        with Cluster(setup.settings) as cluster:
+            driver = SinkDriver(cluster, setup, started.sink)
+            if is_commit:
+                driver.commit(started, told[0].wanted, written)
+            else:
+                driver.abort(started, written)
+    except ClientError as error:
+        raise explained(error) from error
+
+
+@dataclass
+class BatchWriter(DataSourceArrowWriter):  # type: ignore[misc]
+    setup: SinkSetup
+    wanted: BatchOfQuery
+    started: Started | None
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        return write_task(self.setup, self.started, self.wanted, iterator)
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        end_batch(self.setup, messages, is_commit=True)
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        end_batch(self.setup, messages, is_commit=False)
+
+
+@dataclass
+class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
+    setup: SinkSetup
+    started: Started | None = field(default=None)
+    is_started: bool = False
+
+    def start(self) -> None:
+        if not self.is_started:
+            sink = stream_sink_name(self.setup.options) if self._decides else ""
+            started = started_as(self.setup, sink)
+            self.started = started and started.for_tasks()
+            self.is_started = True
+
+    @property
+    def _decides(self) -> bool:
+        return self.setup.options.is_exactly_once
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.start()
+        return self.__dict__
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        return write_task(self.setup, self.started, batch_of_task(), iterator)
+
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
+        end_batch(self.setup, messages, is_commit=True)
+
+    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
+        end_batch(self.setup, messages, is_commit=False)
+
+
+def batch_of_task() -> BatchOfQuery:
+    context = TaskContext.get()
+    query = context and context.getLocalProperty(QUERY_ID)
+    batch = context and context.getLocalProperty(BATCH_ID)
+    if query is None or batch is None:
+        raise SinkError("This task does not know its query and batch: use writeStream.")
+    return BatchOfQuery(query, int(batch))
+
+
+def batch_of_write(setup: SinkSetup) -> BatchOfQuery:
+    options = setup.options
+    if options.txn_app_id is not None and options.txn_version is not None:
+        return BatchOfQuery(f"txn-{options.txn_app_id}", options.txn_version, skips_older=True)
+    return BatchOfQuery(f"write-{uuid.uuid4()}", 0)
+
+
+def new_batch_writer(setup: SinkSetup) -> BatchWriter:
+    started = started_as(setup, batch_sink_name(setup.options))
+    return BatchWriter(setup, batch_of_write(setup), started and started.for_tasks())
+
+
+def new_stream_writer(setup: SinkSetup) -> StreamWriter:
+    writer = StreamWriter(setup)
+    if setup.options.is_exactly_once:
+        stream_sink_name(setup.options)  # refused here, where the message stays as it is
+    if PLANNING_WORKER in sys.modules or PLANNING_WORKER in sys.argv:
+        writer.start()
+    return writer

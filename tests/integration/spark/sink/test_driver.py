@@ -1,0 +1,299 @@
+"""Deciding, committing, aborting and recovering on real brokers, without Spark around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from ottla.client.cluster import Cluster
+from ottla.client.settings import ClientSettings
+from ottla.client.transactions import (
+    ProducerIdentity,
+    end_transaction,
+    init_producer_id,
+    list_transactions,
+)
+from ottla.spark.sink.columns import SinkColumns
+from ottla.spark.sink.decision_log import DecisionLog
+from ottla.spark.sink.decisions import Transaction
+from ottla.spark.sink.driver import SinkDriver
+from ottla.spark.sink.errors import (
+    LostTransactions,
+    SinkError,
+    SinkTakenOver,
+    StaleBatch,
+    TornBatch,
+)
+from ottla.spark.sink.names import driver_id
+from ottla.spark.sink.options import SinkOptions
+from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
+from ottla.spark.sink.producer_options import ProducerOptions
+from ottla.spark.sink.setup import SinkSetup
+from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
+
+
+class Sink:
+    """One query's sink, as its processes see it."""
+
+    def __init__(self, cluster: Cluster, settings: ClientSettings, topic: str) -> None:
+        self.name = f"sink-of-{topic}"
+        self.topic = topic
+        self.cluster = cluster
+        columns = SinkColumns(topic, has_key=True, has_headers=False, has_partition=False)
+        self.setup = SinkSetup(SinkOptions(topic=topic), ProducerOptions(), settings, columns)
+
+    def driver(self, **options: object) -> SinkDriver:
+        changed = replace(self.setup.options, **options)  # type: ignore[arg-type]
+        return SinkDriver(self.cluster, replace(self.setup, options=changed), self.name)
+
+    def write(self, task: int, values: list[str], attempt: int = 0) -> Transaction:
+        keys = [value.encode() for value in values]
+        rows = pa.record_batch({"key": pa.array(keys), "value": pa.array(values)})
+        place = TaskPlace(task, attempt)
+        transaction = TaskWriter(self.setup, self.name, place).write([rows])
+        assert transaction is not None
+        return transaction
+
+    def committed(self) -> list[str]:
+        """Every value that a reader of committed records sees, once nothing is undecided."""
+        consumer = Consumer({
+            "bootstrap.servers": self.setup.settings.bootstrap_servers, "group.id": "reader",
+            "isolation.level": "read_committed", "enable.partition.eof": True,
+        })  # fmt: skip
+        try:
+            parts = self.cluster.describe_topics([self.topic])[self.topic].partitions
+            consumer.assign([TopicPartition(self.topic, each, 0) for each in range(len(parts))])
+            found, left = [], len(parts)
+            while left:
+                message = consumer.poll(10)
+                assert message is not None, "a partition does not end"
+                if message.error():
+                    assert message.error().name() == "_PARTITION_EOF", message.error()
+                    left -= 1
+                else:
+                    found.append(message.value().decode())
+            return sorted(found)
+        finally:
+            consumer.close()
+
+    def open_ids(self) -> list[str]:
+        listed = list_transactions(self.cluster, id_prefix=self.name, states=["Ongoing"])
+        return [each.transactional_id for each in listed]
+
+
+@pytest.fixture
+def sink(cluster: Cluster, settings: ClientSettings, new_topic: Callable[..., str]) -> Sink:
+    return Sink(cluster, settings, new_topic())
+
+
+def batch(number: int, query: str = "query") -> BatchOfQuery:
+    return BatchOfQuery(query, number)
+
+
+def identity(transaction: Transaction) -> ProducerIdentity:
+    return ProducerIdentity(transaction.producer_id, transaction.producer_epoch)
+
+
+def test_what_tasks_write_is_seen_once_it_is_committed(sink: Sink) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    written = [sink.write(0, ["a", "b"]), sink.write(1, ["c"])]
+    assert sink.committed() == []
+    driver.commit(started, batch(0, sink.topic), written)
+    assert sink.committed() == ["a", "b", "c"]
+    assert sum(each.records for one in written for each in one.written) == 3
+
+
+def test_one_driver_writes_batch_after_batch(sink: Sink) -> None:
+    for number, value in enumerate("abc"):
+        driver = sink.driver()
+        started = driver.start()
+        assert plan_task(started.state, batch(number, sink.topic)) is TaskPlan.WRITE
+        driver.commit(started, batch(number, sink.topic), [sink.write(0, [value])])
+    assert sink.committed() == ["a", "b", "c"]
+
+
+def test_a_batch_that_runs_again_after_its_decision_writes_nothing(sink: Sink) -> None:
+    driver = sink.driver()
+    driver.commit(driver.start(), batch(3, sink.topic), [sink.write(0, ["a"])])
+    again = sink.driver()
+    started = again.start()
+    assert plan_task(started.state, batch(3, sink.topic)) is TaskPlan.SKIP
+    again.commit(started, batch(3, sink.topic), [])
+    assert sink.committed() == ["a"]
+
+
+def test_even_if_its_tasks_have_written_they_do_not_count(sink: Sink) -> None:
+    driver = sink.driver()
+    driver.commit(driver.start(), batch(3, sink.topic), [sink.write(0, ["a"])])
+    again = sink.driver()
+    started = again.start()
+    again.commit(started, batch(3, sink.topic), [sink.write(0, ["other", "rows"])])
+    assert sink.committed() == ["a"]
+    assert sink.open_ids() == []
+
+
+def test_a_query_that_went_back_is_refused_and_another_query_is_not(sink: Sink) -> None:
+    driver = sink.driver()
+    driver.commit(driver.start(), batch(3, sink.topic), [sink.write(0, ["a"])])
+    driver = sink.driver()
+    started = driver.start()
+    with pytest.raises(StaleBatch):
+        driver.commit(started, batch(2, sink.topic), [sink.write(0, ["b"])])
+    started = driver.start()
+    driver.commit(started, batch(0, f"new {sink.topic}"), [sink.write(0, ["c"])])
+    assert sink.committed() == ["a", "c"]
+
+
+def test_a_start_aborts_what_a_dead_driver_left_undecided(sink: Sink) -> None:
+    sink.driver().start()
+    sink.write(0, ["lost"])
+    sink.write(1, ["too"], attempt=2)
+    assert len(sink.open_ids()) == 2
+    driver = sink.driver()
+    started = driver.start()
+    assert sink.open_ids() == []
+    driver.commit(started, batch(0, sink.topic), [sink.write(0, ["a"])])
+    assert sink.committed() == ["a"]
+
+
+@pytest.mark.parametrize("committed_before", [0, 1, 2])
+def test_a_start_finishes_what_a_dead_driver_decided(sink: Sink, committed_before: int) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    written = [sink.write(0, ["a"]), sink.write(1, ["b"])]
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), written)
+    for transaction in written[:committed_before]:
+        end_transaction(
+            sink.cluster, transaction.transactional_id, identity(transaction), commit=True
+        )
+    restarted = sink.driver().start()
+    assert plan_task(restarted.state, batch(5, sink.topic)) is TaskPlan.SKIP
+    assert sink.committed() == ["a", "b"]
+
+
+def decide_without_committing(
+    sink: Sink, driver: ProducerIdentity, wanted: BatchOfQuery, written: list[Transaction]
+) -> None:
+    from ottla.spark.sink.decisions import Decision
+
+    decision = Decision(sink.name, wanted.query, wanted.batch, tuple(written))
+    log = DecisionLog(sink.cluster, sink.setup.options.decisions_topic)
+    log.write(driver_id(sink.name), driver, decision)
+
+
+def test_a_driver_that_was_taken_over_decides_nothing(sink: Sink) -> None:
+    zombie = sink.driver()
+    before = zombie.start()
+    sink.write(0, ["zombie"])
+    driver = sink.driver()
+    started = driver.start()
+    late = sink.write(1, ["late"])
+    with pytest.raises(SinkTakenOver, match="Another driver writes under the sink name"):
+        zombie.commit(before, batch(0, sink.topic), [late])
+    with pytest.raises(SinkTakenOver):
+        zombie.abort(before, [late])
+    driver.commit(started, batch(0, sink.topic), [sink.write(0, ["a"])])
+    assert sink.committed() == ["a"]
+
+
+def test_attempts_never_end_each_others_transactions(sink: Sink) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    first = sink.write(0, ["a"])
+    same_numbers = sink.write(0, ["b"])  # as when a stage is tried again
+    speculative = sink.write(0, ["c"], attempt=1)
+    assert len({first.transactional_id, same_numbers.transactional_id}) == 2
+    driver.commit(started, batch(0, sink.topic), [first])
+    assert sink.committed() == ["a"]
+    assert sink.open_ids() == []
+    assert speculative.transactional_id != first.transactional_id
+
+
+def test_a_transaction_that_ended_before_the_decision_stops_the_batch(sink: Sink) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    written = [sink.write(0, ["a"]), sink.write(1, ["b"])]
+    init_producer_id(sink.cluster, written[1].transactional_id)
+    with pytest.raises(LostTransactions, match="1 of 2 transactions"):
+        driver.commit(started, batch(0, sink.topic), written)
+    driver.abort(started, written)
+    assert sink.committed() == []
+    assert sink.open_ids() == []
+
+
+def test_a_torn_batch_stops_the_query_until_somebody_accepts_it(sink: Sink) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    written = [sink.write(0, ["a"]), sink.write(1, ["b", "b2"])]
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), written)
+    init_producer_id(sink.cluster, written[1].transactional_id)  # as its timeout would
+    place = written[1].written[0]
+    told = f"{sink.topic}-{place.partition} offsets {place.first_offset} to {place.last_offset}"
+    for _ in range(2):
+        with pytest.raises(TornBatch) as raised:
+            sink.driver().start()
+        assert f"Missing: {told}" in str(raised.value)
+    driver = sink.driver(accept_torn_batch=5)
+    started = driver.start()
+    driver.commit(started, batch(6, sink.topic), [sink.write(0, ["c"])])
+    sink.driver().start()
+    assert sink.committed() == ["a", "c"]
+
+
+def test_an_abort_after_a_failed_commit_leaves_the_decision_in_force(sink: Sink) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    written = [sink.write(0, ["a"]), sink.write(1, ["b"])]
+    decide_without_committing(sink, started.driver, batch(0, sink.topic), written)
+    driver.abort(started, written)
+    assert sink.committed() == ["a", "b"]
+
+
+def test_an_abort_takes_back_what_was_written(sink: Sink) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    written = sink.write(0, ["a"])
+    sink.write(1, ["of a task whose message was lost"])
+    driver.abort(started, [written])
+    assert sink.committed() == []
+    assert sink.open_ids() == []
+
+
+def test_another_sinks_open_decision_does_not_hide_later_ones(
+    sink: Sink, settings: ClientSettings, new_topic: Callable[..., str]
+) -> None:
+    """Its driver died while it decided: the last stable offset of the decisions stands still."""
+    from ottla.base.ids import TopicPartition as Partition
+    from ottla.client.producing import BatchProducer
+    from ottla.spark.sink.decision_log import _batch
+
+    other = Sink(sink.cluster, settings, new_topic())
+    started = other.driver().start()
+    place = Partition(other.setup.options.decisions_topic, 0)
+    with BatchProducer(sink.cluster, started.driver, driver_id(other.name)) as producer:
+        producer.send(place, _batch({b"decision/" + other.name.encode(): b"half"}, True), 1)
+        producer.flush()
+    driver = sink.driver()
+    driver.commit(driver.start(), batch(0, sink.topic), [sink.write(0, ["a"])])
+    state = sink.driver().start().state
+    assert state.decision is not None
+    assert state.decision.batch == 0
+    other.driver().start()
+
+
+def test_a_query_that_changes_its_sinks_name_is_told_the_old_one(
+    sink: Sink, settings: ClientSettings
+) -> None:
+    driver = sink.driver()
+    driver.commit(driver.start(), batch(0, sink.topic), [sink.write(0, ["a"])])
+    renamed = Sink(sink.cluster, settings, sink.topic)
+    renamed.name = f"other-{sink.name}"
+    driver = renamed.driver()
+    started = driver.start()
+    with pytest.raises(SinkError, match=f"Set the option sinkName={sink.name}"):
+        driver.commit(started, batch(1, sink.topic), [renamed.write(0, ["b"])])
