@@ -25,13 +25,13 @@ def share_out(limit: int, starts: Offsets, ends: Offsets) -> dict[TopicPartition
     total = waiting(starts, ends)
     if total <= limit:
         return dict(ends)
-    nearer = {}
-    for place, end in ends.items():
-        start = starts[place]
-        size = max(0, end - start)
-        share = max(1, limit * size // total)  # whole numbers: offsets exceed a float's precision
-        nearer[place] = min(start + share, end) if size else end
-    return nearer
+    sizes = {place: max(0, end - starts[place]) for place, end in ends.items()}
+    # Whole numbers: offsets exceed a float's precision.
+    shares = {place: min(size, max(1, limit * size // total)) for place, size in sizes.items()}
+    left = limit - sum(shares.values())
+    for place in sorted(sizes, key=lambda each: -(limit * sizes[each] % total))[: max(0, left)]:
+        shares[place] = min(sizes[place], shares[place] + 1)
+    return {place: starts[place] + shares[place] if sizes[place] else ends[place] for place in ends}
 
 
 @dataclass(frozen=True)

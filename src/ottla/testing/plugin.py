@@ -7,7 +7,8 @@
         kafka.assert_messages(kafka.name("counts"), [{"count": 2}])
 
 `kafka_broker` is one broker for the run (one for each process of pytest-xdist), `kafka` is what one
-test does with it. `--kafka=external:host:9092` runs the same tests on another cluster.
+test does with it. `--kafka=external:host:9092` runs the same tests on another cluster. `spark` is
+one Spark session for the run, where pyspark is installed.
 
 Promises  costs next to nothing in runs that use none of it: the rest of Ottla is imported, and a
           broker is started, only by the fixtures.
@@ -117,6 +118,22 @@ def kafka(_kafka_clients: Clients) -> Iterator[Kafka]:
     helper = Kafka(_kafka_clients)
     yield helper
     helper.close()
+
+
+@pytest.fixture(scope="session")
+def spark_config() -> Mapping[str, str]:
+    """Settings of the Spark session, under Spark's names; a conftest.py may define its own."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def spark(spark_config: Mapping[str, str]) -> Iterator[Any]:
+    """A running Spark session, for the whole test run. Topics are `format("ottla")`."""
+    pytest.importorskip("pyspark", reason="needs Spark: pip install 'ottla[spark]'")
+    from ottla.testing.spark import spark_session
+
+    with spark_session(spark_config) as session:
+        yield session
 
 
 # Reports

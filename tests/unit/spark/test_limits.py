@@ -10,7 +10,11 @@ A, B, C = (TopicPartition("t", number) for number in range(3))
 
 
 def test_a_limit_is_shared_by_what_each_partition_has_waiting() -> None:
-    assert share_out(10, {A: 0, B: 100}, {A: 75, B: 125}) == {A: 7, B: 102}
+    assert share_out(10, {A: 0, B: 100}, {A: 75, B: 125}) == {A: 8, B: 102}
+
+
+def test_what_rounding_leaves_over_is_given_away_as_well() -> None:
+    assert share_out(10, {A: 0, B: 0, C: 0}, {A: 9, B: 8, C: 8}) == {A: 4, B: 3, C: 3}
 
 
 def test_less_than_the_limit_goes_through_whole() -> None:

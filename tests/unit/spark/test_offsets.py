@@ -15,8 +15,7 @@ A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b",
 def test_offsets_are_spark_s_own_form_and_one_name_more() -> None:
     written = StreamOffsets({B0: 3, A1: 2, A0: 1}, {"b": "idB", "a": "idA"}).to_json()
     assert json.dumps(written) == (
-        '{"a": {"0": 1, "1": 2}, "b": {"0": 3}, '
-        '"$ottla": {"topicIds": {"a": "idA", "b": "idB"}}}'
+        '{"a": {"0": 1, "1": 2}, "b": {"0": 3}, "$ottla": {"topicIds": {"a": "idA", "b": "idB"}}}'
     )
 
 

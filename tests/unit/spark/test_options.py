@@ -29,7 +29,7 @@ def test_an_unknown_option_is_refused_together_with_the_nearest_known_name() -> 
 
 
 def test_an_unknown_option_like_no_other_is_refused_with_the_list_of_names() -> None:
-    with pytest.raises(InvalidOption, match="zzzzzz is not known .*subscribe, subscribePattern"):
+    with pytest.raises(InvalidOption, match=r"zzzzzz is not known .*subscribe, subscribePattern"):
         parse_options({"zzzzzz": "1"})
 
 
