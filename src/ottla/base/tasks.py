@@ -16,6 +16,11 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
+async def next_turn() -> None:
+    """Let everybody else on the event loop do something first."""
+    await asyncio.sleep(0)
+
+
 class OwnedTasks:
     def __init__(self) -> None:
         self._running: set[asyncio.Future[Any]] = set()

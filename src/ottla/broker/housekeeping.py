@@ -14,6 +14,7 @@ from functools import partial
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicPartition
+from ottla.base.tasks import next_turn
 from ottla.config.broker_options import BrokerConfig
 from ottla.protocol.errors import BrokerError
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
@@ -140,7 +141,8 @@ class Housekeeping:
         pumping = loop.run_in_executor(None, pump)
         try:
             while (event := await events.get()) is not None:
-                await run_steps_elsewhere(compactor.taking(chosen, event), asyncio.to_thread)
+                taking = compactor.taking(chosen, event)
+                await run_steps_elsewhere(taking, asyncio.to_thread, next_turn)
             await pumping
         except BaseException:
             helper.kill()

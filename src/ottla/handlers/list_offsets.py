@@ -8,12 +8,17 @@ are unknown (-1).
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
+from ottla.base.tasks import next_turn
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
+from ottla.handlers.waiting import attempt, combine
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -28,6 +33,8 @@ from ottla.protocol.messages.list_offsets_response import (
 )
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.log import Log
+from ottla.storage.log.steps import run_steps_elsewhere
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 FIRST_VERSION = {
@@ -63,18 +70,31 @@ def refuse_list_offsets(
 
 
 @handles(ApiKey.LIST_OFFSETS, versions=range(1, 12), refuse=refuse_list_offsets)
-def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsResponse:
+def list_offsets(
+    request: ListOffsetsRequest, context: Context
+) -> ListOffsetsResponse | Awaitable[ListOffsetsResponse]:
     repeated = repeated_partitions(request)
-    topics = []
-    for topic in request.topics:
-        answers = []
-        for wanted in topic.partitions:
-            if (topic.name, wanted.partition_index) in repeated:
-                answers.append(failed(wanted.partition_index, ErrorCode.INVALID_REQUEST))
-            else:
-                answers.append(answer(request, topic.name, wanted, context))
-        topics.append(ListOffsetsTopicResponse(topic.name, answers))
-    return ListOffsetsResponse(topics=topics)
+    answers = [
+        failed(wanted.partition_index, ErrorCode.INVALID_REQUEST)
+        if (topic.name, wanted.partition_index) in repeated
+        else answer(request, topic.name, wanted, context)
+        for topic in request.topics
+        for wanted in topic.partitions
+    ]
+    return combine(answers, lambda found: by_topic(request, found))
+
+
+def by_topic(
+    request: ListOffsetsRequest, answers: Sequence[ListOffsetsPartitionResponse]
+) -> ListOffsetsResponse:
+    """Answers stand in the order of the request."""
+    left = iter(answers)
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(topic.name, list(islice(left, len(topic.partitions))))
+            for topic in request.topics
+        ]
+    )
 
 
 def repeated_partitions(request: ListOffsetsRequest) -> set[tuple[str, int]]:
@@ -84,18 +104,29 @@ def repeated_partitions(request: ListOffsetsRequest) -> set[tuple[str, int]]:
 
 def answer(
     request: ListOffsetsRequest, topic: str, wanted: ListOffsetsPartition, context: Context
-) -> ListOffsetsPartitionResponse:
+) -> ListOffsetsPartitionResponse | Awaitable[ListOffsetsPartitionResponse]:
     """For one partition. An error here leaves the others served."""
-    try:
+
+    def act() -> ListOffsetsPartitionResponse | Awaitable[ListOffsetsPartitionResponse]:
         if wanted.timestamp < 0 and context.version < FIRST_VERSION.get(wanted.timestamp, 99):
             raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
         partition = context.parts.replicas.partition(topic, wanted.partition_index)
         partition.check_leader(wanted.current_leader_epoch)
-        found = find(partition, wanted.timestamp, visible_end(partition, request))
-    except BrokerError as error:
+        end_offset = visible_end(partition, request)
+        if wanted.timestamp == MAX_TIMESTAMP or wanted.timestamp >= 0:
+            return search(partition.log, end_offset, wanted, context)
+        found = find(partition, wanted.timestamp, end_offset)
+        return tell(wanted, found, context)
+
+    def refused(error: BrokerError) -> ListOffsetsPartitionResponse:
         return failed(wanted.partition_index, known_code(error.code, context.version))
-    except CorruptLogError as error:
-        return failed(wanted.partition_index, damaged(error).code)
+
+    return attempt(act, refused)
+
+
+def tell(
+    wanted: ListOffsetsPartition, found: FoundOffset, context: Context
+) -> ListOffsetsPartitionResponse:
     epoch = found.leader_epoch if context.version >= LEADER_EPOCHS_FROM else -1
     return ListOffsetsPartitionResponse(
         wanted.partition_index, 0, found.timestamp, found.offset, epoch
@@ -116,22 +147,37 @@ def visible_end(partition: Partition, request: ListOffsetsRequest) -> int:
 
 
 def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
+    """What can be said without looking at records."""
     log = partition.log
-    match timestamp:
-        case -1:
-            return FoundOffset(end_offset, -1, partition.leader_epoch)
-        case -2 | -4:
-            epoch = log.leader_epochs.epoch_for_offset(log.log_start_offset)
-            return FoundOffset(log.log_start_offset, -1, -1 if epoch is None else epoch)
-        case -5 | -6:
-            return UNKNOWN
-        case -3:
-            found = log.find_max_timestamp()
-        case _:
-            found = log.find_by_timestamp(timestamp)
+    try:
+        match timestamp:
+            case -1:
+                return FoundOffset(end_offset, -1, partition.leader_epoch)
+            case -2 | -4:
+                epoch = log.leader_epochs.epoch_for_offset(log.log_start_offset)
+                return FoundOffset(log.log_start_offset, -1, -1 if epoch is None else epoch)
+            case _:
+                return UNKNOWN
+    except CorruptLogError as error:
+        raise damaged(error) from error
+
+
+async def search(
+    log: Log, end_offset: int, wanted: ListOffsetsPartition, context: Context
+) -> ListOffsetsPartitionResponse:
+    """Among the records, in as many turns as it takes: there may be many to look at."""
+    await next_turn()
+    if wanted.timestamp == MAX_TIMESTAMP:
+        steps = log.finding_max_timestamp()
+    else:
+        steps = log.finding_by_timestamp(wanted.timestamp)
+    try:
+        found = await run_steps_elsewhere(steps, asyncio.to_thread, next_turn)
+    except CorruptLogError as error:
+        raise damaged(error) from error
     if found is None or found.offset >= end_offset:
-        return UNKNOWN
-    return FoundOffset(found.offset, found.timestamp, found.leader_epoch)
+        return tell(wanted, UNKNOWN, context)
+    return tell(wanted, FoundOffset(found.offset, found.timestamp, found.leader_epoch), context)
 
 
 def known_code(code: ErrorCode, version: int) -> ErrorCode:

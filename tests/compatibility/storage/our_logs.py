@@ -22,6 +22,7 @@ from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.files.meta_properties import read_meta_properties
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import ReadRange
+from ottla.storage.log.steps import run_steps
 
 FETCH_BYTES = 700  # small, so that a partition is read in many fetches
 
@@ -111,7 +112,7 @@ def as_consumed(data: bytes, position: int, header: BatchHeader, offset: int) ->
 
 
 def offset_for_time(log: Log, timestamp: int) -> tuple[int, int] | None:
-    found = log.find_by_timestamp(timestamp)
+    found = run_steps(log.finding_by_timestamp(timestamp))
     return None if found is None else (found.offset, found.timestamp)
 
 

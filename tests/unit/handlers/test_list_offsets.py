@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from struct import pack_into
+
 import pytest
 from tests.unit.handlers.asking import START_MS, produce
 from tests.unit.handlers.world import World
@@ -13,6 +16,11 @@ from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from ottla.protocol.messages.list_offsets_response import ListOffsetsPartitionResponse
+from ottla.protocol.messages.metadata_request import MetadataRequest
+from ottla.protocol.records.batch import stamp_checksum
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.compression import Codec
+from ottla.protocol.records.record import Record
 
 VERSIONS = range(1, 12)
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
@@ -109,3 +117,34 @@ def test_an_empty_partition_has_both_ends_and_no_times(world: World) -> None:
     world.create_topic("t")
     assert ask(world, EARLIEST).offset == ask(world, LATEST).offset == 0
     assert ask(world, MAX_TIMESTAMP).offset == ask(world, 0).offset == -1
+
+
+def test_others_are_served_while_hundreds_of_compressed_batches_are_searched(
+    world: World,
+) -> None:
+    world.create_topic("t")
+    count = 300
+    partition = world.broker.replicas.partition("t", 0)
+    for _ in range(count):
+        partition.append(liar(), 1)
+    wanted = ListOffsetsPartition(0, -1, START_MS + 1000)
+    request = ListOffsetsRequest(-1, 0, [ListOffsetsTopic("t", [wanted])])
+
+    async def story() -> int:
+        searching = asyncio.create_task(world._answer(request, 11, world.me, None))
+        served = 0
+        while not searching.done():
+            await world._answer(MetadataRequest([]), 12, world.me, None)
+            served += 1
+            await asyncio.sleep(0)
+        return served
+
+    assert world.run(story()) >= count
+
+
+def liar() -> bytearray:
+    """A batch whose header claims a later time than its record has."""
+    batch = build_batch([Record(0, START_MS, b"k", b"v", ())], codec=Codec.GZIP)
+    pack_into(">q", batch, 35, START_MS + 1000)
+    stamp_checksum(batch, 0, len(batch))
+    return batch

@@ -24,6 +24,7 @@ from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import iterate_headers, read_header
 from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.log.steps import run_steps
 from ottla.storage.segments.segment_search import locate
 
 STEPS = 120
@@ -261,7 +262,7 @@ class Driver:
         for _ in range(3):
             timestamp = self.random.choice(records).timestamp + self.random.randrange(-1, 2)
             first = next((r for r in records if r.timestamp >= timestamp), None)
-            found = log.find_by_timestamp(timestamp)
+            found = run_steps(log.finding_by_timestamp(timestamp))
             assert (found and found.offset) == (first and first.offset)
 
     def check_epochs(self) -> None:

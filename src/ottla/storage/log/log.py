@@ -135,15 +135,15 @@ class Log:
         except OSError as error:
             raise self.health.failed(f"reading {self.path}", error) from error
 
-    def find_by_timestamp(self, timestamp: int) -> time_search.FoundTime | None:
+    def finding_by_timestamp(self, timestamp: int) -> Steps[time_search.FoundTime | None]:
         try:
-            return time_search.find_by_timestamp(self, timestamp)
+            return (yield from time_search.finding_by_timestamp(self, timestamp))
         except OSError as error:
             raise self.health.failed(f"reading {self.path}", error) from error
 
-    def find_max_timestamp(self) -> time_search.FoundTime | None:
+    def finding_max_timestamp(self) -> Steps[time_search.FoundTime | None]:
         try:
-            return time_search.find_max_timestamp(self)
+            return (yield from time_search.finding_max_timestamp(self))
         except OSError as error:
             raise self.health.failed(f"reading {self.path}", error) from error
 

@@ -1,8 +1,9 @@
-"""Work in steps: what waits for a disk is handed out, so that it can be run in a thread.
+"""Work in steps: what takes long is handed out, so that others get their turn meanwhile.
 
     def swapping(log: Log) -> Steps[bool]:
         log.rename_something()      # here, in the log's thread
         yield log.sync_something    # wherever the driver likes; it comes back with the outcome
+        yield PAUSE                 # let others do something
         return True
 
 An OSError of what was handed out is raised where it was handed out.
@@ -15,7 +16,8 @@ from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 Work = Callable[[], None]
-Steps = Generator[Work, None, T]
+Steps = Generator[Work | None, None, T]
+PAUSE = None
 
 
 class RunBlocking(Protocol):
@@ -24,13 +26,17 @@ class RunBlocking(Protocol):
     def __call__(self, work: Work, /) -> Awaitable[None]: ...
 
 
+Pause = Callable[[], Awaitable[None]]
+
+
 def run_steps(steps: Steps[T]) -> T:
     """All of it here and now: for tools and tests."""
     try:
         work = next(steps)
         while True:
             try:
-                work()
+                if work is not PAUSE:
+                    work()
             except OSError as error:
                 work = steps.throw(error)
             else:
@@ -40,13 +46,13 @@ def run_steps(steps: Steps[T]) -> T:
         return result
 
 
-async def run_steps_elsewhere(steps: Steps[T], run_blocking: RunBlocking) -> T:
-    """What waits for the disk runs in threads, one step after the other."""
+async def run_steps_elsewhere(steps: Steps[T], run_blocking: RunBlocking, pause: Pause) -> T:
+    """What takes long runs in threads, one step after the other."""
     try:
         work = next(steps)
         while True:
             try:
-                await run_blocking(work)
+                await (pause() if work is PAUSE else run_blocking(work))
             except OSError as error:
                 work = steps.throw(error)
             else:

@@ -2,7 +2,9 @@
 
 Owns      the way from a timestamp over the time index and batch headers to a single record.
 Promises  the first record at or after a timestamp, also inside compressed batches, which are
-          opened by the bounded decoder after their checksum held.
+          opened by the bounded decoder after their checksum held. However many batches have to be
+          looked at, others get their turn: large and compressed ones are opened in what is handed
+          out. A log that changes meanwhile is searched again.
 Leaves    which offsets a reader may be told (high watermark, last stable offset) to the callers.
 """
 
@@ -10,21 +12,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ottla.protocol.records.batch import BatchHeader, has_valid_checksum
-from ottla.protocol.records.reading import iterate_records
+from ottla.base.filesystem import File
+from ottla.protocol.records.batch import CODEC_MASK, BatchHeader, has_valid_checksum
+from ottla.protocol.records.searching import TimestampOffset, find_timestamp
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.files.file_names import DELETED_SUFFIX
+from ottla.storage.log.steps import PAUSE, Steps
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import (
+    IndexDamage,
     check_time_entry,
     find_batch,
     largest_timestamp,
+    mend_index,
     prepare,
     walk_from,
-    with_sound_index,
 )
 
 if TYPE_CHECKING:
     from ottla.storage.log.log import Log
+
+HEADERS_PER_TURN = 200  # a few hundred microseconds
+OPENED_HERE_BYTES_MAX = 16 * 1024  # uncompressed: less work than a thread costs
 
 
 class FoundTime(NamedTuple):
@@ -33,21 +43,49 @@ class FoundTime(NamedTuple):
     leader_epoch: int  # -1 where the batch does not say
 
 
-def find_by_timestamp(log: Log, timestamp: int) -> FoundTime | None:
+class LogChanged(Exception):
+    """Segments were cut or deleted during the search."""
+
+
+def finding_by_timestamp(log: Log, timestamp: int) -> Steps[FoundTime | None]:
     """The first record at or after `timestamp`, from the start of the log on."""
+    while True:
+        try:
+            return (yield from _finding(log, timestamp))
+        except LogChanged:
+            continue
+
+
+def finding_max_timestamp(log: Log) -> Steps[FoundTime | None]:
+    """The record with the largest timestamp; the first of them, if there are several."""
+    while True:
+        try:
+            return (yield from _finding_max(log))
+        except LogChanged:
+            continue
+
+
+def _finding(log: Log, timestamp: int) -> Steps[FoundTime | None]:
     for segment in log.segments.reaching(log.log_start_offset):
+        watch = _Watch(log, segment)
+        if not segment.is_prepared:
+            yield PAUSE
+            watch.check()
         if segment.size and largest_timestamp(segment) >= timestamp:
-            found = _find_in_segment(segment, timestamp, log.log_start_offset)
+            found = yield from _finding_in(segment, watch, timestamp, log.log_start_offset)
             if found is not None:
                 return found
     return None
 
 
-def find_max_timestamp(log: Log) -> FoundTime | None:
-    """The record with the largest timestamp; the first of them, if there are several."""
+def _finding_max(log: Log) -> Steps[FoundTime | None]:
     filled = [segment for segment in log.segments.reaching(log.log_start_offset) if segment.size]
     for segment in filled:
-        prepare(segment)
+        watch = _Watch(log, segment)
+        if not segment.is_prepared:
+            yield PAUSE
+            watch.check()
+            prepare(segment)
     if not filled:
         return None
     newest = max(filled, key=lambda segment: segment.max_timestamp)
@@ -56,47 +94,112 @@ def find_max_timestamp(log: Log) -> FoundTime | None:
     found = find_batch(newest, newest.max_timestamp_offset)
     if found is None or found[1].max_timestamp != newest.max_timestamp:
         return None
-    return _first_record(newest, *found, newest.max_timestamp, log.log_start_offset)
+    opened = _Opened(newest, *found, newest.max_timestamp, log.log_start_offset)
+    return (yield from opened.finding(_Watch(log, newest)))
 
 
-def _find_in_segment(segment: Segment, timestamp: int, start_offset: int) -> FoundTime | None:
-    position, header = _find_batch_by_time(segment, timestamp, start_offset)
-    while header is not None:
-        found = _first_record(segment, position, header, timestamp, start_offset)
-        if found is not None:
-            return found
-        # The batch claims a larger timestamp than its records have, or only records before the
-        # start of the log have it: go on behind it.
-        position, header = _find_batch_by_time(segment, timestamp, header.next_offset)
+class _Watch:
+    """Whether a segment still is what it was, after others had their turn."""
+
+    def __init__(self, log: Log, segment: Segment) -> None:
+        self._log = log
+        self._segment = segment
+        self._generation = segment.generation
+
+    def check(self) -> None:
+        if self._log.is_closed:
+            raise StorageUnavailable(f"{self._log.partition} was closed during a search")
+        segment = self._segment
+        if segment.generation != self._generation or segment.state == DELETED_SUFFIX:
+            raise LogChanged
+
+
+def _finding_in(
+    segment: Segment, watch: _Watch, timestamp: int, start_offset: int
+) -> Steps[FoundTime | None]:
+    try:
+        return (yield from _walking(segment, watch, timestamp, start_offset))
+    except (IndexDamage, CorruptLogError) as error:
+        mend_index(segment, error)
+    try:
+        return (yield from _walking(segment, watch, timestamp, start_offset))
+    except IndexDamage as error:
+        raise CorruptLogError(segment.path, 0, f"no index fits the records: {error}") from error
+
+
+def _walking(
+    segment: Segment, watch: _Watch, timestamp: int, start_offset: int
+) -> Steps[FoundTime | None]:
+    """Open every batch that says it reaches the time, until one does."""
+    # An entry says that up to its offset no timestamp is larger than its own.
+    entry = segment.indexes.times.lookup(timestamp - 1)
+    if entry.timestamp >= 0:
+        check_time_entry(segment, *entry)
+    first_offset = max(entry.offset, start_offset)
+    batches = walk_from(segment, segment.indexes.offsets.lookup(first_offset))
+    for count, (position, header) in enumerate(batches, 1):
+        if header.max_timestamp >= timestamp and header.last_offset >= start_offset:
+            # It may claim a larger time than its records have, or only records before the start of
+            # the log have it: then the next one is opened.
+            opened = _Opened(segment, position, header, timestamp, start_offset)
+            found = yield from opened.finding(watch)
+            if found is not None:
+                return found
+        if count % HEADERS_PER_TURN == 0:
+            yield PAUSE
+            watch.check()
     return None
 
 
-def _find_batch_by_time(
-    segment: Segment, timestamp: int, start_offset: int
-) -> tuple[int, BatchHeader | None]:
-    """The first batch with a timestamp at or after `timestamp`, and an offset from there on."""
+class _Opened:
+    """One batch and what is looked for in it."""
 
-    def search() -> tuple[int, BatchHeader | None]:
-        # An entry says that up to its offset no timestamp is larger than its own.
-        entry = segment.indexes.times.lookup(timestamp - 1)
-        if entry.timestamp >= 0:
-            check_time_entry(segment, *entry)
-        first_offset = max(entry.offset, start_offset)
-        for position, header in walk_from(segment, segment.indexes.offsets.lookup(first_offset)):
-            if header.max_timestamp >= timestamp and header.last_offset >= start_offset:
-                return position, header
-        return segment.size, None
+    def __init__(
+        self,
+        segment: Segment,
+        position: int,
+        header: BatchHeader,
+        timestamp: int,
+        start_offset: int,
+    ) -> None:
+        self._file: File = segment.file
+        self._path = segment.path
+        self._position = position
+        self._header = header
+        self._timestamp = timestamp
+        self._start_offset = start_offset
+        self._found: TimestampOffset | None = None
+        self._damage: Exception | None = None
 
-    return with_sound_index(segment, search)
+    def finding(self, watch: _Watch) -> Steps[FoundTime | None]:
+        header = self._header
+        if header.attributes & CODEC_MASK or header.size_bytes > OPENED_HERE_BYTES_MAX:
+            try:
+                yield self._try
+            except OSError:
+                watch.check()
+                raise
+            watch.check()
+        else:
+            self._try()
+        if self._damage is not None:
+            raise self._damage
+        if self._found is None:
+            return None
+        return FoundTime(*self._found, header.partition_leader_epoch)
 
+    def _try(self) -> None:
+        """For any thread."""
+        try:
+            self._found = self._search()
+        except OSError:
+            raise
+        except Exception as error:
+            self._damage = error
 
-def _first_record(
-    segment: Segment, position: int, header: BatchHeader, timestamp: int, start_offset: int
-) -> FoundTime | None:
-    data = segment.file.read_at(position, header.size_bytes)
-    if len(data) < header.size_bytes or not has_valid_checksum(data, 0, header):
-        raise CorruptLogError(segment.path, position, "wrong checksum")
-    for record in iterate_records(data):
-        if record.timestamp >= timestamp and record.offset >= start_offset:
-            return FoundTime(record.timestamp, record.offset, header.partition_leader_epoch)
-    return None
+    def _search(self) -> TimestampOffset | None:
+        size = self._header.size_bytes
+        data = self._file.read_at(self._position, size)
+        if len(data) < size or not has_valid_checksum(data, 0, self._header):
+            raise CorruptLogError(self._path, self._position, "wrong checksum")
+        return find_timestamp(data, 0, self._timestamp, from_offset=self._start_offset)

@@ -156,13 +156,18 @@ def with_sound_index(segment: Segment, search: Callable[[], T]) -> T:
     try:
         return search()
     except (IndexDamage, CorruptLogError) as error:
-        if not isinstance(error, IndexDamage) and error.path == segment.path:
-            raise
-        rebuild_indexes(segment, str(error))
+        mend_index(segment, error)
     try:
         return search()
     except IndexDamage as error:
         raise CorruptLogError(segment.path, 0, f"no index fits the records: {error}") from error
+
+
+def mend_index(segment: Segment, error: IndexDamage | CorruptLogError) -> None:
+    """Build the indexes anew, if they are what `error` is about; otherwise raise it."""
+    if isinstance(error, CorruptLogError) and error.path == segment.path:
+        raise error
+    rebuild_indexes(segment, str(error))
 
 
 def rebuild_indexes(segment: Segment, reason: str) -> None:

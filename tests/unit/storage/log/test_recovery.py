@@ -25,6 +25,7 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint, open_log
+from ottla.storage.log.steps import run_steps
 from ottla.testing.filesystem import MemoryDisk
 
 
@@ -153,7 +154,7 @@ def test_missing_short_and_long_indexes_are_built_anew(
     log = place.open(Checkpoint(60, 0, is_clean))
     assert values_of(log) == expected(60)
     assert [values_of(log, offset)[0] for offset in range(60)] == expected(60)
-    assert log.find_max_timestamp() is not None
+    assert run_steps(log.finding_max_timestamp()) is not None
     append_many(log, 10)
     assert values_of(log) == expected(70)
 

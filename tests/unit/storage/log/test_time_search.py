@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from struct import pack_into
 
 import pytest
 from tests.unit.storage.log_making import (
@@ -15,15 +16,20 @@ from tests.unit.storage.log_making import (
 )
 
 from ottla.config.options import INT64_MAX
+from ottla.protocol.records.batch import stamp_checksum
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
+from ottla.storage.log.steps import PAUSE, Steps, Work, run_steps
+from ottla.storage.log.time_search import HEADERS_PER_TURN, FoundTime
 from ottla.testing.clock import ManualClock
 
 NOW_MS = ManualClock().now_ms()
+MAX_TIMESTAMP_POSITION = 35
 ANY_TIME = replace(SMALL, message_timestamp_after_max_ms=INT64_MAX)
 
 
@@ -33,7 +39,7 @@ def append_times(log: Log, *times_ms: int, codec: int = 0) -> None:
 
 
 def offset_at(log: Log, time_ms: int) -> int | None:
-    found = log.find_by_timestamp(NOW_MS + time_ms)
+    found = run_steps(log.finding_by_timestamp(NOW_MS + time_ms))
     return None if found is None else found.offset
 
 
@@ -49,7 +55,7 @@ def test_the_first_record_at_or_after_a_time_is_found_inside_a_batch(codec: Code
 def test_the_answer_has_the_record_s_time_and_leader_epoch() -> None:
     log = Place().open()
     append_times(log, 5, 7)
-    found = log.find_by_timestamp(NOW_MS + 6)
+    found = run_steps(log.finding_by_timestamp(NOW_MS + 6))
     assert found == (NOW_MS + 7, 1, 3)
 
 
@@ -79,12 +85,12 @@ def test_records_before_the_start_of_the_log_are_not_found() -> None:
 def test_the_largest_time_is_the_first_record_that_has_it() -> None:
     place = Place(config=ANY_TIME)
     log = place.open()
-    assert log.find_max_timestamp() is None
+    assert run_steps(log.finding_max_timestamp()) is None
     append_times(log, 50, 90, 90)
     append_many(log, 60)
     append_times(log, 90)
     for each in (log, place.reopen_clean(log)):
-        found = each.find_max_timestamp()
+        found = run_steps(each.finding_max_timestamp())
         assert found is not None
         assert (found.offset, found.timestamp) == (1, NOW_MS + 90)
 
@@ -92,8 +98,8 @@ def test_the_largest_time_is_the_first_record_that_has_it() -> None:
 def test_records_without_time_are_found_by_no_time() -> None:
     log = Place().open()
     log.append_as_follower(placed(build_batch([Record(0, -1, b"k", b"v")]), 0))
-    assert log.find_by_timestamp(0) is None
-    assert log.find_max_timestamp() is None
+    assert run_steps(log.finding_by_timestamp(0)) is None
+    assert run_steps(log.finding_max_timestamp()) is None
 
 
 def test_a_damaged_time_index_is_built_anew_when_it_is_used() -> None:
@@ -122,4 +128,91 @@ def test_a_damaged_batch_is_not_searched() -> None:
     place.disk.flip_bit(f"{PATH}/{0:020d}.log", 80)
     log = place.open(Checkpoint(1, 0, is_clean=True))
     with pytest.raises(CorruptLogError):
-        log.find_by_timestamp(0)
+        run_steps(log.finding_by_timestamp(0))
+
+
+def append_liar(log: Log, claims_ms: int, codec: Codec = Codec.GZIP) -> None:
+    """A batch whose header claims a later time than its records have; nobody opens it before."""
+    batch = build_batch([Record(0, NOW_MS, b"k", b"v" * 50)], codec=codec)
+    pack_into(">q", batch, MAX_TIMESTAMP_POSITION, NOW_MS + claims_ms)
+    stamp_checksum(batch, 0, len(batch))
+    log.append_as_leader(batch, 3)
+
+
+def driven(steps: Steps[FoundTime | None]) -> tuple[int | None, int, int]:
+    """The offset that was found, and how often work was handed out and others had a turn."""
+    given: list[Work | None] = []
+
+    def noting() -> Steps[FoundTime | None]:
+        while True:
+            try:
+                given.append(next(steps))
+            except StopIteration as end:
+                found: FoundTime | None = end.value
+                return found
+            yield given[-1]
+
+    found = run_steps(noting())
+    pauses = given.count(PAUSE)
+    return None if found is None else found.offset, len(given) - pauses, pauses
+
+
+def test_batches_that_claim_too_much_are_opened_elsewhere_one_after_the_other() -> None:
+    log = Place(config=replace(ANY_TIME, segment_bytes=100_000)).open()
+    for _ in range(50):
+        append_liar(log, 100)
+    append_times(log, 100)
+    found, handed_out, _ = driven(log.finding_by_timestamp(NOW_MS + 100))
+    assert (found, handed_out) == (50, 50)
+
+
+def test_a_long_walk_over_headers_lets_others_have_their_turn() -> None:
+    config = replace(ANY_TIME, segment_bytes=1_000_000, index_interval_bytes=1_000_000)
+    log = Place(config=config).open()
+    for _ in range(1000):
+        append_times(log, 0)
+    append_times(log, 5)
+    found, handed_out, pauses = driven(log.finding_by_timestamp(NOW_MS + 5))
+    assert (found, handed_out, pauses) == (1000, 0, 1000 // HEADERS_PER_TURN)
+
+
+def test_a_log_that_is_cut_during_a_search_is_searched_again() -> None:
+    log = Place(config=replace(ANY_TIME, segment_bytes=100_000)).open()
+    append_times(log, 0)
+    append_times(log, 50, codec=Codec.GZIP)
+    append_times(log, 60)
+    steps = log.finding_by_timestamp(NOW_MS + 50)
+    work = next(steps)
+    assert work is not PAUSE
+    work()
+    log.truncate_to(1)
+    append_times(log, 70)
+    assert driven(steps)[0] == 1
+    assert offset_at(log, 50) == 1
+
+
+def test_segments_deleted_during_a_search_are_not_told_of() -> None:
+    log = Place(config=ANY_TIME).open()
+    for number in range(60):
+        append_times(log, number, codec=Codec.GZIP)
+    log.update_high_watermark(60)
+    steps = log.finding_by_timestamp(NOW_MS)
+    work = next(steps)
+    assert work is not PAUSE
+    work()
+    start = log.segments[2].base_offset
+    log.advance_log_start(start)
+    log.enforce_retention()
+    assert driven(steps)[0] == start
+
+
+def test_a_log_closed_during_a_search_ends_it() -> None:
+    log = Place(config=ANY_TIME).open()
+    append_times(log, 0, codec=Codec.GZIP)
+    steps = log.finding_by_timestamp(NOW_MS)
+    work = next(steps)
+    assert work is not PAUSE
+    work()
+    log.close()
+    with pytest.raises(StorageUnavailable):
+        run_steps(steps)
