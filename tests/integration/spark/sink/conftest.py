@@ -12,9 +12,7 @@ from ottla.client.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 
-KAFKA = pytest.param(
-    "kafka", marks=[pytest.mark.java, pytest.mark.xdist_group("apache-kafka")], id="kafka"
-)
+KAFKA = pytest.param("kafka", marks=pytest.mark.java)
 _numbers = itertools.count()
 
 

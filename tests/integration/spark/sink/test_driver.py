@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from tests.integration.spark.sink.reading import committed_values
 
 from ottla.client.cluster import Cluster
 from ottla.client.settings import ClientSettings
@@ -35,6 +35,8 @@ from ottla.spark.sink.producer_options import ProducerOptions
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
 
+pytestmark = pytest.mark.xdist_group("apache-kafka")
+
 
 class Sink:
     """One query's sink, as its processes see it."""
@@ -59,26 +61,7 @@ class Sink:
         return transaction
 
     def committed(self) -> list[str]:
-        """Every value that a reader of committed records sees, once nothing is undecided."""
-        consumer = Consumer({
-            "bootstrap.servers": self.setup.settings.bootstrap_servers, "group.id": "reader",
-            "isolation.level": "read_committed", "enable.partition.eof": True,
-        })  # fmt: skip
-        try:
-            parts = self.cluster.describe_topics([self.topic])[self.topic].partitions
-            consumer.assign([TopicPartition(self.topic, each, 0) for each in range(len(parts))])
-            found, left = [], len(parts)
-            while left:
-                message = consumer.poll(10)
-                assert message is not None, "a partition does not end"
-                if message.error():
-                    assert message.error().name() == "_PARTITION_EOF", message.error()
-                    left -= 1
-                else:
-                    found.append(message.value().decode())
-            return sorted(found)
-        finally:
-            consumer.close()
+        return committed_values(self.setup.settings.bootstrap_servers, self.topic)
 
     def open_ids(self) -> list[str]:
         listed = list_transactions(self.cluster, id_prefix=self.name, states=["Ongoing"])

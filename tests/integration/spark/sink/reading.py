@@ -1,0 +1,54 @@
+"""What another client sees of a topic: committed records, once nothing in it is undecided."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from confluent_kafka import Consumer, TopicPartition
+
+PATIENCE_S = 20.0
+
+
+class Found(NamedTuple):
+    partition: int
+    key: str | None
+    value: str | None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+def committed(servers: str, topic: str) -> list[Found]:
+    """In the order of the logs, partition by partition."""
+    consumer = Consumer({
+        "bootstrap.servers": servers, "group.id": "reader",
+        "isolation.level": "read_committed", "enable.partition.eof": True,
+    })  # fmt: skip
+    try:
+        partitions = consumer.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions
+        consumer.assign([TopicPartition(topic, each, 0) for each in partitions])
+        found, left = [], len(partitions)
+        while left:
+            message = consumer.poll(PATIENCE_S)
+            assert message is not None, "a partition does not end"
+            if message.error():
+                assert message.error().name() == "_PARTITION_EOF", message.error()
+                left -= 1
+            else:
+                found.append(
+                    Found(
+                        message.partition(),
+                        _text(message.key()),
+                        _text(message.value()),
+                        tuple(message.headers() or ()),
+                    )
+                )
+        return sorted(found, key=lambda each: each.partition)
+    finally:
+        consumer.close()
+
+
+def committed_values(servers: str, topic: str) -> list[str]:
+    return sorted(each.value or "" for each in committed(servers, topic))
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode()

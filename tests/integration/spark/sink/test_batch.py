@@ -1,0 +1,159 @@
+"""`df.write.format("ottla")` in a real session, read back by confluent-kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from tests.integration.spark.sink.reading import Found, committed, committed_values
+
+from ottla.client.cluster import Cluster
+from ottla.client.transactions import list_transactions
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+HEADERS = "array<struct<key:string,value:binary>>"
+
+
+def write(rows: Any, servers: str, topic: str | None, mode: str = "append", **options: Any) -> None:
+    writer = rows.write.format("ottla").mode(mode).option("kafka.bootstrap.servers", servers)
+    if topic is not None:
+        writer = writer.option("topic", topic)
+    for name, value in options.items():
+        writer = writer.option(name.replace("__", "."), value)
+    writer.save()
+
+
+def values(spark: Any, *rows: str) -> Any:
+    return spark.createDataFrame([(each,) for each in rows], "value string")
+
+
+def failure_of(action: Callable[[], None]) -> str:
+    with pytest.raises(Exception) as caught:
+        action()
+    return str(caught.value)
+
+
+def test_every_column_arrives(spark: Any, servers: str, new_topic: Callable[..., str]) -> None:
+    topic = new_topic(3)
+    rows = spark.createDataFrame(
+        [
+            ("a", b"one", 2, [("h", b"1"), ("h", None)], "ignored"),
+            (None, b"two", 0, None, "ignored"),
+            ("tombstone", None, 1, [], "ignored"),
+        ],
+        f"key string, value binary, partition int, headers {HEADERS}, Partition2 string",
+    )
+    write(rows, servers, topic)
+    assert committed(servers, topic) == [
+        Found(0, None, "two"),
+        Found(1, "tombstone", None),
+        Found(2, "a", "one", (("h", b"1"), ("h", None))),
+    ]
+
+
+def test_keys_go_where_javas_producer_sends_them(
+    spark: Any, servers: str, new_topic: Callable[..., str]
+) -> None:
+    ours, theirs = new_topic(5), new_topic(5)
+    rows = spark.range(500).selectExpr("concat('k', id % 40) as key", "cast(id as string) as value")
+    write(rows, servers, ours)
+    producer = Producer({"bootstrap.servers": servers, "partitioner": "murmur2_random"})
+    for number in range(500):
+        producer.produce(theirs, str(number), f"k{number % 40}")
+    producer.flush()
+    assert sorted(committed(servers, ours)) == sorted(committed(servers, theirs))
+
+
+def test_rows_name_their_topics(spark: Any, servers: str, new_topic: Callable[..., str]) -> None:
+    one, two = new_topic(1), new_topic(2)
+    rows = spark.createDataFrame([(one, "a"), (two, "b"), (one, "c")], "topic string, value string")
+    write(rows, servers, None)
+    assert committed_values(servers, one) == ["a", "c"]
+    assert committed_values(servers, two) == ["b"]
+    write(rows, servers, two)
+    assert committed_values(servers, two) == ["a", "b", "b", "c"]
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_batches_are_compressed_as_asked_for(
+    spark: Any, servers: str, new_topic: Callable[..., str], codec: str
+) -> None:
+    topic = new_topic(2)
+    rows = spark.range(2000).selectExpr("repeat(cast(id as string), 20) as value")
+    write(rows, servers, topic, kafka__compression__type=codec, kafka__batch__size=5000)
+    expected = sorted(str(number) * 20 for number in range(2000))
+    assert committed_values(servers, topic) == expected
+
+
+def test_a_write_that_fails_leaves_nothing(
+    spark: Any, servers: str, new_topic: Callable[..., str], cluster: Cluster
+) -> None:
+    topic = new_topic(2)
+    rows = spark.range(0, 100, 1, 2).selectExpr(
+        "if(id = 99, cast(raise_error('boom') as string), cast(id as string)) as value"
+    )
+    assert "boom" in failure_of(lambda: write(rows, servers, topic, chunkBytes=10))
+    assert committed(servers, topic) == []
+    listed = list_transactions(cluster, states=["Ongoing"])
+    assert [each.transactional_id for each in listed] == []
+
+
+def test_a_version_of_an_application_is_written_once(
+    spark: Any, servers: str, new_topic: Callable[..., str]
+) -> None:
+    topic = new_topic(2)
+    for version, value in ((4, "a"), (4, "b"), (3, "c"), (5, "d")):
+        write(values(spark, value), servers, topic, txnAppId=f"app-{topic}", txnVersion=version)
+    write(values(spark, "e"), servers, topic, txnAppId=f"other-{topic}", txnVersion=4)
+    assert committed_values(servers, topic) == ["a", "d", "e"]
+
+
+def test_writes_are_not_skipped_without_versions(
+    spark: Any, servers: str, new_topic: Callable[..., str]
+) -> None:
+    topic = new_topic(1)
+    for name in ("", "", f"named-{topic}", f"named-{topic}"):
+        write(values(spark, "a"), servers, topic, **({"sinkName": name} if name else {}))
+    assert committed_values(servers, topic) == ["a"] * 4
+
+
+def test_at_least_once_writes_without_transactions(
+    spark: Any, servers: str, new_topic: Callable[..., str]
+) -> None:
+    topic = new_topic(1)
+    write(values(spark, "a", "b"), servers, topic, delivery="at-least-once")
+    assert committed_values(servers, topic) == ["a", "b"]
+
+
+def test_no_rows_are_no_trouble(spark: Any, servers: str, new_topic: Callable[..., str]) -> None:
+    topic = new_topic(1)
+    write(values(spark, "a").where("false"), servers, topic)
+    assert committed(servers, topic) == []
+
+
+def test_what_cannot_be_written_says_so_and_what_to_do(
+    spark: Any, servers: str, new_topic: Callable[..., str]
+) -> None:
+    topic = new_topic(2, max_message_bytes="2000")
+    some = values(spark, "a")
+
+    def failing(rows: Any, target: str | None = topic, **options: Any) -> str:
+        return failure_of(lambda: write(rows, servers, target, **options))
+
+    assert "topics are only appended" in failing(some, mode="overwrite")
+    assert "The topic no-such-topic does not exist: create it" in failing(some, "no-such-topic")
+    assert "Did you mean topic?" in failing(some, topc="t")
+    told = failing(values(spark, "x" * 5000))
+    assert f"Produce to {topic}-" in told
+    assert "raise that, or lower the option kafka.batch.size" in told
+    wrong = spark.createDataFrame([("a", 7)], "value string, partition int")
+    assert f"A row for topic {topic} names partition 7" in failing(wrong)
+    no_topic = spark.createDataFrame([("a", None)], "value string, topic string")
+    assert "Row 0 of this task (counted from 0) has no topic" in failing(no_topic, None)
+    assert "partition is bigint" in failing(some.selectExpr("value", "1L as partition"))
+    nobody = {"kafka__bootstrap__servers": "127.0.0.1:1", "kafka__default__api__timeout__ms": 500}
+    assert "127.0.0.1:1" in failing(some, **nobody)
+    assert committed(servers, topic) == []

@@ -1,0 +1,138 @@
+"""`writeStream.format("ottla")`: batches that run again, checkpoints that go back or vanish."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.integration.spark.sink.reading import committed_values
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+
+class Query:
+    """A stream that writes every file of a directory, one batch each."""
+
+    def __init__(self, spark: Any, servers: str, topic: str, directory: Path) -> None:
+        self.spark, self.servers, self.topic = spark, servers, topic
+        self.input, self.checkpoint = directory / "input", directory / "checkpoint"
+        self.input.mkdir()
+        self.files = 0
+
+    def add(self, *values: str) -> None:
+        (self.input / f"{self.files}.txt").write_text("\n".join(values))
+        self.files += 1
+
+    def run(self, **options: Any) -> None:
+        rows = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(self.input))
+        writer = (
+            rows.repartition(2).writeStream.format("ottla")
+            .option("kafka.bootstrap.servers", self.servers).option("topic", self.topic)
+            .option("checkpointLocation", str(self.checkpoint)).options(**options)
+        )  # fmt: skip
+        writer.trigger(availableNow=True).start().awaitTermination()
+
+    def forget_last_commit(self) -> None:
+        """As a driver leaves it that dies between the sink's commit and Spark's own."""
+        commits = self.checkpoint / "commits"
+        last = max(int(each.name) for each in commits.glob("[0-9]*"))
+        (commits / str(last)).unlink()
+        (commits / f".{last}.crc").unlink(missing_ok=True)
+
+    def committed(self) -> list[str]:
+        return committed_values(self.servers, self.topic)
+
+
+@pytest.fixture
+def query(spark: Any, servers: str, new_topic: Callable[..., str], tmp_path: Path) -> Query:
+    return Query(spark, servers, new_topic(2), tmp_path)
+
+
+def failure_of(action: Callable[[], None]) -> str:
+    with pytest.raises(Exception) as caught:
+        action()
+    return str(caught.value)
+
+
+def test_a_batch_that_spark_runs_again_is_not_written_again(query: Query) -> None:
+    query.add("a", "b")
+    query.add("c")
+    query.run()
+    query.forget_last_commit()
+    query.add("d")
+    query.run()
+    assert query.committed() == ["a", "b", "c", "d"]
+
+
+def test_at_least_once_writes_it_again(query: Query) -> None:
+    query.add("a", "b")
+    query.run(delivery="at-least-once")
+    query.forget_last_commit()
+    query.run(delivery="at-least-once")
+    assert query.committed() == ["a", "a", "b", "b"]
+
+
+def test_a_checkpoint_that_went_back_is_refused(query: Query) -> None:
+    query.add("a")
+    query.run()
+    shutil.copytree(query.checkpoint, old := query.checkpoint.with_name("old"))
+    for value in ("b", "c"):
+        query.add(value)
+        query.run()
+    shutil.rmtree(query.checkpoint)
+    old.rename(query.checkpoint)
+    assert "its checkpoint went back" in failure_of(query.run)
+    assert query.committed() == ["a", "b", "c"]
+
+
+def test_a_new_checkpoint_is_a_new_query_even_under_the_same_sink_name(query: Query) -> None:
+    query.add("a")
+    query.run(sinkName=f"named-{query.topic}")
+    shutil.rmtree(query.checkpoint)
+    query.run(sinkName=f"named-{query.topic}")
+    assert query.committed() == ["a", "a"]
+
+
+def test_a_renamed_sink_is_told_its_old_name(query: Query) -> None:
+    query.add("a")
+    query.run(sinkName=f"first-{query.topic}")
+    query.add("b")
+    told = failure_of(lambda: query.run(sinkName=f"second-{query.topic}"))
+    assert f"Set the option sinkName=first-{query.topic}" in told
+    query.run(sinkName=f"first-{query.topic}")
+    assert query.committed() == ["a", "b"]
+
+
+def test_for_each_batch_with_a_version_writes_once(query: Query) -> None:
+    query.add("a")
+    query.add("b")
+
+    def write(rows: Any, batch: int) -> None:
+        for _ in range(2):
+            (
+                rows.write.format("ottla").mode("append")
+                .option("kafka.bootstrap.servers", query.servers).option("topic", query.topic)
+                .option("txnAppId", f"app-{query.topic}").option("txnVersion", batch).save()
+            )  # fmt: skip
+
+    rows = query.spark.readStream.option("maxFilesPerTrigger", 1).text(str(query.input))
+    stream = rows.writeStream.foreachBatch(write).option("checkpointLocation", query.checkpoint)
+    stream.trigger(availableNow=True).start().awaitTermination()
+    assert query.committed() == ["a", "b"]
+
+
+def test_complete_mode_writes_all_rows_of_every_batch(query: Query) -> None:
+    query.add("a")
+    query.add("a", "b")
+    rows = query.spark.readStream.option("maxFilesPerTrigger", 1).text(str(query.input))
+    counts = rows.groupBy("value").count().selectExpr("concat(value, count) as value")
+    stream = (
+        counts.writeStream.format("ottla").outputMode("complete")
+        .option("kafka.bootstrap.servers", query.servers).option("topic", query.topic)
+        .option("checkpointLocation", str(query.checkpoint)).trigger(availableNow=True).start()
+    )  # fmt: skip
+    stream.awaitTermination()
+    assert query.committed() == ["a1", "a2", "b1"]
