@@ -73,6 +73,8 @@ def delete_topics(cluster: Cluster, names: Iterable[str], *, may_be_missing: boo
     failing = set[ErrorCode]() if may_be_missing else {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
     problems = _problems("DeleteTopics", "responses", passing)
     cluster.ask_controller(build, problems, "DeleteTopics", failing=failing)
+    for name in wanted:
+        cluster.topology.forget_topic(name)
 
 
 def _problems(api: str, results: str, passing: set[ErrorCode]) -> Callable[[Any], Iterator[Told]]:

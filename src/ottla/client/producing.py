@@ -90,6 +90,7 @@ class BatchProducer:
         self._in_flight_max = settings.in_flight_max if identity is not None else 1
         self._windows: dict[TopicPartition, PartitionWindow] = {}
         self._topic_ids: dict[str, bytes] = {}
+        self._written_topics: set[str] = set()
         self._lanes: dict[int, Lane] = {}
         self._enlisted: set[TopicPartition] = set()
         self._waiting_bytes = 0
@@ -233,9 +234,11 @@ class BatchProducer:
 
     def _note_topic(self, topic: str) -> None:
         """A topic that is created anew while we write to it is not the one that was meant."""
+        if topic in self._written_topics:
+            self._cluster.check_topic_id(topic, self._topic_ids[topic])
         known = self._cluster.topology.topics.get(topic)
         if known is not None:
-            self._cluster.check_topic_id(topic, self._topic_ids.setdefault(topic, known.topic_id))
+            self._topic_ids[topic] = known.topic_id
 
     def _dispatch_to(self, broker_id: int, windows: list[PartitionWindow]) -> bool:
         lane = self._lanes.get(broker_id)
@@ -332,6 +335,7 @@ class BatchProducer:
         if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
             offset = part.base_offset if code == ErrorCode.NONE else UNKNOWN_OFFSET
             window.settle(batch, offset)
+            self._written_topics.add(batch.partition.topic)
             self._waiting_bytes -= len(batch.data)
             self._patience.renew()
             return

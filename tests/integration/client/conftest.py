@@ -1,0 +1,41 @@
+"""The two kinds of brokers that the client is tried against, each shared by all tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.apache_kafka import ApacheKafka
+
+from ottla.client.cluster import Cluster
+from ottla.client.settings import ClientSettings
+from ottla.testing.broker import RunningBroker
+
+APACHE_KAFKA = pytest.param(
+    "apache-kafka", marks=[pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
+)
+PATIENCE_MS = 20_000
+
+
+@pytest.fixture(scope="session")
+def our_broker() -> Iterator[RunningBroker]:
+    config = {"group.initial.rebalance.delay.ms": "0", "log.cleaner.backoff.ms": "100"}
+    with RunningBroker(config=config) as broker:
+        yield broker
+
+
+@pytest.fixture(params=["ottla", APACHE_KAFKA])
+def address(request: pytest.FixtureRequest) -> str:
+    """Of a running broker: ours, or Apache Kafka's."""
+    if request.param == "ottla":
+        ours: RunningBroker = request.getfixturevalue("our_broker")
+        return ours.bootstrap_servers
+    theirs: ApacheKafka = request.getfixturevalue("apache_kafka")
+    return theirs.bootstrap
+
+
+@pytest.fixture
+def cluster(address: str) -> Iterator[Cluster]:
+    settings = ClientSettings(address, default_api_timeout_ms=PATIENCE_MS)
+    with Cluster(settings) as cluster:
+        yield cluster

@@ -1,0 +1,224 @@
+"""Brokers that are killed while somebody reads or writes: nothing is lost, nothing comes twice."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from tests.integration.client.helpers import (
+    new_topic,
+    produce,
+    read_values,
+    read_with_librdkafka,
+    values_of,
+)
+from tests.support.apache_kafka import ApacheKafka
+from tests.support.raw_client import batch_of
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.fetching import PartitionRange, fetch_range, fetch_ranges
+from ottla.client.groups import commit_offsets, committed_offsets
+from ottla.client.offsets import latest_offsets
+from ottla.client.producing import BatchProducer
+from ottla.client.settings import ClientSettings
+from ottla.client.transactions import end_transaction, init_producer_id
+from ottla.testing.broker import RunningBroker
+
+
+class Node(Protocol):
+    """What both kinds of brokers can do."""
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+@contextmanager
+def our_node() -> Iterator[tuple[Node, str]]:
+    with RunningBroker() as broker:
+        yield broker, broker.bootstrap_servers
+
+
+@contextmanager
+def kafka_node(folder: Path) -> Iterator[tuple[Node, str]]:
+    with ApacheKafka(folder) as node:
+        yield node, node.bootstrap
+
+
+# Apache Kafka takes several seconds for every start: three of the stories are told with it too.
+ON_BOTH = pytest.mark.parametrize(
+    "node",
+    ["ottla", pytest.param("apache-kafka", marks=[pytest.mark.java, pytest.mark.slow])],
+    indirect=True,
+)
+
+
+@pytest.fixture
+def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Node, str]]:
+    kind = getattr(request, "param", "ottla")
+    with our_node() if kind == "ottla" else kafka_node(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def cluster(node: tuple[Node, str]) -> Iterator[Cluster]:
+    settings = ClientSettings(
+        node[1],
+        retry_backoff_ms=20,
+        max_partition_fetch_bytes=20_000,
+        fetch_max_bytes=40_000,
+        max_request_bytes=20_000,
+    )
+    with Cluster(settings) as cluster:
+        yield cluster
+
+
+class Crashes:
+    """Kills the broker when told to, and starts it again, while the test goes on."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._threads: list[threading.Thread] = []
+
+    def crash(self) -> None:
+        """The kill happens before this returns; the start while the caller goes on."""
+        self.finish()
+        self._node.kill()
+        thread = threading.Thread(target=self._node.start)
+        thread.start()
+        self._threads.append(thread)
+
+    def finish(self) -> None:
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+
+
+@pytest.fixture
+def crashes(node: tuple[Node, str]) -> Iterator[Crashes]:
+    crashes = Crashes(node[0])
+    yield crashes
+    crashes.finish()
+
+
+def numbered(number: int) -> bytes:
+    return b"%06d" % number + bytes(300)
+
+
+def test_a_fetch_goes_on_after_the_broker_was_killed(cluster: Cluster, crashes: Crashes) -> None:
+    partition = TopicPartition(new_topic(cluster), 0)
+    produce(cluster, partition, ([numbered(10 * n + at) for at in range(10)] for n in range(300)))
+    found = []
+    for count, fetched in enumerate(fetch_range(cluster, partition, 0, 3000)):
+        found += values_of(fetched)
+        if count in (10, 60):
+            crashes.crash()
+    assert found == [(number, numbered(number)) for number in range(3000)]
+
+
+@ON_BOTH
+def test_a_session_of_many_partitions_goes_on_after_the_broker_was_killed(
+    cluster: Cluster, crashes: Crashes
+) -> None:
+    topic = new_topic(cluster, partitions=6)
+    partitions = [TopicPartition(topic, number) for number in range(6)]
+    for each in partitions:
+        produce(cluster, each, ([numbered(10 * n + at) for at in range(10)] for n in range(40)))
+    found: dict[TopicPartition, list[object]] = {each: [] for each in partitions}
+    ranges = [PartitionRange(each, 0, 400) for each in partitions]
+    for count, fetched in enumerate(fetch_ranges(cluster, ranges)):
+        found[fetched.partition] += values_of(fetched)
+        if count in (5, 20):
+            crashes.crash()
+    expected = [(number, numbered(number)) for number in range(400)]
+    assert all(found[each] == expected for each in partitions)
+
+
+def send_all(
+    producer: BatchProducer, partitions: list[TopicPartition], crash_at: set[int], crash: Crashes
+) -> None:
+    """300 batches of ten numbers each to every partition, with a crash here and there."""
+    for number in range(300):
+        for partition in partitions:
+            values = [numbered(10 * number + at) for at in range(10)]
+            producer.send(partition, batch_of(*values))
+        if number in crash_at:
+            crash.crash()
+
+
+@ON_BOTH
+def test_an_idempotent_producer_stores_every_record_once_through_kills(
+    cluster: Cluster, crashes: Crashes, node: tuple[Node, str]
+) -> None:
+    topic = new_topic(cluster, partitions=2)
+    partitions = [TopicPartition(topic, number) for number in range(2)]
+    with BatchProducer(cluster, init_producer_id(cluster)) as producer:
+        send_all(producer, partitions, {40, 130, 220}, crashes)
+        written = producer.flush()
+    crashes.finish()
+    for partition in partitions:
+        assert written[partition].records == 3000
+        stored = read_with_librdkafka(node[1], partition)
+        assert [value for _, value in stored] == [numbered(number) for number in range(3000)]
+        ranges = written[partition].ranges
+        assert [offset for offset, _ in stored] == [at for each in ranges for at in range(*each)]
+
+
+def test_a_producer_without_identity_stores_every_record_at_least_once_and_in_order(
+    cluster: Cluster, crashes: Crashes, node: tuple[Node, str]
+) -> None:
+    partition = TopicPartition(new_topic(cluster), 0)
+    with BatchProducer(cluster) as producer:
+        send_all(producer, [partition], {40, 130}, crashes)
+        producer.flush()
+    crashes.finish()
+    values = [value for _, value in read_with_librdkafka(node[1], partition)]
+    assert sorted(set(values)) == [numbered(number) for number in range(3000)]
+    firsts = list(dict.fromkeys(values))
+    assert firsts == sorted(firsts)
+
+
+@ON_BOTH
+def test_a_transaction_survives_kills_and_is_ended_by_somebody_else(
+    cluster: Cluster, crashes: Crashes, node: tuple[Node, str]
+) -> None:
+    topic = new_topic(cluster, partitions=2)
+    partitions = [TopicPartition(topic, number) for number in range(2)]
+    identity = init_producer_id(cluster, "kills", 60_000)
+    with BatchProducer(cluster, identity, "kills") as producer:
+        send_all(producer, partitions, {100, 299}, crashes)
+        producer.flush()
+    crashes.crash()
+    assert latest_offsets(cluster, partitions, "read_committed") == dict.fromkeys(partitions, 0)
+    with Cluster(cluster.settings) as other:
+        end_transaction(other, "kills", identity, commit=True)
+        crashes.crash()
+        end_transaction(other, "kills", identity, commit=True)
+    crashes.finish()
+    for partition in partitions:
+        stored = read_with_librdkafka(node[1], partition, "read_committed")
+        assert [value for _, value in stored] == [numbered(number) for number in range(3000)]
+
+
+def test_questions_are_answered_once_the_broker_is_back(cluster: Cluster, crashes: Crashes) -> None:
+    partition = TopicPartition(new_topic(cluster), 0)
+    produce(cluster, partition, [[b"a"], [b"b"]])
+    commit_offsets(cluster, "g", {partition: 1})
+    questions: list[Callable[[], object]] = [
+        lambda: latest_offsets(cluster, [partition])[partition] == 2,
+        lambda: committed_offsets(cluster, "g")[partition].offset == 1,
+        lambda: partition.topic in cluster.list_topics(),
+        lambda: commit_offsets(cluster, "g", {partition: 1}) is None,
+        lambda: read_values(cluster, partition, 0, 2) == [(0, b"a"), (1, b"b")],
+    ]
+    crashes.crash()
+    for question in questions:
+        assert question()
+    crashes.crash()
+    for question in reversed(questions):
+        assert question()
