@@ -23,33 +23,33 @@ PUSH_DOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 def failure_of(frame: Any) -> str:
-    with pytest.raises(Exception) as caught:  # noqa: PT011, B017 (Spark's own types, by Java class)
+    with pytest.raises(Exception) as caught:  # Spark's own types, by Java class
         frame().collect()
     return str(caught.value)
 
 
-def test_every_column_is_what_another_client_reads(spark: Any, either_kafka: Kafka) -> None:
-    topic = either_kafka.topic("t", partitions=3)
+def test_every_column_is_what_another_client_reads(spark: Any, each_kafka: Kafka) -> None:
+    topic = each_kafka.topic("t", partitions=3)
     rows = [
         Record(b"value %d" % n, b"key %d" % n, partition=n % 3, timestamp_ms=1_700_000_000_000 + n)
         for n in range(50)
     ]
     rows += [Record(None, b"tombstone", partition=0), Record(b"", None, partition=1)]
-    either_kafka.produce(topic, rows)
-    frame = read(spark, either_kafka, topic)
+    each_kafka.produce(topic, rows)
+    frame = read(spark, each_kafka, topic)
     assert frame.columns == [
         "key", "value", "topic", "partition", "offset", "timestamp", "timestampType",
     ]  # fmt: skip
-    assert rows_of(frame) == expected_rows(either_kafka, topic)
+    assert rows_of(frame) == expected_rows(each_kafka, topic)
 
 
 def test_headers_are_a_column_that_is_null_where_there_are_none(
-    spark: Any, either_kafka: Kafka
+    spark: Any, each_kafka: Kafka
 ) -> None:
-    topic = either_kafka.topic("t")
+    topic = each_kafka.topic("t")
     headers = (("a", b"1"), ("a", None), ("", b""))
-    either_kafka.produce(topic, [Record(b"x", headers=headers), b"y"])
-    frame = read(spark, either_kafka, topic, includeHeaders=True).orderBy("offset")
+    each_kafka.produce(topic, [Record(b"x", headers=headers), b"y"])
+    frame = read(spark, each_kafka, topic, includeHeaders=True).orderBy("offset")
     found = [row.headers for row in frame.collect()]
     assert found[1] is None
     assert [(each.key, None if each.value is None else bytes(each.value)) for each in found[0]] == [
@@ -57,10 +57,10 @@ def test_headers_are_a_column_that_is_null_where_there_are_none(
     ]  # fmt: skip
 
 
-def test_some_columns_in_another_order_are_honoured(spark: Any, either_kafka: Kafka) -> None:
-    topic = either_kafka.topic("t")
-    either_kafka.produce(topic, [("k", "v")])
-    frame = read(spark, either_kafka, topic, "offset bigint, value binary, topic string")
+def test_some_columns_in_another_order_are_honoured(spark: Any, each_kafka: Kafka) -> None:
+    topic = each_kafka.topic("t")
+    each_kafka.produce(topic, [("k", "v")])
+    frame = read(spark, each_kafka, topic, "offset bigint, value binary, topic string")
     assert [tuple(row) for row in frame.collect()] == [(0, b"v", topic)]
 
 
@@ -71,30 +71,30 @@ def test_compressed_batches_are_read(spark: Any, kafka: Kafka, codec: str) -> No
     assert rows_of(read(spark, kafka, topic)) == expected_rows(kafka, topic)
 
 
-def test_topics_by_list_pattern_and_partition(spark: Any, either_kafka: Kafka) -> None:
-    one = either_kafka.topic("topic-one", partitions=2)
-    two = either_kafka.topic("topic-two")
-    either_kafka.produce(one, [Record(b"1", partition=0), Record(b"2", partition=1)])
-    either_kafka.produce(two, ["3"])
-    both = expected_rows(either_kafka, one, two)
-    assert rows_of(read(spark, either_kafka, f"{one}, {two}")) == both
-    pattern = f"{either_kafka.prefix}topic-(one|two)"
-    assert rows_of(read(spark, either_kafka, None, subscribePattern=pattern)) == both
-    assert read(spark, either_kafka, None, subscribePattern="no-such-").count() == 0
-    assigned = read(spark, either_kafka, None, assign=json.dumps({one: [1], two: [0]}))
+def test_topics_by_list_pattern_and_partition(spark: Any, each_kafka: Kafka) -> None:
+    one = each_kafka.topic("topic-one", partitions=2)
+    two = each_kafka.topic("topic-two")
+    each_kafka.produce(one, [Record(b"1", partition=0), Record(b"2", partition=1)])
+    each_kafka.produce(two, ["3"])
+    both = expected_rows(each_kafka, one, two)
+    assert rows_of(read(spark, each_kafka, f"{one}, {two}")) == both
+    pattern = f"{each_kafka.prefix}topic-(one|two)"
+    assert rows_of(read(spark, each_kafka, None, subscribePattern=pattern)) == both
+    assert read(spark, each_kafka, None, subscribePattern="no-such-").count() == 0
+    assigned = read(spark, each_kafka, None, assign=json.dumps({one: [1], two: [0]}))
     assert rows_of(assigned) == [row for row in both if row[3] == 1 or row[2] == two]
 
 
-def test_ranges_by_offset_and_by_time(spark: Any, either_kafka: Kafka) -> None:
-    topic = either_kafka.topic("t", partitions=2)
+def test_ranges_by_offset_and_by_time(spark: Any, each_kafka: Kafka) -> None:
+    topic = each_kafka.topic("t", partitions=2)
     times = [1000, 2000, 3000, 4000]
-    either_kafka.produce(
+    each_kafka.produce(
         topic,
         [Record(b"%d" % time, partition=p, timestamp_ms=time) for p in (0, 1) for time in times],
     )
 
     def offsets(**options: Any) -> list[tuple[int, int]]:
-        return [row[3:5] for row in rows_of(read(spark, either_kafka, topic, **options))]
+        return [row[3:5] for row in rows_of(read(spark, each_kafka, topic, **options))]
 
     bounds = {
         "startingOffsets": json.dumps({topic: {"0": 2, "1": -2}}),
@@ -109,7 +109,7 @@ def test_ranges_by_offset_and_by_time(spark: Any, either_kafka: Kafka) -> None:
     assert offsets(**by_time) == [(0, 3), (1, 2)]
     late = {"startingTimestamp": 9000, "startingOffsetsByTimestampStrategy": "latest"}
     assert offsets(**late) == []
-    told = failure_of(lambda: read(spark, either_kafka, topic, startingTimestamp=9000))
+    told = failure_of(lambda: read(spark, each_kafka, topic, startingTimestamp=9000))
     assert f"{topic}-0, {topic}-1" in told
     assert "startingOffsetsByTimestampStrategy" in told
 
@@ -129,48 +129,48 @@ def test_tasks_split_partitions_where_that_is_asked_for(spark: Any, kafka: Kafka
         assert rows_of(frame) == expected
 
 
-def test_transactions_are_read_as_the_isolation_level_says(spark: Any, either_kafka: Kafka) -> None:
-    topic = either_kafka.topic("t")
-    either_kafka.produce(topic, ["plain"])
-    write_transaction(either_kafka, topic, [b"aborted 1", b"aborted 2"], commit=False)
-    write_transaction(either_kafka, topic, [b"committed 1", b"committed 2"], commit=True)
-    either_kafka.produce(topic, ["between"])
-    still_open = write_transaction(either_kafka, topic, [b"open"], commit=None)
-    either_kafka.produce(topic, ["behind"])
+def test_transactions_are_read_as_the_isolation_level_says(spark: Any, each_kafka: Kafka) -> None:
+    topic = each_kafka.topic("t")
+    each_kafka.produce(topic, ["plain"])
+    write_transaction(each_kafka, topic, [b"aborted 1", b"aborted 2"], commit=False)
+    write_transaction(each_kafka, topic, [b"committed 1", b"committed 2"], commit=True)
+    each_kafka.produce(topic, ["between"])
+    still_open = write_transaction(each_kafka, topic, [b"open"], commit=None)
+    each_kafka.produce(topic, ["behind"])
     for isolation in ("read_uncommitted", "read_committed"):
-        frame = read(spark, either_kafka, topic, **{"kafka.isolation.level": isolation})
-        expected = expected_rows(either_kafka, topic, isolation=isolation)
+        frame = read(spark, each_kafka, topic, **{"kafka.isolation.level": isolation})
+        expected = expected_rows(each_kafka, topic, isolation=isolation)
         assert rows_of(frame) == expected
     assert [row[1] for row in expected] == [b"plain", b"committed 1", b"committed 2", b"between"]
     still_open.abort_transaction(30)
 
 
-def test_an_empty_topic_has_no_rows(spark: Any, either_kafka: Kafka) -> None:
-    topic = either_kafka.topic("t", partitions=2)
-    assert read(spark, either_kafka, topic).count() == 0
+def test_an_empty_topic_has_no_rows(spark: Any, each_kafka: Kafka) -> None:
+    topic = each_kafka.topic("t", partitions=2)
+    assert read(spark, each_kafka, topic).count() == 0
 
 
-def test_what_retention_took_before_the_query_is_no_loss(spark: Any, either_kafka: Kafka) -> None:
-    topic = either_kafka.topic("t")
-    either_kafka.produce(topic, ["a", "b", "c"])
-    delete_before(either_kafka, topic, {0: 2})
-    assert [row[1] for row in rows_of(read(spark, either_kafka, topic))] == [b"c"]
+def test_what_retention_took_before_the_query_is_no_loss(spark: Any, each_kafka: Kafka) -> None:
+    topic = each_kafka.topic("t")
+    each_kafka.produce(topic, ["a", "b", "c"])
+    delete_before(each_kafka, topic, {0: 2})
+    assert [row[1] for row in rows_of(read(spark, each_kafka, topic))] == [b"c"]
     start = json.dumps({topic: {"0": 0}})
-    told = failure_of(lambda: read(spark, either_kafka, topic, startingOffsets=start))
+    told = failure_of(lambda: read(spark, each_kafka, topic, startingOffsets=start))
     assert f"{topic}-0 has no offset 0, its log reaches from 2 to 3" in told
-    lenient = read(spark, either_kafka, topic, startingOffsets=start, failOnDataLoss=False)
+    lenient = read(spark, each_kafka, topic, startingOffsets=start, failOnDataLoss=False)
     assert lenient.count() == 1
 
 
 def test_filters_narrow_what_is_read_where_session_and_query_allow_it(
-    spark: Any, either_kafka: Kafka
+    spark: Any, each_kafka: Kafka
 ) -> None:
-    topic = either_kafka.topic("t", partitions=3)
+    topic = each_kafka.topic("t", partitions=3)
     # Times that do not grow: the youngest record is followed by older ones.
     times = [1000, 9000, 2000, 3000]
     rows = [Record(b"x", partition=p, timestamp_ms=time) for p in range(3) for time in times]
-    either_kafka.produce(topic, rows)
-    expected = expected_rows(either_kafka, topic)
+    each_kafka.produce(topic, rows)
+    expected = expected_rows(each_kafka, topic)
     spark.conf.set(PUSH_DOWN, "true")
     try:
         for condition, kept, tasks in (
@@ -180,20 +180,20 @@ def test_filters_narrow_what_is_read_where_session_and_query_allow_it(
             ("partition = 0 or offset = 3", lambda row: row[3] == 0 or row[4] == 3, 3),
             ("timestamp >= timestamp'1970-01-01 00:00:02'", lambda row: row[5] >= 2000, 3),
             ("timestamp < timestamp'1970-01-01 00:00:02.001'", lambda row: row[5] <= 2000, 3),
-            ("timestamp > timestamp'1970-01-01 00:00:09'", lambda row: False, 1),
+            ("timestamp > timestamp'1970-01-01 00:00:09'", lambda _row: False, 1),
             ("timestamp = timestamp'1970-01-01 00:00:09'", lambda row: row[5] == 9000, 3),
             (f"topic = '{topic}' and offset <= 0", lambda row: row[4] <= 0, 3),
         ):
-            frame = read(spark, either_kafka, topic, pushFilters=True).where(condition)
+            frame = read(spark, each_kafka, topic, pushFilters=True).where(condition)
             assert rows_of(frame) == [row for row in expected if kept(row)], condition
             assert frame.rdd.getNumPartitions() == tasks, condition
         # Spark keeps the plan of the first filters, so without the option nothing is pushed.
-        frame = read(spark, either_kafka, topic)
+        frame = read(spark, each_kafka, topic)
         assert frame.where("partition = 0").count() == 4
         assert frame.count() == 12
     finally:
         spark.conf.unset(PUSH_DOWN)
-    assert read(spark, either_kafka, topic, pushFilters=True).where("partition = 0").count() == 4
+    assert read(spark, each_kafka, topic, pushFilters=True).where("partition = 0").count() == 4
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`spark.readStream.format("ottla")` in a real session: checkpoints, restarts, crashes of batches."""
+"""`spark.readStream.format("ottla")` in a real session: checkpoints, restarts, failing batches."""
 
 from __future__ import annotations
 
@@ -40,63 +40,63 @@ class FailsAt(Batches):
 
 
 def test_limited_batches_restarts_and_new_partitions_read_everything_once(
-    spark: Any, either_kafka: Kafka, tmp_path: Path
+    spark: Any, each_kafka: Kafka, tmp_path: Path
 ) -> None:
-    topic = either_kafka.topic("t", partitions=2)
-    either_kafka.produce(topic, [Record(b"%d" % n, partition=n % 2) for n in range(25)])
-    frame = read_stream(spark, either_kafka, topic, maxOffsetsPerTrigger=10, **EARLIEST)
+    topic = each_kafka.topic("t", partitions=2)
+    each_kafka.produce(topic, [Record(b"%d" % n, partition=n % 2) for n in range(25)])
+    frame = read_stream(spark, each_kafka, topic, maxOffsetsPerTrigger=10, **EARLIEST)
     batches = run_to_end(frame, tmp_path)
     assert batches.sizes == [10, 10, 5]
-    assert batches.all_rows == expected_rows(either_kafka, topic)
-    assert committed(either_kafka, f"spark-ottla-{topic}", topic, 2) == [13, 12]
+    assert batches.all_rows == expected_rows(each_kafka, topic)
+    assert committed(each_kafka, f"spark-ottla-{topic}", topic, 2) == [13, 12]
 
-    add_partitions(either_kafka, topic, 3)
-    produce_anew(either_kafka, topic, [Record(b"new", partition=p) for p in range(3)])
+    add_partitions(each_kafka, topic, 3)
+    produce_anew(each_kafka, topic, [Record(b"new", partition=p) for p in range(3)])
     run_to_end(frame, tmp_path, batches)
-    assert batches.all_rows == expected_rows(either_kafka, topic)
-    assert committed(either_kafka, f"spark-ottla-{topic}", topic, 3) == [14, 13, 1]
+    assert batches.all_rows == expected_rows(each_kafka, topic)
+    assert committed(each_kafka, f"spark-ottla-{topic}", topic, 3) == [14, 13, 1]
 
 
 def test_latest_stays_what_it_was_when_batch_0_is_run_again(
-    spark: Any, either_kafka: Kafka, tmp_path: Path
+    spark: Any, each_kafka: Kafka, tmp_path: Path
 ) -> None:
-    topic = either_kafka.topic("t")
-    either_kafka.produce(topic, ["before"])
-    frame = read_stream(spark, either_kafka, topic)
+    topic = each_kafka.topic("t")
+    each_kafka.produce(topic, ["before"])
+    frame = read_stream(spark, each_kafka, topic)
     with pytest.raises(Exception, match="the sink failed"):
         run_to_end(frame, tmp_path, FailsAt(0))
-    either_kafka.produce(topic, ["after 1", "after 2"])
+    each_kafka.produce(topic, ["after 1", "after 2"])
     batches = run_to_end(frame, tmp_path)
     assert [row[1] for row in batches.all_rows] == [b"after 1", b"after 2"]
 
 
 def test_a_batch_that_failed_is_run_again_with_the_same_rows(
-    spark: Any, either_kafka: Kafka, tmp_path: Path
+    spark: Any, each_kafka: Kafka, tmp_path: Path
 ) -> None:
-    topic = either_kafka.topic("t")
-    either_kafka.produce(topic, [b"%d" % n for n in range(10)])
-    frame = read_stream(spark, either_kafka, topic, maxOffsetsPerTrigger=4, **EARLIEST)
+    topic = each_kafka.topic("t")
+    each_kafka.produce(topic, [b"%d" % n for n in range(10)])
+    frame = read_stream(spark, each_kafka, topic, maxOffsetsPerTrigger=4, **EARLIEST)
     failing = FailsAt(1)
     with pytest.raises(Exception, match="the sink failed"):
         run_to_end(frame, tmp_path, failing)
-    either_kafka.produce(topic, ["more"])
+    each_kafka.produce(topic, ["more"])
     batches = run_to_end(frame, tmp_path, Batches(failing.rows))
     assert batches.sizes == [4, 4, 3]
-    assert batches.all_rows == expected_rows(either_kafka, topic)
+    assert batches.all_rows == expected_rows(each_kafka, topic)
 
 
 def test_a_topic_made_again_stops_the_query_with_its_name(
-    spark: Any, either_kafka: Kafka, tmp_path: Path
+    spark: Any, each_kafka: Kafka, tmp_path: Path
 ) -> None:
-    topic = either_kafka.topic("t")
-    either_kafka.produce(topic, ["old"])
-    run_to_end(read_stream(spark, either_kafka, topic, **EARLIEST), tmp_path)
-    recreate(either_kafka, topic)
-    produce_anew(either_kafka, topic, ["new 1", "new 2"])
+    topic = each_kafka.topic("t")
+    each_kafka.produce(topic, ["old"])
+    run_to_end(read_stream(spark, each_kafka, topic, **EARLIEST), tmp_path)
+    recreate(each_kafka, topic)
+    produce_anew(each_kafka, topic, ["new 1", "new 2"])
     with pytest.raises(Exception, match=f"{topic}-0: the topic was deleted and created again"):
-        run_to_end(read_stream(spark, either_kafka, topic, **EARLIEST), tmp_path)
-    lenient = read_stream(spark, either_kafka, topic, failOnDataLoss=False, **EARLIEST)
-    assert run_to_end(lenient, tmp_path).all_rows == expected_rows(either_kafka, topic)
+        run_to_end(read_stream(spark, each_kafka, topic, **EARLIEST), tmp_path)
+    lenient = read_stream(spark, each_kafka, topic, failOnDataLoss=False, **EARLIEST)
+    assert run_to_end(lenient, tmp_path).all_rows == expected_rows(each_kafka, topic)
 
 
 def test_a_running_query_reports_its_lag_and_moves_on(
@@ -119,7 +119,7 @@ def test_a_running_query_reports_its_lag_and_moves_on(
     finally:
         query.stop()
     assert [row[1] for row in batches.all_rows] == [b"a", b"b", b"c"]
-    assert json.loads(source["latestOffset"]) == {topic: {"0": 3}}
+    assert source["latestOffset"] == {topic: {"0": 3}}
 
 
 @pytest.mark.parametrize(
