@@ -29,6 +29,7 @@ class MortalReader(threading.Thread):
         self.records: list[bytes] = []
         self.partitions: frozenset[int] = frozenset()
         self.failure: BaseException | None = None
+        self._is_killed = False
         wanted = {
             "client": client, "bootstrap": bootstrap, "group": group, "topic": topic,
             "settings": settings,
@@ -45,8 +46,11 @@ class MortalReader(threading.Thread):
             told = json.loads(line)
             self.records += [each.encode() for each in told["records"]]
             self.partitions = frozenset(told["partitions"])
+        if not self._is_killed:
+            self.failure = AssertionError("the member has ended by itself")
 
     def kill(self) -> None:
+        self._is_killed = True
         self._process.kill()
         self._process.wait(PATIENCE_S)
         self.join(PATIENCE_S)

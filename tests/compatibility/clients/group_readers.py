@@ -102,8 +102,7 @@ class KafkaPythonReader(ThreadedReader):
             bootstrap_servers=self.bootstrap,
             group_id=self.group,
             auto_offset_reset="earliest",
-            heartbeat_interval_ms=500,
-            **self.settings,
+            **{"heartbeat_interval_ms": 500, **self.settings},
         )
         while not self.is_leaving:
             # With a short timeout it forgets the answer to a SyncGroup that it has just sent.
@@ -123,8 +122,7 @@ class AioKafkaReader(ThreadedReader):
             bootstrap_servers=self.bootstrap,
             group_id=self.group,
             auto_offset_reset="earliest",
-            heartbeat_interval_ms=500,
-            **self.settings,
+            **{"heartbeat_interval_ms": 500, **self.settings},
         )
         await consumer.start()
         try:

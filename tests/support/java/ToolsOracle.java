@@ -3,10 +3,13 @@ package interop;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 import com.fasterxml.jackson.databind.JsonNode;
+
+import scala.Console;
 
 import org.apache.kafka.common.utils.Exit;
 
@@ -69,7 +72,7 @@ final class ToolsOracle {
              PrintStream err = new PrintStream(complaints, true, StandardCharsets.UTF_8)) {
             System.setOut(out);
             System.setErr(err);
-            tool.getMethod("main", String[].class).invoke(null, (Object) arguments);
+            runMain(tool, arguments, out);
             return end.status;
         } catch (InvocationTargetException error) {
             if (error.getCause() instanceof Exited)
@@ -82,5 +85,21 @@ final class ToolsOracle {
             System.setErr(stderr);
             Exit.resetExitProcedure();
         }
+    }
+
+    /** Tools in Scala print to a stream of Scala's own, which is the one that it found first. */
+    private static void runMain(Class<?> tool, String[] arguments, PrintStream out)
+            throws ReflectiveOperationException {
+        Method main = tool.getMethod("main", String[].class);
+        ReflectiveOperationException thrown = Console.withOut(out, () -> {
+            try {
+                main.invoke(null, (Object) arguments);
+                return null;
+            } catch (ReflectiveOperationException error) {
+                return error;
+            }
+        });
+        if (thrown != null)
+            throw thrown;
     }
 }
