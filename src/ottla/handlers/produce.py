@@ -18,6 +18,7 @@ from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.leaders import current_leader, leader_endpoints
 from ottla.handlers.produce_guards import ProduceGuards, has_transactional_batch
+from ottla.handlers.produce_preparation import PreparedBatches, large_batches, prepare
 from ottla.handlers.registry import Working, handles
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
@@ -37,6 +38,7 @@ from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ProducedBy
+from ottla.storage.log.preparation import Prepared
 
 ACKS_ALL = -1
 ACKS_NONE = 0
@@ -86,14 +88,18 @@ def produce(
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         production.guards = ProduceGuards(request, context)
-        if production.guards.guards:
-            return Working(verify_and_run(production, production.guards))
+    production.prepared = large_batches(request, context)
+    if production.prepared or (production.guards is not None and production.guards.guards):
+        return Working(prepare_and_run(production))
     return production.run()
 
 
-async def verify_and_run(production: Production, guards: ProduceGuards) -> ProduceResponse | None:
-    """The first records of a transaction wait until its coordinator knows of their partitions."""
-    await guards.verify()
+async def prepare_and_run(production: Production) -> ProduceResponse | None:
+    """The first records of a transaction wait until its coordinator knows of their partitions;
+    those that must be opened, until a thread has done so."""
+    if production.guards is not None and production.guards.guards:
+        await production.guards.verify()
+    await prepare(production.prepared)
     outcome = production.run()
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
@@ -106,6 +112,7 @@ class Production:
         self.context = context
         self.by = ProducedBy(produce_version=context.version)
         self.guards: ProduceGuards | None = None  # only of transactions
+        self.prepared: PreparedBatches = {}
         self.waiting: list[Unreplicated] = []
         self.has_error = False
 
@@ -140,7 +147,8 @@ class Production:
                     if by_id
                     else replicas.partition(topic.name, part.index)
                 )
-                answers.append(self.append(partition, part.index, part.records))
+                records = self.prepared.get(id(part), part.records)
+                answers.append(self.append(partition, part.index, records))
             except BrokerError as error:
                 self.has_error = True
                 answers.append(refused(part.index, error, partition))
@@ -150,7 +158,7 @@ class Production:
         return TopicProduceResponse(topic.name, topic.topic_id, answers)
 
     def append(
-        self, partition: Partition, index: int, records: Buffer | None
+        self, partition: Partition, index: int, records: Buffer | Prepared | None
     ) -> PartitionProduceResponse:
         if records is None:
             raise InvalidBatch(ErrorCode.INVALID_RECORD, "no records")

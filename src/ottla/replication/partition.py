@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ottla.base.filesystem import Buffer
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -22,6 +23,7 @@ from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
 from ottla.storage.log.flushing import GroupCommit, RunElsewhere
 from ottla.storage.log.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
 from ottla.storage.log.log import Log
+from ottla.storage.log.preparation import Prepared
 from ottla.storage.log.reading import ReadRange
 
 if TYPE_CHECKING:
@@ -128,9 +130,7 @@ class Partition:
 
     # Appending
 
-    def append(
-        self, data: bytes | bytearray | memoryview, acks: int, by: ProducedBy = ANY_CLIENT
-    ) -> Appended:
+    def append(self, data: Buffer | Prepared, acks: int, by: ProducedBy = ANY_CLIENT) -> Appended:
         """Append one batch as leader. It may be acknowledged at once if `is_replicated` says so."""
         state = self.leader_state
         if state is None:

@@ -7,11 +7,15 @@ Leaves    the choice to `plan.py`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ottla.config.options import INT64_MAX
+from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.storage.compaction.plan import Cleanable, LogSummary, SegmentSummary
 from ottla.storage.compaction.request import CleaningLimits, CleanRequest, LastBatch
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.storage.log.aborted_search import check_transactions
+from ottla.storage.log.admission import decompressed_bytes_max
 from ottla.storage.log.log import Log
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.segment import Segment
@@ -71,8 +75,16 @@ def request_for(
         now_ms=now_ms,
         aborted=tuple(_aborted_before(log, end)),
         last_batches=_last_batches(log.producer_states),
-        limits=limits,
+        limits=_limits_for(log, limits),
     )
+
+
+def _limits_for(log: Log, limits: CleaningLimits) -> CleaningLimits:
+    """What producers were allowed to send must be possible to open."""
+    largest = decompressed_bytes_max(log.config)
+    if largest == DECOMPRESSED_BYTES_MAX:
+        return limits
+    return replace(limits, decompressed_bytes_max=max(limits.decompressed_bytes_max, largest))
 
 
 def _aborted_before(log: Log, end_offset: int) -> list[AbortedTransaction]:

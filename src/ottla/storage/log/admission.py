@@ -27,7 +27,7 @@ from ottla.protocol.records.batch import (
 )
 from ottla.protocol.records.building import assemble
 from ottla.protocol.records.checking import ProduceRules, check_produced, check_single_batch
-from ottla.protocol.records.compression import Codec
+from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec
 from ottla.protocol.records.reading import open_body
 from ottla.storage.errors import StorageError
 from ottla.storage.log.quick_admission import recognise
@@ -39,6 +39,7 @@ _CODECS = {
     "lz4": Codec.LZ4,
     "zstd": Codec.ZSTD,
 }
+RATIO_MAX = 8  # what large batches may grow by when they are opened; small ones by more
 _TIMESTAMP = Struct(">q")
 _MAX_TIMESTAMP_POSITION = 35
 
@@ -61,6 +62,7 @@ class AppendRules(NamedTuple):
     is_log_append_time: bool
     batch_bytes_max: int
     segment_bytes: int
+    may_open: bool  # compressed batches, or put them into another codec
 
 
 def append_rules(config: TopicConfig) -> AppendRules:
@@ -78,23 +80,49 @@ def append_rules(config: TopicConfig) -> AppendRules:
             is_log_append_time=is_log_append_time,
             timestamp_before_ms_max=config.message_timestamp_before_max_ms,
             timestamp_after_ms_max=config.message_timestamp_after_max_ms,
+            decompressed_bytes_max=decompressed_bytes_max(config),
         ),
         codec,
         None if codec is None else levels.get(codec),
         is_log_append_time,
         config.max_message_bytes,
         config.segment_bytes,
+        config.is_compacted or codec is not None,
     )
+
+
+def decompressed_bytes_max(config: TopicConfig) -> int:
+    """Of one batch of the topic: it must be possible to open whatever may be sent."""
+    return max(DECOMPRESSED_BYTES_MAX, RATIO_MAX * config.max_message_bytes)
+
+
+class Admitted(NamedTuple):
+    """A client's batch that may be stored, in the codec of its topic; its times are not set yet."""
+
+    data: bytearray | memoryview
+    header: BatchHeader  # as it came
+    max_timestamp: int
 
 
 def admit_produced(
     data: Buffer, rules: AppendRules, produce_version: int, now_ms: int
 ) -> tuple[bytearray | memoryview, BatchHeader]:
     """A client's batch, ready to get its offset; InvalidBatch with the code for the producer."""
+    return stamp(admit(data, rules, produce_version, now_ms), rules, now_ms)
+
+
+def admit(data: Buffer, rules: AppendRules, produce_version: int, now_ms: int) -> Admitted:
+    """All that needs no log, and so may be done in another thread."""
     header, max_timestamp = recognise(
         data, rules.produce, produce_version, now_ms
     ) or check_produced(data, rules.produce, produce_version=produce_version, now_ms=now_ms)
-    writable = _in_final_codec(data, header, rules)
+    return Admitted(_in_final_codec(data, header, rules), header, max_timestamp)
+
+
+def stamp(
+    admitted: Admitted, rules: AppendRules, now_ms: int
+) -> tuple[bytearray | memoryview, BatchHeader]:
+    writable, header, max_timestamp = admitted
     if rules.is_log_append_time:
         stamp_log_append_time(writable, 0, read_header(writable), now_ms)
     elif max_timestamp != header.max_timestamp:
@@ -143,9 +171,11 @@ def check_replicated(data: Buffer, log_end_offset: int) -> list[tuple[int, Batch
     return batches
 
 
-def recompress(data: Buffer, header: BatchHeader, codec: Codec, level: int | None) -> bytearray:
+def recompress(
+    data: Buffer, header: BatchHeader, codec: Codec, level: int | None, opened_bytes_max: int
+) -> bytearray:
     """The same records in another codec; they are not taken apart for that."""
-    body = open_body(data, 0, header)
+    body = open_body(data, 0, header, opened_bytes_max)
     attributes = header.attributes & ~CODEC_MASK | codec
     return assemble(header._replace(attributes=attributes), body, level)
 
@@ -155,7 +185,8 @@ def _in_final_codec(
 ) -> bytearray | memoryview:
     if rules.codec is None or rules.codec == header.attributes & CODEC_MASK:
         return _writable(data)
-    changed = recompress(data, header, rules.codec, rules.level)
+    limit = rules.produce.decompressed_bytes_max
+    changed = recompress(data, header, rules.codec, rules.level, limit)
     if len(changed) > rules.batch_bytes_max:
         raise _too_large(len(changed), rules.batch_bytes_max)
     return changed

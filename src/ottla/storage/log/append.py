@@ -28,6 +28,7 @@ from ottla.storage.errors import IndexAppendError
 from ottla.storage.log.aborted_search import aborted_entry
 from ottla.storage.log.admission import admit_internal, admit_produced, check_replicated
 from ottla.storage.log.leader_epochs import EpochEntry
+from ottla.storage.log.preparation import Prepared
 from ottla.storage.log.rolling import roll
 from ottla.storage.producers.append_decisions import ACCEPTED, AppendOrigin
 from ottla.storage.producers.open_transactions import CompletedTransaction
@@ -66,7 +67,9 @@ class ProducedBy(NamedTuple):
 ANY_CLIENT = ProducedBy()
 
 
-def append_as_leader(log: Log, data: Buffer, leader_epoch: int, by: ProducedBy) -> Appended:
+def append_as_leader(
+    log: Log, data: Buffer | Prepared, leader_epoch: int, by: ProducedBy
+) -> Appended:
     """Give one batch the next offsets and write it. `data` is stamped in place if it can be.
 
     BrokerError with the code for the producer if it is refused; a repeated batch is answered with
@@ -76,7 +79,9 @@ def append_as_leader(log: Log, data: Buffer, leader_epoch: int, by: ProducedBy) 
         log.health.check()
     now_ms = log.clock.now_ms()
     marker = None
-    if by.origin is _CLIENT:
+    if isinstance(data, Prepared):
+        data, header = data.finish(log.rules, now_ms)
+    elif by.origin is _CLIENT:
         data, header = admit_produced(data, log.rules, by.produce_version, now_ms)
     else:
         data, header = admit_internal(data, log.rules, now_ms)

@@ -37,6 +37,7 @@ from ottla.storage.log.admission import append_rules
 from ottla.storage.log.epoch_replay import open_epochs
 from ottla.storage.log.leader_epochs import EpochEndOffset, LeaderEpochs
 from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.preparation import Prepared
 from ottla.storage.log.rolling import roll, take_snapshot
 from ottla.storage.log.steps import Steps
 from ottla.storage.producers.producer_replay import SnapshotFiles, load_states
@@ -99,7 +100,7 @@ class Log:
     # Appending: `append.py`
 
     def append_as_leader(
-        self, data: Buffer, leader_epoch: int, by: append.ProducedBy = append.ANY_CLIENT
+        self, data: Buffer | Prepared, leader_epoch: int, by: append.ProducedBy = append.ANY_CLIENT
     ) -> append.Appended:
         try:
             return append.append_as_leader(self, data, leader_epoch, by)

@@ -18,6 +18,7 @@ from ottla.protocol.records.searching import TimestampOffset, find_timestamp
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import DELETED_SUFFIX
+from ottla.storage.log.admission import decompressed_bytes_max
 from ottla.storage.log.steps import PAUSE, Steps
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import (
@@ -94,8 +95,9 @@ def _finding_max(log: Log) -> Steps[FoundTime | None]:
     found = find_batch(newest, newest.max_timestamp_offset)
     if found is None or found[1].max_timestamp != newest.max_timestamp:
         return None
-    opened = _Opened(newest, *found, newest.max_timestamp, log.log_start_offset)
-    return (yield from opened.finding(_Watch(log, newest)))
+    watch = _Watch(log, newest)
+    opened = _Opened(newest, watch, *found, newest.max_timestamp, log.log_start_offset)
+    return (yield from opened.finding())
 
 
 class _Watch:
@@ -105,6 +107,7 @@ class _Watch:
         self._log = log
         self._segment = segment
         self._generation = segment.generation
+        self.decompressed_bytes_max = decompressed_bytes_max(log.config)
 
     def check(self) -> None:
         if self._log.is_closed:
@@ -141,8 +144,8 @@ def _walking(
         if header.max_timestamp >= timestamp and header.last_offset >= start_offset:
             # It may claim a larger time than its records have, or only records before the start of
             # the log have it: then the next one is opened.
-            opened = _Opened(segment, position, header, timestamp, start_offset)
-            found = yield from opened.finding(watch)
+            opened = _Opened(segment, watch, position, header, timestamp, start_offset)
+            found = yield from opened.finding()
             if found is not None:
                 return found
         if count % HEADERS_PER_TURN == 0:
@@ -157,13 +160,16 @@ class _Opened:
     def __init__(
         self,
         segment: Segment,
+        watch: _Watch,
         position: int,
         header: BatchHeader,
         timestamp: int,
         start_offset: int,
     ) -> None:
         self._file: File = segment.file
+        self._bytes_max = watch.decompressed_bytes_max
         self._path = segment.path
+        self._watch = watch
         self._position = position
         self._header = header
         self._timestamp = timestamp
@@ -171,8 +177,8 @@ class _Opened:
         self._found: TimestampOffset | None = None
         self._damage: Exception | None = None
 
-    def finding(self, watch: _Watch) -> Steps[FoundTime | None]:
-        header = self._header
+    def finding(self) -> Steps[FoundTime | None]:
+        header, watch = self._header, self._watch
         if header.attributes & CODEC_MASK or header.size_bytes > OPENED_HERE_BYTES_MAX:
             try:
                 yield self._try
@@ -202,4 +208,10 @@ class _Opened:
         data = self._file.read_at(self._position, size)
         if len(data) < size or not has_valid_checksum(data, 0, self._header):
             raise CorruptLogError(self._path, self._position, "wrong checksum")
-        return find_timestamp(data, 0, self._timestamp, from_offset=self._start_offset)
+        return find_timestamp(
+            data,
+            0,
+            self._timestamp,
+            from_offset=self._start_offset,
+            decompressed_bytes_max=self._bytes_max,
+        )

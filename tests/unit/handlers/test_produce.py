@@ -1,0 +1,129 @@
+"""Produce: what happens to batches that have to be opened first."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+from tests.unit.handlers.asking import START_MS
+from tests.unit.handlers.world import World
+
+from ottla.network.connection import Connection
+from ottla.network.served import Answer, Working
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.framing import LENGTH_BYTES
+from ottla.protocol.headers import encode_request
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
+from ottla.protocol.messages.metadata_request import MetadataRequest
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from ottla.protocol.records.batch import read_header
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.compression import Codec
+from ottla.protocol.records.record import Record
+
+LARGE, SMALL = 5000, 5
+
+
+def request_of(
+    records: int, *, partitions: int = 1, codec: Codec = Codec.NONE, key: bytes | None = b"k"
+) -> ProduceRequest:
+    rows = [Record(at, START_MS, key, b"value %06d" % at, ()) for at in range(records)]
+    parts = [PartitionProduceData(at, build_batch(rows, codec=codec)) for at in range(partitions)]
+    return ProduceRequest(None, -1, 1000, [TopicProduceData("t", partition_data=parts)])
+
+
+def serve(world: World, request: ProduceRequest) -> Any:
+    """What the network would be told about the request."""
+
+    async def begin() -> Any:
+        frame = b"".join(encode_request(ApiKey.PRODUCE, 9, 1, None, request))
+        buffer = memoryview(bytearray(frame))[LENGTH_BYTES:]
+        served = world.dispatcher.serve(buffer, cast(Connection, world.me))
+        if not isinstance(served, Answer):
+            await served.answer
+        return served
+
+    return world.run(begin())
+
+
+def stored_codec(world: World, partition: int = 0) -> int:
+    log = world.broker.replicas.partition("t", partition).log
+    return read_header(log.segments.active.file.read_at(0, 61)).codec
+
+
+@pytest.fixture
+def gzipped(world: World) -> World:
+    world.create_topic("t", 3, {"compression.type": "gzip"})
+    return world
+
+
+def test_a_large_batch_in_another_codec_keeps_the_connection_s_next_request_waiting(
+    gzipped: World,
+) -> None:
+    assert isinstance(serve(gzipped, request_of(LARGE)), Working)
+    assert stored_codec(gzipped) == Codec.GZIP
+
+
+def test_a_small_batch_is_recompressed_at_once(gzipped: World) -> None:
+    assert isinstance(serve(gzipped, request_of(SMALL)), Answer)
+    assert stored_codec(gzipped) == Codec.GZIP
+
+
+def test_a_large_batch_in_the_topic_s_codec_is_appended_at_once(gzipped: World) -> None:
+    assert isinstance(serve(gzipped, request_of(LARGE, codec=Codec.GZIP)), Answer)
+
+
+def test_every_partition_of_a_request_is_recompressed(gzipped: World) -> None:
+    answer = gzipped.ask(request_of(LARGE, partitions=4), 9)
+    codes = [each.error_code for each in answer.responses[0].partition_responses]
+    assert codes == [0, 0, 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert [stored_codec(gzipped, at) for at in range(3)] == [Codec.GZIP] * 3
+
+
+def test_records_without_keys_are_refused_by_a_compacted_topic_though_opened_elsewhere(
+    world: World,
+) -> None:
+    world.create_topic("t", 1, {"cleanup.policy": "compact"})
+    answer = world.ask(request_of(LARGE, codec=Codec.GZIP, key=None), 9)
+    (told,) = answer.responses[0].partition_responses
+    assert told.error_code == ErrorCode.INVALID_RECORD
+    assert told.record_errors[0].batch_index == 0
+    answer = world.ask(request_of(LARGE, codec=Codec.GZIP), 9)
+    assert answer.responses[0].partition_responses[0].error_code == 0
+
+
+def test_a_topic_deleted_while_its_batch_is_recompressed_stays_deleted(gzipped: World) -> None:
+    async def story() -> None:
+        request = DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000)
+        await asyncio.gather(
+            gzipped._answer(request_of(LARGE), 9, gzipped.me, None),
+            gzipped._answer(request, 5, gzipped.me, None),
+        )
+
+    gzipped.run(story())
+    assert not gzipped.broker.logs.logs
+
+
+def test_others_are_served_while_batches_are_recompressed(gzipped: World) -> None:
+    count = 20
+
+    async def story() -> int:
+        producing = [
+            asyncio.create_task(gzipped._answer(request_of(LARGE), 9, gzipped.me, None))
+            for _ in range(count)
+        ]
+        served = 0
+        while not all(task.done() for task in producing):
+            await gzipped._answer(MetadataRequest([]), 12, gzipped.me, None)
+            served += 1
+            await asyncio.sleep(0)
+        return served
+
+    assert gzipped.run(story()) > 3  # where nobody is served meanwhile, it is 1
+    assert gzipped.broker.replicas.partition("t", 0).log.log_end_offset == count * LARGE
