@@ -18,10 +18,12 @@ from confluent_kafka import Consumer, TopicPartition
 from demo.books import balance, sequences_by_truck
 from tests.integration.spark.sink.scenario import rows_of
 
-PATIENCE_S = 30.0
+PATIENCE_S = 20.0
 
 
-def read_topic(bootstrap_servers: str, topic: str) -> Iterator[tuple[tuple[str, int], str]]:
+def read_topic(
+    bootstrap_servers: str, topic: str, patience_s: float
+) -> Iterator[tuple[tuple[str, int], str]]:
     """(key, sequence) and payload of every committed record."""
     consumer = Consumer({
         "bootstrap.servers": bootstrap_servers, "group.id": "checker",
@@ -29,11 +31,11 @@ def read_topic(bootstrap_servers: str, topic: str) -> Iterator[tuple[tuple[str, 
         "auto.offset.reset": "error", "enable.partition.eof": True,
     })  # fmt: skip
     try:
-        partitions = consumer.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions
+        partitions = consumer.list_topics(topic, timeout=patience_s).topics[topic].partitions
         consumer.assign([TopicPartition(topic, number, 0) for number in partitions])
         left = set(partitions)
         while left:
-            message = consumer.poll(PATIENCE_S)
+            message = consumer.poll(patience_s)
             if message is None:
                 raise TimeoutError(f"partitions {sorted(left)} of {topic} do not end")
             if message.error():
@@ -47,7 +49,7 @@ def read_topic(bootstrap_servers: str, topic: str) -> Iterator[tuple[tuple[str, 
         consumer.close()
 
 
-def undecided(bootstrap_servers: str, topic: str) -> list[str]:
+def undecided(bootstrap_servers: str, topic: str, patience_s: float) -> list[str]:
     """Partitions in which an open transaction still hides what comes after it."""
     consumers = {
         level: Consumer({
@@ -57,10 +59,10 @@ def undecided(bootstrap_servers: str, topic: str) -> list[str]:
     }  # fmt: skip
     try:
         some = consumers["read_committed"]
-        partitions = some.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions
+        partitions = some.list_topics(topic, timeout=patience_s).topics[topic].partitions
         ends = {
             level: [
-                consumer.get_watermark_offsets(TopicPartition(topic, number), PATIENCE_S)[1]
+                consumer.get_watermark_offsets(TopicPartition(topic, number), patience_s)[1]
                 for number in partitions
             ]
             for level, consumer in consumers.items()
@@ -82,15 +84,15 @@ def main() -> int:
     parser.add_argument("--topic", required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--files", type=int, required=True)
+    parser.add_argument("--patience", type=float, default=PATIENCE_S, help="seconds")
     arguments = parser.parse_args()
     try:
         expected = {
             (row.key, row.sequence): row.payload for row in rows_of(arguments.seed, arguments.files)
         }
-        account = balance(
-            "rows", expected, read_topic(arguments.bootstrap, arguments.topic), sequences_by_truck
-        )
-        account.notes += undecided(arguments.bootstrap, arguments.topic)
+        place = (arguments.bootstrap, arguments.topic, arguments.patience)
+        account = balance("rows", expected, read_topic(*place), sequences_by_truck)
+        account.notes += undecided(*place)
     except Exception as error:  # not the same as a difference: nothing was compared
         print(f"the checker could not look: {type(error).__name__}: {error}")
         return 2
