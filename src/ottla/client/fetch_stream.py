@@ -106,8 +106,11 @@ class FetchStream:
             refusals = refusals + 1 if digest.session_error else 0
             if refusals > REFUSALS_MAX:
                 raise ConnectionLost(connection.address, "Fetch", digest.session_error.name)
-            is_going_on = self._ask(session, connection)
-            if not self._deliveries.put(Delivery(digest)):
+            try:
+                is_going_on = self._ask(session, connection)
+            finally:  # the positions have moved past these records: they must arrive
+                is_wanted = self._deliveries.put(Delivery(digest))
+            if not is_wanted:
                 return
             del digest  # its buffer may be needed again for the answer after the next
 

@@ -38,6 +38,8 @@ from ottla.client.retrying import Patience, Reaction, reaction_to
 from ottla.client.settings import READ_UNCOMMITTED, ClientSettings
 from ottla.protocol.error_codes import ErrorCode
 
+__all__ = ["FetchedRecords", "Fetcher", "PartitionRange", "fetch_range", "fetch_ranges"]
+
 ANSWERS_AHEAD = 1  # that wait for the caller; one more waits for room, one more is on its way
 WAIT_S = 1.0
 

@@ -3,7 +3,9 @@
 Owns      their order and, with a producer's identity, their sequence numbers.
 Promises  batches leave in the order in which they came, and go again in that order; after a
           failure nothing newer is sent before all that was on its way is answered for. With an
-          identity the broker can then tell every repetition, so nothing is stored twice.
+          identity the broker can then tell every repetition, so nothing is stored twice. The very
+          first batch goes alone: a broker that does not know a producer yet takes any sequence for
+          its first, so a second one must not overtake it (while the topic is still new there).
 Leaves    requests and answers to `producing.py`.
 """
 
@@ -97,7 +99,7 @@ class PartitionWindow:
 
     @property
     def can_send(self) -> bool:
-        if self._is_repeating and self.in_flight:
+        if self.in_flight and (self._is_repeating or not self.acknowledged.batches):
             return False
         return bool(self.waiting) and len(self.in_flight) < IN_FLIGHT_MAX
 

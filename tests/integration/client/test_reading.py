@@ -117,7 +117,7 @@ def test_records_that_are_not_there_yet_are_waited_for(cluster: Cluster) -> None
             produce(other, partition, [[b"second"]])
 
     writer = threading.Thread(target=write_more)
-    found = []
+    found: list[tuple[int, bytes | None]] = []
     for fetched in fetch_range(cluster, partition, 0, 2):
         found += values_of(fetched)
         if len(found) == 1:
@@ -179,15 +179,14 @@ def test_a_topic_created_anew_in_the_middle_of_a_read_is_noticed(cluster: Cluste
     topic = new_topic(cluster)
     partition = TopicPartition(topic, 0)
     produce(cluster, partition, [[bytes(1000)]] * 50)
-    with (
-        impatient(cluster, max_partition_fetch_bytes=3_000) as small,
-        pytest.raises(TopicRecreated),
-    ):
-        for number, _ in enumerate(fetch_range(small, partition, 0, 50)):
-            if number == 2:
-                delete_topics(cluster, [topic])
-                create_topics(cluster, [NewTopic(topic, 1, 1)])
-                produce(cluster, partition, [[bytes(1000)]] * 50)
+    with impatient(cluster, max_partition_fetch_bytes=3_000) as small:
+        fetching = fetch_range(small, partition, 0, 50)
+        next(fetching)
+        delete_topics(cluster, [topic])
+        create_topics(cluster, [NewTopic(topic, 1, 1)])
+        produce(cluster, partition, [[bytes(1000)]] * 50)
+        with pytest.raises(TopicRecreated):
+            list(fetching)
 
 
 def test_an_unknown_topic_is_named(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
