@@ -24,7 +24,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from demo import scenario as scenarios
 from demo.cast import READY
-from demo.lifeline import call_when_standard_input_ends
+from demo.lifeline import listen
 from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, REPORTS_TOPIC, Scenario
 from demo.transforms import driving_too_long, latest_per_truck, parsed_reports
 
@@ -127,7 +127,7 @@ def open_session(temporary: Path) -> SparkSession:
 def watch(queries: list[StreamingQuery]) -> int:
     """Until this process is not wanted any more (0) or a query has failed (1)."""
     unwanted = threading.Event()
-    call_when_standard_input_ends(unwanted.set)
+    listen(on_end=unwanted.set)
     while not unwanted.wait(LOOK_S):
         for query in queries:
             if not query.isActive:

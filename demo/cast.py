@@ -106,6 +106,11 @@ class Cast:
         self.application = None
         return code
 
+    def open_gate(self) -> None:
+        """The trucks may go on to the next one."""
+        assert self.generator is not None
+        self.generator.signal()
+
     def generator_is_done(self) -> None:
         self._leaves("generator")
 

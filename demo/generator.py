@@ -5,7 +5,8 @@
 Promises  each report is in the topic once and in order, whatever happens to the broker meanwhile:
           the producer is idempotent and waits for acks=all. Closing reports are sent when all
           others are acknowledged, so whoever sees one of them can see all of the shift. Ends with
-          code 1 if a report could not be delivered, and with its standard input.
+          code 1 if a report could not be delivered, and with its standard input, where each line
+          opens a gate.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from typing import Any
 from confluent_kafka import Producer
 
 from demo import scenario as scenarios
-from demo.lifeline import call_when_standard_input_ends
+from demo.lifeline import listen
 from demo.reports import Report, encode, rounds
-from demo.scenario import REPORTS_TOPIC, Scenario
+from demo.scenario import GATE_SHARES, REPORTS_TOPIC, Scenario
 
 NOTE_S = 0.2
+LOOK_S = 0.02
 FLUSH_S = 60.0
 SETTINGS: dict[str, Any] = {
     "enable.idempotence": True,
@@ -66,10 +68,30 @@ class Progress:
         self._file.write(json.dumps(line) + "\n")
 
 
+class Gates:
+    """Where the trucks wait until the story has come as far as they have.
+
+    Spark may need long to start. Without gates the last event might be sent before the first kill.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._closed = [int(scenario.reports_per_truck * share) for share in GATE_SHARES]
+
+    def open_next(self) -> None:
+        del self._closed[:1]
+
+    def is_closed_at(self, sequence: int) -> bool:
+        return bool(self._closed) and sequence >= self._closed[0]
+
+
 class Generator:
-    def __init__(self, scenario: Scenario, bootstrap_servers: str, progress: Progress) -> None:
+    def __init__(
+        self, scenario: Scenario, bootstrap_servers: str, progress: Progress, gates: Gates
+    ) -> None:
         self._scenario = scenario
         self._progress = progress
+        self._gates = gates
+        self._waited_s = 0.0
         self._producer = Producer({"bootstrap.servers": bootstrap_servers, **SETTINGS})
 
     def run(self) -> int:
@@ -77,6 +99,7 @@ class Generator:
         for sequence, reports in enumerate(rounds(self._scenario)):
             if sequence == self._scenario.reports_per_truck:  # the closing round
                 self._flush()
+            self._wait_at_gate(sequence)
             self._send(reports)
             self._keep_pace(started_s)
         self._flush()
@@ -97,8 +120,15 @@ class Generator:
                     self._progress.note()
         self._progress.sent += len(reports)
 
+    def _wait_at_gate(self, sequence: int) -> None:
+        began_s = time.monotonic()
+        while self._gates.is_closed_at(sequence):
+            self._producer.poll(LOOK_S)
+            self._progress.note()
+        self._waited_s += time.monotonic() - began_s
+
     def _keep_pace(self, started_s: float) -> None:
-        due_s = started_s + self._progress.sent / self._scenario.rate
+        due_s = started_s + self._waited_s + self._progress.sent / self._scenario.rate
         while True:
             self._producer.poll(max(0.0, due_s - time.monotonic()))
             self._progress.note()
@@ -117,9 +147,10 @@ def main() -> int:
     parser.add_argument("--progress", required=True, type=Path)
     scenarios.add_arguments(parser)
     arguments = parser.parse_args()
-    call_when_standard_input_ends(lambda: os._exit(1))
     scenario = scenarios.from_arguments(arguments)
-    return Generator(scenario, arguments.bootstrap, Progress(arguments.progress)).run()
+    gates = Gates(scenario)
+    listen(on_end=lambda: os._exit(1), on_line=gates.open_next)
+    return Generator(scenario, arguments.bootstrap, Progress(arguments.progress), gates).run()
 
 
 if __name__ == "__main__":

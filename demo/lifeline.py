@@ -1,6 +1,7 @@
-"""How a process of the story learns that it is no longer wanted: its standard input ends.
+"""How a process of the story hears from its owner: through its standard input.
 
-Whoever started it holds the other end of the pipe, so it ends with its owner however that one ends.
+Whoever started it holds the other end of the pipe. A line is a signal, the end means that the
+process is no longer wanted; so it ends with its owner, however that one ends.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ import threading
 from collections.abc import Callable
 
 
-def call_when_standard_input_ends(then: Callable[[], None]) -> None:
-    def wait() -> None:
+def listen(on_end: Callable[[], None], on_line: Callable[[], None] = lambda: None) -> None:
+    def hear() -> None:
         # The plain descriptor: a thread inside `sys.stdin` would hold its lock at the end.
-        while os.read(0, 4096):
-            pass
-        then()
+        while heard := os.read(0, 4096):
+            for _ in range(heard.count(b"\n")):
+                on_line()
+        on_end()
 
-    threading.Thread(target=wait, daemon=True, name="lifeline").start()
+    threading.Thread(target=hear, daemon=True, name="lifeline").start()

@@ -57,6 +57,12 @@ class Child:
         found = (pid for pid in session_of(self.pid) if name_of(pid) == command)
         return next(found, None)
 
+    def signal(self) -> None:
+        """A line on its standard input."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"\n")
+        self._process.stdin.flush()
+
     def kill(self) -> None:
         """As a crash would (SIGKILL), with everything it has started."""
         for pid in session_of(self.pid):

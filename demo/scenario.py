@@ -28,6 +28,10 @@ ALERTS_TOPIC = "fleet.alerts"
 PARTITIONS = 4
 QUERIES = ("lake", "latest", "alerts")  # of the Spark application
 
+# Shares of the events. The trucks wait at a gate for the story, each a little before a kill.
+GATE_SHARES = (0.3, 0.7)
+DRIVER_KILL_SHARE, BROKER_KILL_SHARE = 0.4, 0.75
+
 # After a crash one partition's backlog may arrive some seconds before another's. The watermark
 # waits for as much fleet time as passes in this time of ours.
 PATIENCE_S = 20

@@ -18,14 +18,12 @@ from demo.lake import listed_files
 from demo.place import Place
 from demo.processes import PACKAGE_PARENT
 from demo.recording import Kill, Recording, load_accounts
-from demo.scenario import QUERIES, Scenario
+from demo.scenario import BROKER_KILL_SHARE, DRIVER_KILL_SHARE, QUERIES, Scenario
 from demo.terminal import Terminal
 from demo.topics import create_topics
 from demo.watch import StoryFailed, Watch
 
-DRIVER_KILL_SHARE = 0.4  # of the events are sent when the driver is killed, at the earliest
-BROKER_KILL_SHARE = 0.75
-PATIENCE_S = 90.0  # for Spark to start, or to come back
+PATIENCE_S = 120.0  # for Spark to start, or to come back
 MID_BATCH_S = 8.0  # how long to wait for the moment in which all queries are in a batch
 
 
@@ -66,6 +64,7 @@ class Story:
             "the first batch of every query",
             PATIENCE_S,
         )
+        self.cast.open_gate()
         self.terminal.say("each query has finished its first batch")
 
     def kill_driver(self) -> None:
@@ -84,6 +83,7 @@ class Story:
             "the first batches after the driver was killed",
             PATIENCE_S,
         )
+        self.cast.open_gate()
         self._note(Kill("driver", killed_s, ready_s, back_s))
 
     def kill_broker(self) -> None:
