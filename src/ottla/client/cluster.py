@@ -193,6 +193,8 @@ class Cluster:
                     return connection.ask(built_for(connection, request))
                 except (ConnectionLost, Unreachable) as error:
                     troubles[str(address)] = told_of(error)
+            if not patience.left_ms:
+                raise Unreachable(troubles)
             patience.pause(Unreachable(troubles))
 
     def ask_broker(
@@ -227,7 +229,7 @@ class Cluster:
         patience = Patience(what, self.settings)
         while True:
             try:
-                connection = self._connection_to_controller()
+                connection = self._connection_to_controller(patience)
                 answer = connection.ask(built_for(connection, request))
                 trouble = check(problems(answer), failing)
                 if trouble is None:
@@ -235,11 +237,11 @@ class Cluster:
             except (ConnectionLost, Unreachable) as error:
                 trouble = error
             patience.pause(trouble)
-            self._read_metadata([])
+            self._read_metadata([], patience)
 
-    def _connection_to_controller(self) -> Connection:
+    def _connection_to_controller(self, patience: Patience) -> Connection:
         if self.topology.controller_id not in self.topology.brokers:
-            self._read_metadata([])
+            self._read_metadata([], patience)
         if self.topology.controller_id not in self.topology.brokers:
             raise Unreachable({"controller": "the cluster has none at the moment"})
         return self.connection_to(self.topology.controller_id)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ottla.client.buffers import BufferPool
 from ottla.client.errors import (
@@ -38,13 +38,6 @@ from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
 LENGTH_BYTES = 4
 WHOLE_BYTES_MAX = 64 * MIB  # up to here room is made for all of an answer at once
 SOFTWARE_NAME = "ottla"
-
-
-class Request(Protocol):
-    """What every generated request class has."""
-
-    API_KEY: ClassVar[int]
-    VERSIONS: ClassVar[range]
 
 
 class Awaited(NamedTuple):
@@ -102,7 +95,11 @@ class Connection:
     ) -> Any:
         """Send, and wait for the answer."""
         self.send(request, at_most=at_most, timeout_ms=timeout_ms)
-        return self.receive()
+        try:
+            return self.receive()
+        except BaseException:  # an interrupt as well: the next answer would be this one's
+            self.close()
+            raise
 
     def send(
         self,

@@ -31,7 +31,7 @@ class Delivery:
     """What one answer brought, or the end of the stream with the positions it had."""
 
     digest: Digest = field(default_factory=Digest)
-    error: ClientError | None = None
+    error: Exception | None = None
     returned: list[Position] = field(default_factory=list)
 
 
@@ -81,14 +81,13 @@ class FetchStream:
 
     def _run(self) -> None:
         session: FetchSession | None = None
-        error: ClientError | None = None
+        error: Exception | None = None
         try:
             session, connection = self._begin()
             self._converse(session, connection)
-        except ClientError as caught:
+        except Exception as caught:  # a bug as well: it belongs to the thread that reads
             error = caught
-        finally:
-            self._end(session, error)
+        self._end(session, error)
 
     def _begin(self) -> tuple[FetchSession, Connection]:
         connection = self._open_connection()
@@ -136,7 +135,7 @@ class FetchStream:
         connection.send(session.next_request(), version=session.version)
         return True
 
-    def _end(self, session: FetchSession | None, error: ClientError | None) -> None:
+    def _end(self, session: FetchSession | None, error: Exception | None) -> None:
         with self._lock:
             self._is_ended = True
             connection, self._connection = self._connection, None

@@ -253,7 +253,7 @@ class Fetcher:
             return error  # the leader has just changed, and the old one did not know the newest
         raise error
 
-    def _handle_loss(self, error: ClientError, returned: list[Position]) -> None:
+    def _handle_loss(self, error: Exception, returned: list[Position]) -> None:
         if isinstance(error, MalformedAnswer) or not isinstance(
             error, ConnectionLost | Unreachable
         ):
