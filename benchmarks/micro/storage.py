@@ -30,6 +30,7 @@ from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
+from ottla.storage.log.steps import run_steps
 
 MIB = 1 << 20
 PARTITION = TopicPartition("t", 0)
@@ -132,9 +133,9 @@ def lookup_rows(directory: str) -> list[list[object]]:
         log.read(end - 1, MIB, end)
 
     def find_time() -> None:
-        log.find_by_timestamp(first_ms + random.randrange(times[1] // 8))
+        run_steps(log.finding_by_timestamp(first_ms + random.randrange(times[1] // 8)))
 
-    first = log.find_by_timestamp(0)
+    first = run_steps(log.finding_by_timestamp(0))
     assert first is not None
     first_ms = first.timestamp
     cases = (

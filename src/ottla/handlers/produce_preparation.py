@@ -27,6 +27,8 @@ def large_batches(request: ProduceRequest, context: Context) -> PreparedBatches:
     found: PreparedBatches = {}
     replicas, by_id = context.parts.replicas, context.version >= TOPIC_IDS_FROM
     for topic in request.topic_data:
+        if (topic.topic_id if by_id else topic.name) not in replicas.opening:
+            continue
         for part in topic.partition_data:
             try:
                 partition = (

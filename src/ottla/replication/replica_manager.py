@@ -65,6 +65,8 @@ class ReplicaManager:
         self._offline: set[tuple[str, int]] = set()  # their directory has failed
         self._unmade: dict[tuple[str, int], tuple[entities.Topic, entities.Partition]] = {}
         self._image = Image()  # of the cluster, from `load` on
+        # Names and ids of topics whose batches may have to be opened: few, and asked often.
+        self.opening: set[str | bytes] = set()
         logs.on_failure = lambda _directory, lost: self._directory_failed(lost)
 
     # Finding
@@ -168,7 +170,7 @@ class ReplicaManager:
         config = self._config_of(topic)
         for partition in self._partitions.values():
             if partition.name.topic == topic:
-                partition.log.update_config(config)
+                self._update_config(partition, config)
 
     def update_all_configs(self) -> None:
         """A broker's setting is the default of its topics'."""
@@ -176,7 +178,18 @@ class ReplicaManager:
         for partition in self._partitions.values():
             topic = partition.name.topic
             config = configs.get(topic) or configs.setdefault(topic, self._config_of(topic))
-            partition.log.update_config(config)
+            self._update_config(partition, config)
+
+    def _update_config(self, partition: Partition, config: TopicConfig) -> None:
+        partition.log.update_config(config)
+        self._note_opening(partition)
+
+    def _note_opening(self, partition: Partition) -> None:
+        names: set[str | bytes] = {partition.name.topic, partition.topic_id}
+        if partition.log.rules.may_open:
+            self.opening |= names
+        else:
+            self.opening -= names
 
     def _is_placed(self, found: Log, image: Image) -> bool:
         topic = image.topic(found.partition.topic)
@@ -233,6 +246,7 @@ class ReplicaManager:
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
         self._partitions[name] = partition
         self._by_id[topic.id, name.partition] = partition
+        self._note_opening(partition)
         return partition
 
     def _remove(self, topic: entities.Topic, index: int) -> None:
