@@ -28,6 +28,7 @@ from ottla.spark.sink.decisions import Decision, DecisionReader, SinkState, Tran
 from ottla.spark.sink.errors import LostTransactions, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import Started
 from ottla.spark.sink.names import BATCH_PREFIX, driver_id, task_prefix
+from ottla.spark.sink.outcomes import was_committed
 from ottla.spark.sink.plan import (
     BatchOfQuery,
     CommitPlan,
@@ -175,8 +176,9 @@ class SinkDriver:
                     self._cluster, transaction.transactional_id, _identity(transaction), commit=True
                 )
             except (ProducerFenced, InvalidTransactionState) as error:
-                missing.append(transaction)
-                reason = error.code.name
+                if not was_committed(self._cluster, transaction):
+                    missing.append(transaction)
+                    reason = error.code.name
             reach(SinkPoint.FIRST_COMMITTED)
         if missing:
             raise torn(decision, missing, reason)

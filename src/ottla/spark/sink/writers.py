@@ -13,6 +13,7 @@ earlier drivers, so that happens when it is pickled, at the latest.
 
 from __future__ import annotations
 
+import logging
 import sys
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ from pyspark.sql.datasource import (
 
 from ottla.client.cluster import Cluster
 from ottla.client.errors import ClientError
+from ottla.spark.sink.decisions import Transaction
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.errors import SinkError
 from ottla.spark.sink.messages import Started, TaskWritten
@@ -37,6 +39,8 @@ from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
 from ottla.spark.sink.troubles import explained
+
+log = logging.getLogger("ottla.spark.sink")
 
 QUERY_ID, BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"
 PLANNING_WORKER = "pyspark.sql.worker.write_into_data_source"
@@ -69,25 +73,41 @@ def write_task(
     return TaskWritten(wanted, writer.rows, started, transaction)
 
 
-def end_batch(
-    setup: SinkSetup, messages: Sequence[WriterCommitMessage | None], *, is_commit: bool
-) -> None:
-    """Commit or abort what the tasks wrote. Tasks that failed have no message, and have aborted
-    by themselves, or will be by the next start."""
-    told = [each for each in messages if isinstance(each, TaskWritten)]
+def commit_batch(setup: SinkSetup, messages: Sequence[WriterCommitMessage | None]) -> None:
+    """Decide and commit what the tasks wrote."""
+    told = _told(messages)
     if not told or told[0].started is None:
         return
     started = told[0].started
-    written = [each.transaction for each in told if each.transaction is not None]
     try:
         with Cluster(setup.settings) as cluster:
             driver = SinkDriver(cluster, setup, started.sink)
-            if is_commit:
-                driver.commit(started, told[0].wanted, written)
-            else:
-                driver.abort(started, written)
+            driver.commit(started, told[0].wanted, _transactions(told))
     except ClientError as error:
         raise explained(error) from error
+
+
+def abort_batch(setup: SinkSetup, messages: Sequence[WriterCommitMessage | None]) -> None:
+    """Never raises: something else went wrong before, and that is what people must see. What is
+    left here, the next start puts in order. Tasks that failed have no message, and have aborted by
+    themselves."""
+    told = _told(messages)
+    if not told or told[0].started is None:
+        return
+    started = told[0].started
+    try:
+        with Cluster(setup.settings) as cluster:
+            SinkDriver(cluster, setup, started.sink).abort(started, _transactions(told))
+    except (ClientError, SinkError) as error:
+        log.warning("what was written stays open until the next start: %s", error)
+
+
+def _told(messages: Sequence[WriterCommitMessage | None]) -> list[TaskWritten]:
+    return [each for each in messages if isinstance(each, TaskWritten)]
+
+
+def _transactions(told: Sequence[TaskWritten]) -> list[Transaction]:
+    return [each.transaction for each in told if each.transaction is not None]
 
 
 @dataclass
@@ -100,10 +120,10 @@ class BatchWriter(DataSourceArrowWriter):  # type: ignore[misc]
         return write_task(self.setup, self.started, self.wanted, iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        end_batch(self.setup, messages, is_commit=True)
+        commit_batch(self.setup, messages)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        end_batch(self.setup, messages, is_commit=False)
+        abort_batch(self.setup, messages)
 
 
 @dataclass
@@ -131,10 +151,10 @@ class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
         return write_task(self.setup, self.started, batch_of_task(), iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
-        end_batch(self.setup, messages, is_commit=True)
+        commit_batch(self.setup, messages)
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:  # noqa: ARG002, N803
-        end_batch(self.setup, messages, is_commit=False)
+        abort_batch(self.setup, messages)
 
 
 def batch_of_task() -> BatchOfQuery:

@@ -13,12 +13,13 @@ from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 
 KAFKA = pytest.param("kafka", marks=pytest.mark.java)
+CONFIG = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "100"}
 _numbers = itertools.count()
 
 
 @pytest.fixture(scope="module")
 def ottla() -> Iterator[RunningBroker]:
-    with RunningBroker() as broker:
+    with RunningBroker(config=CONFIG) as broker:
         yield broker
 
 

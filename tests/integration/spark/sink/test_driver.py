@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from tests.integration.spark.sink.reading import committed_values
+from tests.support.waiting import wait_until
 
 from ottla.client.cluster import Cluster
 from ottla.client.settings import ClientSettings
@@ -226,6 +227,48 @@ def test_a_torn_batch_stops_the_query_until_somebody_accepts_it(sink: Sink) -> N
     driver.commit(started, batch(6, sink.topic), [sink.write(0, ["c"])])
     sink.driver().start()
     assert sink.committed() == ["a", "c"]
+
+
+def test_a_commit_that_was_made_is_known_even_if_the_id_was_used_again(sink: Sink) -> None:
+    """Or if the coordinator has forgotten it: the log tells that nothing is torn."""
+    driver = sink.driver()
+    started = driver.start()
+    written = [sink.write(0, ["a"]), sink.write(1, ["b"])]
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), written)
+    for each in written:
+        end_transaction(sink.cluster, each.transactional_id, identity(each), commit=True)
+        init_producer_id(sink.cluster, each.transactional_id)
+    assert sink.driver().start().state.decision is not None
+    assert sink.committed() == ["a", "b"]
+
+
+def test_a_decided_transaction_that_timed_out_is_told_as_torn(
+    sink: Sink, request: pytest.FixtureRequest
+) -> None:
+    if "kafka" in request.node.callspec.id:
+        pytest.skip("it looks for such transactions every ten seconds only")
+    sink.setup = replace(sink.setup, producer=ProducerOptions(transaction_timeout_ms=1))
+    driver = sink.driver()
+    started = driver.start()
+    written = sink.write(0, ["a"])
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), [written])
+    wait_until(lambda: sink.open_ids() == [], "the transaction times out")
+    with pytest.raises(TornBatch, match="1 of its 1 transactions"):
+        sink.driver().start()
+
+
+def test_a_batch_write_without_a_name_is_finished_by_the_next_one(sink: Sink) -> None:
+    """Nobody else would: its driver died, and no restart knows its name."""
+    sink.name = f"batch-{sink.topic}"
+    started = sink.driver().start()
+    written = [sink.write(0, ["a"]), sink.write(1, ["b"])]
+    decide_without_committing(sink, started.driver, batch(0, sink.topic), written)
+    other = Sink(sink.cluster, sink.setup.settings, sink.topic)
+    other.name = f"batch-other-{sink.topic}"
+    other.driver().start()
+    assert sink.committed() == ["a", "b"]
+    reader = DecisionLog(sink.cluster, sink.setup.options.decisions_topic).read()
+    assert sink.name not in reader.sinks()
 
 
 def test_an_abort_after_a_failed_commit_leaves_the_decision_in_force(sink: Sink) -> None:
