@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check format generate oracles bench fuzz clean
+.PHONY: help setup run demo demo-clean test check format generate oracles bench fuzz clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -26,8 +26,11 @@ $(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxi
 run: setup  ## run a broker on localhost:9092
 	@$(BIN)/ottla up
 
-demo: setup  ## a tour in half a minute: producers, a group, kill -9, and the books balance
-	@$(BIN)/python examples/demo.py
+demo: setup  ## the main job in three minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
+	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
+
+demo-clean:  ## remove what the demo left
+	@rm -rf .demo
 
 test: setup  ## set up and run the tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup
@@ -49,8 +52,10 @@ generate: setup  ## renew generated files: messages, reference tables
 oracles: setup  ## compare our codec with other people's and renew the table of agreement
 	$(BIN)/python -m tools.oracles
 
-bench: setup  ## run the benchmarks and print their tables
-	$(BIN)/python -m benchmarks
+BENCH ?= micro
+
+bench: setup  ## run benchmarks and print their tables; BENCH=end_to_end, spark, or some by name
+	$(BIN)/python -m benchmarks $(BENCH)
 
 FUZZ_RUNS ?= 200000
 
