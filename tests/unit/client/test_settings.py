@@ -1,0 +1,81 @@
+"""What a client is told, under Kafka's names."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from ottla.client.errors import InvalidSetting
+from ottla.client.settings import Address, ClientSettings, defaults, parse_addresses
+
+
+def test_properties_are_understood_under_kafkas_names() -> None:
+    settings = ClientSettings.from_properties(
+        {
+            "bootstrap.servers": "a:1, b:2",
+            "request.timeout.ms": "1234",
+            "isolation.level": "read_committed",
+            "check.crcs": "false",
+            "acks": "all",
+            "security.protocol": "PLAINTEXT",
+        }
+    )
+    assert settings.addresses == (Address("a", 1), Address("b", 2))
+    assert settings.request_timeout_ms == 1234
+    assert settings.isolation_level == "read_committed"
+    assert settings.check_crcs is False
+    assert settings.acks == -1
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("ssl.truststore.location", "x", "TLS and SASL are not supported yet"),
+        ("sasl.mechanism", "PLAIN", "TLS and SASL are not supported yet"),
+        ("security.protocol", "SASL_SSL", "only PLAINTEXT is supported so far"),
+        ("no.such.setting", "1", "does not know it"),
+        ("request.timeout.ms", "soon", "invalid literal"),
+        ("request.timeout.ms", "0", "between 1 and"),
+        ("isolation.level", "serializable", "read_uncommitted or read_committed"),
+        ("acks", "0", "all or -1 or 1"),
+        ("max.in.flight.requests.per.connection", "6", "between 1 and 5"),
+    ],
+)
+def test_what_is_not_understood_is_refused_by_name(name: str, value: str, reason: str) -> None:
+    with pytest.raises(InvalidSetting, match=reason) as caught:
+        ClientSettings.from_properties({"bootstrap.servers": "a:1", name: value})
+    assert caught.value.name == name
+    assert str(caught.value).startswith(f"{name}={value}: ")
+
+
+def test_addresses_may_be_of_either_family() -> None:
+    assert parse_addresses("[::1]:9092,PLAINTEXT://k-1.example.com:9093") == (
+        Address("::1", 9092),
+        Address("k-1.example.com", 9093),
+    )
+    assert str(Address("::1", 9092)) == "[::1]:9092"
+
+
+@pytest.mark.parametrize("text", ["", " , ", "host", "host:", ":9092", "host:0", "host:70000"])
+def test_an_address_without_host_or_port_is_refused(text: str) -> None:
+    with pytest.raises(InvalidSetting, match="bootstrap"):
+        ClientSettings(text)
+
+
+def test_bootstrap_servers_may_not_be_missing() -> None:
+    with pytest.raises(InvalidSetting, match=r"bootstrap\.servers: it is missing"):
+        ClientSettings.from_properties({"client.id": "x"})
+
+
+def test_settings_travel_by_pickle() -> None:
+    settings = ClientSettings("a:1", fetch_max_bytes=7)
+    assert pickle.loads(pickle.dumps(settings)) == settings
+
+
+def test_every_default_can_be_said_as_a_property() -> None:
+    properties = {name: str(value).lower() for name, value in defaults().items()}
+    properties["security.protocol"] = "PLAINTEXT"
+    assert ClientSettings.from_properties(
+        {"bootstrap.servers": "a:1", **properties}
+    ) == ClientSettings("a:1")
