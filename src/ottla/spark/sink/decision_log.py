@@ -5,17 +5,11 @@ Promises  a decision is there as a whole or not at all, and only while its drive
           fenced: it is written in a transaction of the driver's id. Reading after fencing
           sees every decision that predecessors ever wrote.
 Leaves    what decisions mean to `plan.py`.
-
-A driver that dies while it decides leaves a transaction open in a partition that all sinks share.
-Readers therefore do not stop at the last stable offset, but read on and take the markers into
-account themselves: another sink's open transaction must not hide what came after it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
 from ottla.client.admin import NewTopic, create_topics
@@ -25,12 +19,10 @@ from ottla.client.offsets import earliest_offsets, latest_offsets
 from ottla.client.producing import BatchProducer
 from ottla.client.settings import READ_COMMITTED, READ_UNCOMMITTED
 from ottla.client.transactions import ProducerIdentity, end_transaction
-from ottla.protocol.records.batch import BatchHeader, Buffer, iterate_headers
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
-from ottla.protocol.records.control import read_end_marker
-from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
+from ottla.spark.sink.decision_copy import DecisionCopy
 from ottla.spark.sink.decisions import (
     DECISION,
     ENDED,
@@ -52,10 +44,7 @@ CONFIGS = {
 }
 
 
-class Entry(NamedTuple):
-    offset: int
-    key: bytes | None
-    value: bytes | None
+_COPIES: dict[tuple[str, str], DecisionCopy] = {}
 
 
 class DecisionLog:
@@ -71,18 +60,29 @@ class DecisionLog:
         create_topics(self._cluster, [new], may_exist=True)
 
     def read(self) -> DecisionReader:
-        committed = Committed()
-        start = earliest_offsets(self._cluster, [self._partition])[self._partition]
-        end = latest_offsets(self._cluster, [self._partition], READ_UNCOMMITTED)[self._partition]
-        for fetched in fetch_range(
-            self._cluster, self._partition, start, end, isolation_level=READ_UNCOMMITTED
-        ):
-            committed.add(fetched.data)
+        """What all sinks have decided by now. What this process has read before, it reads on
+        from: a stream asks twice for each of its batches."""
+        # In this order: what is below the last stable offset now has its marker before the end.
         stable = latest_offsets(self._cluster, [self._partition], READ_COMMITTED)[self._partition]
-        reader = DecisionReader()
-        for entry in committed.entries(stable):
-            reader.apply(entry.key, entry.value)
-        return reader
+        end = latest_offsets(self._cluster, [self._partition], READ_UNCOMMITTED)[self._partition]
+        copy = self._copy(end)
+        for fetched in fetch_range(
+            self._cluster, self._partition, copy.next_offset, end, isolation_level=READ_UNCOMMITTED
+        ):
+            copy.add(fetched.data)
+        copy.settle(stable, end)
+        return copy.reader
+
+    def _copy(self, end_offset: int) -> DecisionCopy:
+        """The one of this process; a new one if the log is not the one that was read."""
+        topic = self._cluster.describe_topics([self._topic])[self._topic]
+        place = (self._cluster.settings.bootstrap_servers, self._topic)
+        start = earliest_offsets(self._cluster, [self._partition])[self._partition]
+        copy = _COPIES.get(place)
+        is_same = copy is not None and copy.topic_id == topic.topic_id
+        if copy is None or not is_same or not start <= copy.next_offset <= end_offset:
+            copy = _COPIES[place] = DecisionCopy(topic.topic_id, start)
+        return copy
 
     def write(self, driver_id: str, driver: ProducerIdentity, decision: Decision) -> None:
         """ProducerFenced if another driver has taken over; nothing is decided then."""
@@ -112,39 +112,3 @@ def _batch(entries: dict[bytes, bytes | None], is_transactional: bool) -> bytear
         Record(number, now_ms, key, value) for number, (key, value) in enumerate(entries.items())
     ]
     return build_batch(records, codec=Codec.GZIP, is_transactional=is_transactional)
-
-
-class Committed:
-    """Records of a log in which transactions are open, ended, or aborted."""
-
-    def __init__(self) -> None:
-        self._committed: list[Entry] = []
-        self._open: dict[int, list[Entry]] = {}  # by producer id
-
-    def add(self, data: Buffer) -> None:
-        for position, header in iterate_headers(data):
-            if header.is_control:
-                self._end(data, position, header)
-            elif header.is_transactional:
-                self._open.setdefault(header.producer_id, []).extend(_entries(data, position))
-            else:
-                self._committed.extend(_entries(data, position))
-
-    def _end(self, data: Buffer, position: int, header: BatchHeader) -> None:
-        marker = read_end_marker(data, position)
-        ended = self._open.pop(header.producer_id, [])
-        if marker is not None and marker.is_commit:
-            self._committed.extend(ended)
-
-    def entries(self, stable_offset: int) -> list[Entry]:
-        """In the order of the log. What lies before the last stable offset and has no marker any
-        more was committed: compaction takes aborted records away before their markers."""
-        unmarked = [
-            entry for each in self._open.values() for entry in each if entry.offset < stable_offset
-        ]
-        return sorted([*self._committed, *unmarked], key=lambda entry: entry.offset)
-
-
-def _entries(data: Buffer, position: int) -> Iterator[Entry]:
-    for record in iterate_records(data, position):
-        yield Entry(record.offset, record.key, record.value)

@@ -1,0 +1,76 @@
+"""A copy of the decisions topic in memory, kept up with as batches of its log arrive. Pure.
+
+Owns      which records of the log count: those outside of transactions, and of committed ones.
+Promises  for each key, the last record that counts, wherever reading stopped in between.
+
+Sinks share the partition. One that died in the middle of deciding leaves its transaction open
+there, and what others decide after it must be seen all the same: so this reads past the last stable
+offset, and keeps the records of open transactions apart until their markers come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ottla.protocol.records.batch import BatchHeader, Buffer, iterate_headers
+from ottla.protocol.records.control import read_end_marker
+from ottla.protocol.records.reading import iterate_records
+from ottla.spark.sink.decisions import DecisionReader
+
+
+class Entry(NamedTuple):
+    offset: int
+    key: bytes
+    value: bytes | None
+
+
+class DecisionCopy:
+    def __init__(self, topic_id: bytes, start_offset: int) -> None:
+        self.topic_id = topic_id
+        self.next_offset = start_offset
+        self.reader = DecisionReader()
+        self._open: dict[int, list[Entry]] = {}  # by producer id
+        self._applied: dict[bytes, int] = {}  # the offset of each key's last record that counts
+
+    def add(self, data: Buffer) -> None:
+        """The next batches; the first may begin before `next_offset`."""
+        for position, header in iterate_headers(data):
+            if header.last_offset < self.next_offset:
+                continue
+            if header.is_control:
+                self._end(data, position, header)
+            elif header.is_transactional:
+                self._open.setdefault(header.producer_id, []).extend(_entries(data, position))
+            else:
+                self._apply(_entries(data, position))
+            self.next_offset = header.next_offset
+
+    def _end(self, data: Buffer, position: int, header: BatchHeader) -> None:
+        marker = read_end_marker(data, position)
+        if marker is None:
+            return
+        ended = self._open.pop(header.producer_id, [])
+        if marker.is_commit:
+            self._apply(ended)
+
+    def settle(self, stable_offset: int, end_offset: int) -> None:
+        """All up to `end_offset` has been added. What lies before the last stable offset and has
+        no marker any more was committed: compaction takes aborted records before their markers."""
+        for producer_id, entries in list(self._open.items()):
+            if entries and entries[-1].offset < stable_offset:
+                self._apply(self._open.pop(producer_id))
+        self.next_offset = max(self.next_offset, end_offset)
+
+    def _apply(self, entries: Iterator[Entry] | list[Entry]) -> None:
+        for entry in entries:
+            # A transaction's marker may come after a later record of the same key.
+            if entry.offset > self._applied.get(entry.key, -1):
+                self._applied[entry.key] = entry.offset
+                self.reader.apply(entry.key, entry.value)
+
+
+def _entries(data: Buffer, position: int) -> Iterator[Entry]:
+    for record in iterate_records(data, position):
+        if record.key is not None:
+            yield Entry(record.offset, record.key, record.value)
