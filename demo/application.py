@@ -106,7 +106,7 @@ class Application:
 
 def settings(temporary: Path) -> dict[str, str]:
     """A short life on a small machine: start fast, leave nothing outside of the directory."""
-    java = f"-Djava.io.tmpdir={temporary} -XX:-UsePerfData -XX:+UseSerialGC"
+    java = f"-Djava.io.tmpdir={temporary} -XX:-UsePerfData -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
     places = {
         "spark.local.dir": str(temporary),
         "spark.sql.warehouse.dir": str(temporary / "warehouse"),
