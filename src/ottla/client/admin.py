@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster, Told
+from ottla.client.asking import Told, ask_controller, ask_leaders, ask_until
+from ottla.client.cluster import Cluster
 from ottla.client.connection import Connection
 from ottla.client.errors import code_of
 from ottla.protocol.api_keys import ApiKey
@@ -57,7 +58,7 @@ def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, may_exist: bo
         timeout_ms=cluster.settings.request_timeout_ms,
     )
     passing = {ErrorCode.TOPIC_ALREADY_EXISTS} if may_exist else set[ErrorCode]()
-    cluster.ask_controller(request, _problems("CreateTopics", "topics", passing), "CreateTopics")
+    ask_controller(cluster, request, _problems("CreateTopics", "topics", passing), "CreateTopics")
 
 
 def delete_topics(cluster: Cluster, names: Iterable[str], *, may_be_missing: bool = False) -> None:
@@ -72,7 +73,7 @@ def delete_topics(cluster: Cluster, names: Iterable[str], *, may_be_missing: boo
     passing = {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION} if may_be_missing else set[ErrorCode]()
     failing = set[ErrorCode]() if may_be_missing else {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
     problems = _problems("DeleteTopics", "responses", passing)
-    cluster.ask_controller(build, problems, "DeleteTopics", failing=failing)
+    ask_controller(cluster, build, problems, "DeleteTopics", failing=failing)
     for name in wanted:
         cluster.topology.forget_topic(name)
 
@@ -96,7 +97,7 @@ def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, dict[str
             where = f"DescribeConfigs of {each.resource_name}"
             yield Told(code_of(each.error_code), where, each.error_message)
 
-    answer = cluster.ask_until(DescribeConfigsRequest(resources), problems, "DescribeConfigs")
+    answer = ask_until(cluster, DescribeConfigsRequest(resources), problems, "DescribeConfigs")
     return {
         each.resource_name: {config.name: config.value for config in each.configs}
         for each in answer.results
@@ -120,4 +121,4 @@ def delete_records(cluster: Cluster, before: Mapping[TopicPartition, int]) -> No
                 at = TopicPartition(topic.name, part.partition_index)
                 yield at, Told(code_of(part.error_code), f"DeleteRecords of {at}"), None
 
-    cluster.ask_leaders(before, build, read)
+    ask_leaders(cluster, before, build, read)

@@ -13,10 +13,10 @@ Threads   one per Cluster; what `connector` returns may be called in any.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self
 
 from ottla.base.ids import TopicPartition
 from ottla.client.connection import Connection, open_connection
@@ -31,33 +31,18 @@ from ottla.client.errors import (
 )
 from ottla.client.retrying import Patience, Reaction, reaction_to
 from ottla.client.settings import Address, ClientSettings
-from ottla.client.topology import Leader, TopicDescription, Topology, by_leader, with_leaders
+from ottla.client.topology import Leader, TopicDescription, Topology, with_leaders
 from ottla.client.transport import OpenTransport
-from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message
-from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from ottla.protocol.messages.metadata_response import MetadataResponse
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 # Makes a request whose content depends on the version that a broker speaks.
 BuildFor = Callable[[Connection], Message]
 
-GROUP, TRANSACTION = 0, 1  # kinds of coordinators
-FIND_MANY_FROM = 4
 # A topic that was just created may be news to some brokers, for a moment.
 UNKNOWN_TOPIC_MS = 10_000
-
-
-class Told(NamedTuple):
-    """What an answer says of one thing that was asked: a code, and the words with it."""
-
-    code: ErrorCode
-    where: str
-    message: str | None = None
 
 
 class Cluster:
@@ -70,7 +55,7 @@ class Cluster:
         self.topology = Topology()
         self._open_transport = open_transport
         self._connections: dict[Address, Connection] = {}
-        self._coordinators: dict[tuple[int, str], int] = {}
+        self.coordinators: dict[tuple[int, str], int] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -93,20 +78,20 @@ class Cluster:
     def describe_topics(self, names: Sequence[str]) -> dict[str, TopicDescription]:
         """As the cluster sees them now; names that do not exist are left out."""
         found = {}
-        for name, topic in self._read_metadata(names).items():
+        for name, topic in self.read_metadata(names).items():
             found[name] = with_leaders(topic, self.topology)
         return found
 
     def list_topics(self) -> list[str]:
         """All names, internal topics included."""
-        return sorted(self._read_metadata(None))
+        return sorted(self.read_metadata(None))
 
     def broker_ids(self) -> list[int]:
         """Of all brokers that are alive, as the cluster sees it now."""
-        self._read_metadata([])
+        self.read_metadata([])
         return sorted(self.topology.brokers)
 
-    def _read_metadata(
+    def read_metadata(
         self, names: Sequence[str] | None, patience: Patience | None = None
     ) -> dict[str, TopicDescription]:
         patience = patience or Patience("Metadata", self.settings)
@@ -204,176 +189,7 @@ class Cluster:
         connection = self.connection_to(broker_id)
         return connection.ask(built_for(connection, request), at_most=at_most)
 
-    def ask_until(
-        self, request: Message | BuildFor, problems: Callable[[Any], Iterable[Told]], what: str
-    ) -> Any:
-        """Whichever broker answers without an error that may pass."""
-        patience = Patience(what, self.settings)
-        while True:
-            answer = self.ask_any(request, patience)
-            trouble = check(problems(answer))
-            if trouble is None:
-                return answer
-            patience.pause(trouble)
-
-    def ask_controller(
-        self,
-        request: Message | BuildFor,
-        problems: Callable[[Any], Iterable[Told]],
-        what: str,
-        *,
-        failing: Collection[ErrorCode] = (),
-    ) -> Any:
-        """The broker that changes the cluster. `problems` tells the codes in an answer; `failing`
-        are codes that would pass elsewhere, and will not here."""
-        patience = Patience(what, self.settings)
-        while True:
-            try:
-                connection = self._connection_to_controller(patience)
-                answer = connection.ask(built_for(connection, request))
-                trouble = check(problems(answer), failing)
-                if trouble is None:
-                    return answer
-            except (ConnectionLost, Unreachable) as error:
-                trouble = error
-            patience.pause(trouble)
-            self._read_metadata([], patience)
-
-    def _connection_to_controller(self, patience: Patience) -> Connection:
-        if self.topology.controller_id not in self.topology.brokers:
-            self._read_metadata([], patience)
-        if self.topology.controller_id not in self.topology.brokers:
-            raise Unreachable({"controller": "the cluster has none at the moment"})
-        return self.connection_to(self.topology.controller_id)
-
-    def ask_coordinator(
-        self,
-        kind: int,
-        key: str,
-        request: Message | BuildFor,
-        problems: Callable[[Any], Iterable[Told]],
-        *,
-        at_most: int | None = None,
-        timeout_ms: int | None = None,
-    ) -> Any:
-        """The broker that keeps this group (GROUP) or transactional id (TRANSACTION)."""
-        named = request_name(request) if isinstance(request, Message) else "coordinator"
-        what = f"{named} of {key!r}"
-        patience = Patience(what, self.settings, timeout_ms)
-        while True:
-            try:
-                broker_id = self._find_coordinator(kind, key, patience)
-                answer = self.ask_broker(broker_id, request, at_most=at_most)
-                trouble = check(problems(answer))
-                if trouble is None:
-                    return answer
-                is_lost = reaction_to(trouble.code) is Reaction.REFRESH
-            except (ConnectionLost, Unreachable) as error:
-                trouble, is_lost = error, True
-            if is_lost:
-                self._coordinators.pop((kind, key), None)
-            patience.pause(trouble)
-
-    def _find_coordinator(self, kind: int, key: str, patience: Patience) -> int:
-        known = self._coordinators.get((kind, key))
-        if known is not None:
-            return known
-        while True:
-            code, broker_id, address, said = self._ask_for_coordinator(kind, key, patience)
-            if code == ErrorCode.NONE:
-                self.topology.brokers[broker_id] = address
-                self._coordinators[kind, key] = broker_id
-                return broker_id
-            error = kafka_error(code, f"FindCoordinator of {key!r}", said)
-            if reaction_to(code) is Reaction.FAIL:
-                raise error
-            patience.pause(error)
-
-    def _ask_for_coordinator(
-        self, kind: int, key: str, patience: Patience
-    ) -> tuple[ErrorCode, int, Address, str | None]:
-        def build(connection: Connection) -> FindCoordinatorRequest:
-            if connection.version_of(ApiKey.FIND_COORDINATOR) >= FIND_MANY_FROM:
-                return FindCoordinatorRequest("", kind, [key])
-            return FindCoordinatorRequest(key, kind)
-
-        answer = self.ask_any(build, patience)
-        found = answer.coordinators[0] if answer.coordinators else answer
-        return (
-            code_of(found.error_code),
-            found.node_id,
-            Address(found.host, found.port),
-            found.error_message,
-        )
-
-    # Asking leaders
-
-    def ask_leader(
-        self,
-        partition: TopicPartition,
-        request: Message,
-        problems: Callable[[Any], Iterable[Told]],
-        *,
-        at_most: int | None = None,
-    ) -> Any:
-        """The leader of one partition."""
-
-        def read(answer: Any) -> Iterator[tuple[TopicPartition, Told, Any]]:
-            told = next(iter(problems(answer)), Told(ErrorCode.NONE, ""))
-            yield partition, told, answer
-
-        asked = {partition: None}
-        return self.ask_leaders(asked, lambda _: request, read, at_most=at_most)[partition]
-
-    def ask_leaders(
-        self,
-        wanted: Mapping[TopicPartition, T],
-        build: Callable[[Mapping[TopicPartition, T]], Message],
-        read: Callable[[Any], Iterable[tuple[TopicPartition, Told, R]]],
-        *,
-        at_most: int | None = None,
-    ) -> dict[TopicPartition, R]:
-        """Ask each leader for its share, again and again until all partitions have an answer.
-
-        `build` makes the request for a share; `read` tells what an answer says of each partition.
-        """
-        remaining, found = dict(wanted), dict[TopicPartition, R]()
-        patience: Patience | None = None
-        while remaining:
-            trouble = self.find_leaders(remaining)
-            shares, _ = by_leader(remaining, self.topology.leaders)
-            for broker_id, share in shares.items():
-                try:
-                    answer = self.ask_broker(broker_id, build(share), at_most=at_most)
-                except (ConnectionLost, Unreachable) as error:
-                    self.forget_leaders(share)
-                    trouble = error
-                    continue
-                trouble = self._take(read(answer), remaining, found) or trouble
-            if remaining:
-                patience = patience or Patience(_list_of(remaining), self.settings)
-                patience.pause(trouble or "no leader")
-        return found
-
-    def _take(
-        self,
-        told: Iterable[tuple[TopicPartition, Told, R]],
-        remaining: dict[TopicPartition, T],
-        found: dict[TopicPartition, R],
-    ) -> ClientError | None:
-        """Keep what was found, leave what may yet be; errors that will stay are raised."""
-        trouble: ClientError | None = None
-        for partition, (code, where, message), result in told:
-            if code == ErrorCode.NONE:
-                found[partition] = result
-                remaining.pop(partition, None)
-                continue
-            trouble = kafka_error(code, where, message)
-            if reaction_to(code) is Reaction.FAIL:
-                raise trouble
-            if reaction_to(code) is Reaction.REFRESH:
-                self.forget_leaders([partition])
-        return trouble
+    # Leaders
 
     def forget_leaders(self, partitions: Iterable[TopicPartition]) -> None:
         """They will be looked up again, the same epoch being good enough."""
@@ -390,7 +206,7 @@ class Cluster:
             return None
         names = sorted({each.topic for each in unknown})
         brief = Patience("", self.settings, UNKNOWN_TOPIC_MS)
-        while missing := self._first_missing(unknown, self._read_metadata(names, patience)):
+        while missing := self._first_missing(unknown, self.read_metadata(names, patience)):
             if not brief.left_ms:
                 raise missing
             brief.pause(missing)
@@ -416,31 +232,9 @@ class Cluster:
             raise TopicRecreated(topic, expected, known.topic_id)
 
 
-def check(told: Iterable[Told], failing: Collection[ErrorCode] = ()) -> Any:
-    """The first problem that may pass (a KafkaError), or None; one that stays is raised."""
-    passing = None
-    for code, where, message in told:
-        if code == ErrorCode.NONE:
-            continue
-        error = kafka_error(code, where, message)
-        if code in failing or reaction_to(code) is Reaction.FAIL:
-            raise error
-        passing = passing or error
-    return passing
-
-
 def built_for(connection: Connection, request: Message | BuildFor) -> Message:
     return request if isinstance(request, Message) else request(connection)
 
 
-def request_name(request: Message) -> str:
-    return type(request).__name__.removesuffix("Request")
-
-
 def told_of(error: ClientError) -> str:
     return str(error.__cause__ or error)
-
-
-def _list_of(partitions: Iterable[TopicPartition]) -> str:
-    names = [str(each) for each in partitions]
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

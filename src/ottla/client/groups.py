@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import GROUP, Cluster, Told
+from ottla.client.asking import GROUP, Told, ask_coordinator
+from ottla.client.cluster import Cluster
 from ottla.client.connection import Connection
 from ottla.client.errors import code_of
 from ottla.client.topology import by_topic
@@ -65,7 +66,7 @@ def commit_offsets(
                 yield Told(code_of(part.error_code), where)
 
     if topics:
-        cluster.ask_coordinator(GROUP, group, request, problems, at_most=BY_NAME_AT_MOST)
+        ask_coordinator(cluster, GROUP, group, request, problems, at_most=BY_NAME_AT_MOST)
 
 
 def committed_offsets(
@@ -84,7 +85,7 @@ def committed_offsets(
         for at, code, _ in _read(answer):
             yield Told(code_of(code), f"OffsetFetch of {at} for group {group!r}")
 
-    answer = cluster.ask_coordinator(GROUP, group, build, problems, at_most=BY_NAME_AT_MOST)
+    answer = ask_coordinator(cluster, GROUP, group, build, problems, at_most=BY_NAME_AT_MOST)
     return {at: committed for at, _, committed in _read(answer) if committed.offset != NO_OFFSET}
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster, Told
+from ottla.client.asking import Told, ask_leaders
+from ottla.client.cluster import Cluster
 from ottla.client.errors import code_of
 from ottla.client.settings import READ_COMMITTED
 from ottla.protocol.messages.list_offsets_request import (
@@ -44,7 +45,7 @@ def list_offsets(
         return ListOffsetsRequest(-1, level, list(_topics(cluster, share)), timeout_ms)
 
     timeout_ms = cluster.settings.request_timeout_ms
-    return cluster.ask_leaders(wanted, build, _read)
+    return ask_leaders(cluster, wanted, build, _read)
 
 
 def earliest_offsets(

@@ -20,7 +20,6 @@ no more use: every call raises it, and what was not acknowledged may be stored o
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -35,6 +34,13 @@ from ottla.client.errors import (
     code_of,
     kafka_error,
 )
+from ottla.client.produce_messages import (
+    may_pass,
+    take_batches,
+    told_by_partition,
+    topic_data,
+    version_at_most,
+)
 from ottla.client.produce_window import (
     UNKNOWN_OFFSET,
     Acknowledged,
@@ -47,17 +53,9 @@ from ottla.client.topology import Leader
 from ottla.client.transactions import ProducerIdentity, add_partitions
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from ottla.protocol.messages.produce_response import PartitionProduceResponse, ProduceResponse
+from ottla.protocol.messages.produce_request import ProduceRequest
+from ottla.protocol.messages.produce_response import PartitionProduceResponse
 from ottla.protocol.records.batch import Buffer
-
-CLASSIC_AT_MOST = 11  # from 12 on a transactional batch enlists its partition by itself
-TOPIC_IDS_FROM = 13
-DAMAGED_MAX = 3  # so often a batch may arrive damaged before it must be our own fault
 
 
 class Lane:
@@ -248,10 +246,9 @@ class BatchProducer:
         try:
             lane = lane or self._open(broker_id)
             self._enlist(windows)
-            batches = list(self._take(windows))
+            batches = take_batches(windows, self._cluster.settings.max_request_bytes)
             lane.in_flight.append(batches)
-            version = self._version(lane.connection, batches)
-            lane.connection.send(self._request(batches, version), version=version)
+            self._send(lane.connection, batches)
         except (ConnectionLost, Unreachable) as error:
             partitions = [window.partition for window in windows]
             self._lose(broker_id, error, partitions)
@@ -270,34 +267,14 @@ class BatchProducer:
             add_partitions(self._cluster, self._transactional_id, self._identity, sorted(new))
             self._enlisted |= new
 
-    def _take(self, windows: list[PartitionWindow]) -> Iterator[PendingBatch]:
-        """The first batch of each, as many as one request should hold."""
-        room = self._cluster.settings.max_request_bytes
-        for at, window in enumerate(windows):
-            room -= len(window.waiting[0].data)
-            if room < 0 and at:
-                return
-            yield window.take()
-
-    def _version(self, connection: Connection, batches: list[PendingBatch]) -> int:
-        if self._transactional_id is not None:
-            return connection.version_of(ApiKey.PRODUCE, CLASSIC_AT_MOST)
+    def _send(self, connection: Connection, batches: list[PendingBatch]) -> None:
         has_ids = all(any(self._topic_ids[each.partition.topic]) for each in batches)
-        return connection.version_of(ApiKey.PRODUCE, None if has_ids else TOPIC_IDS_FROM - 1)
-
-    def _request(self, batches: list[PendingBatch], version: int) -> ProduceRequest:
-        topics: dict[str, list[PartitionProduceData]] = {}
-        for batch in batches:
-            part = PartitionProduceData(batch.partition.partition, batch.data)
-            topics.setdefault(batch.partition.topic, []).append(part)
-        data = [
-            TopicProduceData(name, self._topic_ids[name], parts)
-            if version >= TOPIC_IDS_FROM
-            else TopicProduceData(name, partition_data=parts)
-            for name, parts in topics.items()
-        ]
+        at_most = version_at_most(self._transactional_id is not None, has_ids)
+        version = connection.version_of(ApiKey.PRODUCE, at_most)
+        topics = topic_data(batches, self._topic_ids, version)
         timeout_ms = self._cluster.settings.request_timeout_ms
-        return ProduceRequest(self._transactional_id, self._acks, timeout_ms, data)
+        request = ProduceRequest(self._transactional_id, self._acks, timeout_ms, topics)
+        connection.send(request, version=version)
 
     # Answers
 
@@ -310,7 +287,7 @@ class BatchProducer:
             self._lose(broker_id, error, [])
             return
         batches = lane.in_flight.popleft()
-        told = self._told(answer)
+        told = told_by_partition(answer, self._topic_ids)
         endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
         for batch in batches:
             if batch.partition not in told:
@@ -318,14 +295,6 @@ class BatchProducer:
                     lane.connection.address, "Produce", f"nothing is said of {batch.partition}"
                 )
             self._settle(batch, told[batch.partition], endpoints)
-
-    def _told(self, answer: ProduceResponse) -> dict[TopicPartition, PartitionProduceResponse]:
-        names = {topic_id: name for name, topic_id in self._topic_ids.items() if any(topic_id)}
-        return {
-            TopicPartition(topic.name or names.get(bytes(topic.topic_id), ""), part.index): part
-            for topic in answer.responses
-            for part in topic.partition_responses
-        }
 
     def _settle(
         self, batch: PendingBatch, part: PartitionProduceResponse, endpoints: dict[int, Address]
@@ -340,20 +309,13 @@ class BatchProducer:
             self._patience.renew()
             return
         error = kafka_error(code, f"Produce to {batch.partition}", part.error_message)
-        if not self._may_pass(window, batch, code):
+        if not may_pass(window, batch, code):
             raise error
         window.send_again(batch)
         if not self._has_new_leader(batch.partition, part, endpoints):
             self._trouble = error
             if reaction_to(code) is Reaction.REFRESH:
                 self._cluster.forget_leaders([batch.partition])
-
-    def _may_pass(self, window: PartitionWindow, batch: PendingBatch, code: ErrorCode) -> bool:
-        if code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
-            return self._identity is not None and not window.is_first(batch)
-        if code == ErrorCode.CORRUPT_MESSAGE and batch.attempts >= DAMAGED_MAX:
-            return False
-        return reaction_to(code) is not Reaction.FAIL
 
     def _has_new_leader(
         self,

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.client.cluster import TRANSACTION, Cluster, Told, check
+from ottla.client.asking import TRANSACTION, Told, ask_coordinator, ask_until, check
+from ottla.client.cluster import Cluster
 from ottla.client.connection import Connection
 from ottla.client.errors import ClientError, ConnectionLost, Unreachable, code_of
 from ottla.client.retrying import Patience
@@ -80,10 +81,10 @@ def init_producer_id(
         yield Told(code_of(answer.error_code), where)
 
     if transactional_id is None:
-        answer = cluster.ask_until(request, problems, where)
+        answer = ask_until(cluster, request, problems, where)
     else:
-        answer = cluster.ask_coordinator(
-            TRANSACTION, transactional_id, request, problems, at_most=INIT_AT_MOST
+        answer = ask_coordinator(
+            cluster, TRANSACTION, transactional_id, request, problems, at_most=INIT_AT_MOST
         )
     return ProducerIdentity(answer.producer_id, answer.producer_epoch)
 
@@ -109,8 +110,8 @@ def add_partitions(
                 yield Told(code, f"AddPartitionsToTxn of {at} to {transactional_id!r}")
 
     if topics:
-        cluster.ask_coordinator(
-            TRANSACTION, transactional_id, request, problems, at_most=ADD_AT_MOST
+        ask_coordinator(
+            cluster, TRANSACTION, transactional_id, request, problems, at_most=ADD_AT_MOST
         )
 
 
@@ -127,7 +128,7 @@ def end_transaction(
         where = f"EndTxn ({what}) of {transactional_id!r}, producer {identity.producer_id} epoch "
         yield Told(code_of(answer.error_code), where + str(identity.epoch))
 
-    cluster.ask_coordinator(TRANSACTION, transactional_id, request, problems, at_most=END_AT_MOST)
+    ask_coordinator(cluster, TRANSACTION, transactional_id, request, problems, at_most=END_AT_MOST)
 
 
 def describe_transactions(
@@ -146,7 +147,7 @@ def _describe(cluster: Cluster, transactional_id: str) -> TransactionDescription
                 yield Told(code, f"DescribeTransactions of {transactional_id!r}")
 
     request = DescribeTransactionsRequest([transactional_id])
-    answer = cluster.ask_coordinator(TRANSACTION, transactional_id, request, problems)
+    answer = ask_coordinator(cluster, TRANSACTION, transactional_id, request, problems)
     (state,) = answer.transaction_states
     if state.error_code:
         return None

@@ -45,7 +45,9 @@ def cluster_of(broker: ScriptedBroker, **changes: int) -> Cluster:
     return Cluster(ClientSettings(broker.address, **changes))  # type: ignore[arg-type]
 
 
-def fetched(records: bytes, code: int = 0, hint: tuple[int, int] | None = None) -> FetchResponse:
+def fetched(
+    records: bytes | bytearray, code: int = 0, hint: tuple[int, int] | None = None
+) -> FetchResponse:
     part = fetch_response.PartitionData(0, code, 2, 2, 0, records=memoryview(records))
     if hint is not None:
         part.current_leader = fetch_response.LeaderIdAndEpoch(*hint)

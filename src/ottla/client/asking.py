@@ -1,0 +1,232 @@
+"""Asking until there is an answer: controllers, coordinators and leaders that move.
+
+Promises  errors that time or new metadata can cure are tried again, with back-off and jitter,
+          until `default.api.timeout.ms`; others are raised at once, as the type that fits them.
+Leaves    connections and the picture of the cluster to `cluster.py`, the questions themselves to
+          `offsets.py`, `groups.py`, `transactions.py`, `admin.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import BuildFor, Cluster, built_for
+from ottla.client.connection import Connection
+from ottla.client.errors import (
+    ClientError,
+    ConnectionLost,
+    KafkaError,
+    Unreachable,
+    code_of,
+    kafka_error,
+)
+from ottla.client.retrying import Patience, Reaction, reaction_to
+from ottla.client.settings import Address
+from ottla.client.topology import by_leader
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.message import Message
+from ottla.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+GROUP, TRANSACTION = 0, 1  # kinds of coordinators
+FIND_MANY_FROM = 4
+
+
+class Told(NamedTuple):
+    """What an answer says of one thing that was asked: a code, and the words with it."""
+
+    code: ErrorCode
+    where: str
+    message: str | None = None
+
+
+def check(told: Iterable[Told], failing: Collection[ErrorCode] = ()) -> KafkaError | None:
+    """The first problem that may pass (a KafkaError), or None; one that stays is raised."""
+    passing = None
+    for code, where, message in told:
+        if code == ErrorCode.NONE:
+            continue
+        error = kafka_error(code, where, message)
+        if code in failing or reaction_to(code) is Reaction.FAIL:
+            raise error
+        passing = passing or error
+    return passing
+
+
+def ask_until(
+    cluster: Cluster,
+    request: Message | BuildFor,
+    problems: Callable[[Any], Iterable[Told]],
+    what: str,
+) -> Any:
+    """Whichever broker answers without an error that may pass."""
+    patience = Patience(what, cluster.settings)
+    while True:
+        answer = cluster.ask_any(request, patience)
+        trouble = check(problems(answer))
+        if trouble is None:
+            return answer
+        patience.pause(trouble)
+
+
+def ask_controller(
+    cluster: Cluster,
+    request: Message | BuildFor,
+    problems: Callable[[Any], Iterable[Told]],
+    what: str,
+    *,
+    failing: Collection[ErrorCode] = (),
+) -> Any:
+    """The broker that changes the cluster. `problems` tells the codes in an answer; `failing`
+    are codes that would pass elsewhere, and will not here."""
+    patience = Patience(what, cluster.settings)
+    trouble: ClientError | None
+    while True:
+        try:
+            connection = _connection_to_controller(cluster, patience)
+            answer = connection.ask(built_for(connection, request))
+            trouble = check(problems(answer), failing)
+            if trouble is None:
+                return answer
+        except (ConnectionLost, Unreachable) as error:
+            trouble = error
+        patience.pause(trouble)
+        cluster.read_metadata([], patience)
+
+
+def _connection_to_controller(cluster: Cluster, patience: Patience) -> Connection:
+    if cluster.topology.controller_id not in cluster.topology.brokers:
+        cluster.read_metadata([], patience)
+    if cluster.topology.controller_id not in cluster.topology.brokers:
+        raise Unreachable({"controller": "the cluster has none at the moment"})
+    return cluster.connection_to(cluster.topology.controller_id)
+
+
+def ask_coordinator(
+    cluster: Cluster,
+    kind: int,
+    key: str,
+    request: Message | BuildFor,
+    problems: Callable[[Any], Iterable[Told]],
+    *,
+    at_most: int | None = None,
+    timeout_ms: int | None = None,
+) -> Any:
+    """The broker that keeps this group (GROUP) or transactional id (TRANSACTION)."""
+    named = request_name(request) if isinstance(request, Message) else "coordinator"
+    what = f"{named} of {key!r}"
+    patience = Patience(what, cluster.settings, timeout_ms)
+    trouble: ClientError | None
+    while True:
+        try:
+            broker_id = _find_coordinator(cluster, kind, key, patience)
+            answer = cluster.ask_broker(broker_id, request, at_most=at_most)
+            trouble = check(problems(answer))
+            if trouble is None:
+                return answer
+            is_lost = reaction_to(trouble.code) is Reaction.REFRESH
+        except (ConnectionLost, Unreachable) as error:
+            trouble, is_lost = error, True
+        if is_lost:
+            cluster.coordinators.pop((kind, key), None)
+        patience.pause(trouble)
+
+
+def _find_coordinator(cluster: Cluster, kind: int, key: str, patience: Patience) -> int:
+    known = cluster.coordinators.get((kind, key))
+    if known is not None:
+        return known
+    while True:
+        code, broker_id, address, said = _ask_for_coordinator(cluster, kind, key, patience)
+        if code == ErrorCode.NONE:
+            cluster.topology.brokers[broker_id] = address
+            cluster.coordinators[kind, key] = broker_id
+            return broker_id
+        error = kafka_error(code, f"FindCoordinator of {key!r}", said)
+        if reaction_to(code) is Reaction.FAIL:
+            raise error
+        patience.pause(error)
+
+
+def _ask_for_coordinator(
+    cluster: Cluster, kind: int, key: str, patience: Patience
+) -> tuple[ErrorCode, int, Address, str | None]:
+    def build(connection: Connection) -> FindCoordinatorRequest:
+        if connection.version_of(ApiKey.FIND_COORDINATOR) >= FIND_MANY_FROM:
+            return FindCoordinatorRequest("", kind, [key])
+        return FindCoordinatorRequest(key, kind)
+
+    answer = cluster.ask_any(build, patience)
+    found = answer.coordinators[0] if answer.coordinators else answer
+    return (
+        code_of(found.error_code),
+        found.node_id,
+        Address(found.host, found.port),
+        found.error_message,
+    )
+
+
+def ask_leaders(
+    cluster: Cluster,
+    wanted: Mapping[TopicPartition, T],
+    build: Callable[[Mapping[TopicPartition, T]], Message],
+    read: Callable[[Any], Iterable[tuple[TopicPartition, Told, R]]],
+    *,
+    at_most: int | None = None,
+) -> dict[TopicPartition, R]:
+    """Ask each leader for its share, again and again until all partitions have an answer.
+
+    `build` makes the request for a share; `read` tells what an answer says of each partition.
+    """
+    remaining, found = dict(wanted), dict[TopicPartition, R]()
+    patience: Patience | None = None
+    while remaining:
+        trouble = cluster.find_leaders(remaining)
+        shares, _ = by_leader(remaining, cluster.topology.leaders)
+        for broker_id, share in shares.items():
+            try:
+                answer = cluster.ask_broker(broker_id, build(share), at_most=at_most)
+            except (ConnectionLost, Unreachable) as error:
+                cluster.forget_leaders(share)
+                trouble = error
+                continue
+            trouble = _take(cluster, read(answer), remaining, found) or trouble
+        if remaining:
+            patience = patience or Patience(_list_of(remaining), cluster.settings)
+            patience.pause(trouble or "no leader")
+    return found
+
+
+def _take(
+    cluster: Cluster,
+    told: Iterable[tuple[TopicPartition, Told, R]],
+    remaining: dict[TopicPartition, T],
+    found: dict[TopicPartition, R],
+) -> ClientError | None:
+    """Keep what was found, leave what may yet be; errors that will stay are raised."""
+    trouble: ClientError | None = None
+    for partition, (code, where, message), result in told:
+        if code == ErrorCode.NONE:
+            found[partition] = result
+            remaining.pop(partition, None)
+            continue
+        trouble = kafka_error(code, where, message)
+        if reaction_to(code) is Reaction.FAIL:
+            raise trouble
+        if reaction_to(code) is Reaction.REFRESH:
+            cluster.forget_leaders([partition])
+    return trouble
+
+
+def request_name(request: Message) -> str:
+    return type(request).__name__.removesuffix("Request")
+
+
+def _list_of(partitions: Iterable[TopicPartition]) -> str:
+    names = [str(each) for each in partitions]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
