@@ -11,7 +11,10 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import argparse
 
 Known = Mapping[str, "str | Known"]
 
@@ -91,6 +94,9 @@ def run_command(found: Found) -> int:
         allow_abbrev=False,
     )
     command.add_arguments(parser)
+    # Before parsing, which would rather tell what else is missing.
+    if (problem := unknown_option(found.rest, options_of(parser))) is not None:
+        parser.error(problem)
     try:
         code = int(command.run(parser.parse_intermixed_args(found.rest)))
         sys.stdout.flush()
@@ -106,6 +112,24 @@ def run_command(found: Found) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+def options_of(parser: argparse.ArgumentParser) -> list[str]:
+    return [name for action in parser._actions for name in action.option_strings]
+
+
+def unknown_option(words: Sequence[str], known: Sequence[str]) -> str | None:
+    """What to say about the first long option that the command does not have."""
+    from ottla.cli.problems import did_you_mean
+
+    for word in words:
+        if word == "--":
+            break  # all the rest are values
+        name = word.partition("=")[0]
+        if word.startswith("--") and " " not in name and name not in known:
+            question = did_you_mean(name, [each for each in known if each.startswith("--")])
+            return f"there is no option {name}" + (f"; {question}" if question else "")
+    return None
 
 
 def kafka_errors() -> tuple[type[Exception], ...]:
@@ -142,6 +166,8 @@ def rows_of(known: Known) -> list[tuple[str, str]]:
 def unknown(names: tuple[str, ...], name: str, known: Known) -> str:
     from ottla.cli.problems import did_you_mean
 
+    if names and name.startswith("-"):
+        return f"ottla {' '.join(names)}: the verb comes first, then {name}"
     question = did_you_mean(name, known)
     return f"ottla: no command {' '.join((*names, name))!r}" + (f"; {question}" if question else "")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from ottla.cli.connection import confluent_kafka
@@ -20,14 +21,19 @@ class Outcome:
 
 
 def attempt(
-    name: str, work: Callable[[], str], advice: Callable[[Any], Iterable[str]] = lambda _: ()
+    name: str,
+    work: Callable[[], str],
+    advice: Callable[[Any], Iterable[str]] = lambda _: (),
+    words: Mapping[int, str] = MappingProxyType({}),
 ) -> Outcome:
-    """Do it, or note why it failed; `advice` says what can be done about an error of Kafka's."""
+    """Do it, or note why it failed; `advice` says what can be done about an error of Kafka's,
+    `words` has a better text for some of their codes."""
     try:
         return Outcome(name, work())
     except confluent_kafka().KafkaException as error:
         kafka_error = error.args[0]
-        return Outcome(name, "", kafka_error.str(), tuple(advice(kafka_error)))
+        text = words.get(kafka_error.code(), kafka_error.str())
+        return Outcome(name, "", text, tuple(advice(kafka_error)))
 
 
 def report(command: str, noun: str, form: str, outcomes: list[Outcome]) -> int:

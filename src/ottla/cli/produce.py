@@ -29,6 +29,7 @@ examples:
   ottla produce orders -k 4711 -Z ''            (a tombstone)
   ottla consume orders --format json -e | ottla produce copy --format json
 """
+NAME_RULE = "it may have letters and digits of ASCII, '.', '_' and '-', and 249 of them at most"
 NEW_TOPIC_MS = 5_000  # how long a topic that is made by writing to it may take to appear
 
 
@@ -157,6 +158,8 @@ class Sending:
                 break
             except BufferError:
                 self.producer.poll(0.1)  # the queue is full: wait for room
+            except confluent_kafka().KafkaException as error:
+                raise self._refused(error.args[0], record.topic, record.partition) from error
         self.producer.poll(0)
         self._check()
 
@@ -174,7 +177,7 @@ class Sending:
 
     def _delivered(self, error: Any, message: Any) -> None:
         if error is not None:
-            self.error = self.error or (error, message.topic())
+            self.error = self.error or (error, message.topic(), message.partition())
             return
         place = (message.topic(), message.partition())
         seen = self.arrived.setdefault(place, [0, message.offset(), message.offset()])
@@ -185,17 +188,25 @@ class Sending:
     def _check(self) -> None:
         if self.error is None:
             return
-        error, topic = self.error
+        raise self._refused(*self.error)
+
+    def _refused(self, error: Any, topic: str, partition: int) -> CommandFailed:
+        library = confluent_kafka().KafkaError
         known = self._connection.metadata(self.producer).topics
+        if error.code() == library.TOPIC_EXCEPTION:
+            return CommandFailed(f"{topic} is no name for a topic", NAME_RULE)
         if topic not in known:
-            raise CommandFailed(
+            return CommandFailed(
                 f"there is no topic {topic}, and the cluster makes none by itself",
                 f"ottla topics create {topic}",
                 *hint(topic, known),
             )
-        if error.code() == confluent_kafka().KafkaError._MSG_TIMED_OUT:
-            raise self._connection.no_answer(error.str())
-        raise CommandFailed(f"{topic}: {error.str()}")
+        if error.code() == library._UNKNOWN_PARTITION:
+            count = len(known[topic].partitions)
+            return CommandFailed(f"{topic} has no partition {partition}: it has {count}")
+        if error.code() == library._MSG_TIMED_OUT:
+            return self._connection.no_answer(error.str())
+        return CommandFailed(f"{topic}: {error.str()}")
 
 
 def say_if_new(connection: Connection, producer: Any, topic: str) -> None:

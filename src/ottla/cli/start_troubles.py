@@ -83,7 +83,7 @@ def unusable_directories(paths: Iterable[str]) -> str | None:
         if (problem := problem_with_directory(path)) is None:
             return None
         problems.append(problem)
-    return "\n".join([*problems, f"  make it writable, or {OTHER_DIRECTORY}"])
+    return "\n".join([*problems, f"  {OTHER_DIRECTORY}"])
 
 
 def problem_with_directory(path: str) -> str | None:

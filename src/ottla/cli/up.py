@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 DEFAULT_DATA = "ottla-data"
 DEFAULT_LISTEN = "localhost:9092"
+PORT_MAX = 65535
 OTHER_VARIABLES = ("OTTLA_BOOTSTRAP", "OTTLA_TESTING_KAFKA")  # ours, but no settings of a broker
 
 
@@ -68,8 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def listen_address(text: str) -> str:
     """HOST:PORT, :PORT for every address of this machine, or a port alone on localhost."""
     _host, colon, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit()) or int(port) > 65535:
+    if not (port.isascii() and port.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, such as {DEFAULT_LISTEN}")
+    if len(port) > 5 or int(port) > PORT_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r}: ports go from 0 to {PORT_MAX}")
     return text if colon else f"localhost:{port}"
 
 
@@ -83,8 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         settings = load_settings(arguments)
-    except (InvalidOption, OSError) as error:
+    except InvalidOption as error:
         return refuse(str(error), code=2)
+    except OSError as error:
+        return refuse(f"--config {arguments.config}: {error.strerror}", code=2)
     for notice in settings.notices:
         print(f"ottla up: {notice}", file=sys.stderr)
     raise_open_files_limit()  # before the broker decides how many files it keeps open

@@ -139,3 +139,6 @@ def test_a_misspelt_group_is_answered_with_the_nearest_names(
     assert failed.code == 1
     assert f"there is no group {group}x" in failed.err
     assert group in failed.err.partition("did you mean")[2]
+    failed = command("groups", "delete", "zzzz")
+    assert failed.code == 1
+    assert "zzzz: there is no such group" in failed.err

@@ -175,6 +175,16 @@ def test_writing_to_a_new_topic_makes_it_and_says_so(command: Command, digits: s
     command("topics", "delete", "digitz")
 
 
+def test_writing_to_what_cannot_be_is_refused(command: Command, topic: str) -> None:
+    for words in ([topic, "-p", "9", "x"], [topic, "-p", "9"]):
+        refused = command("produce", *words, stdin=b"x\n")
+        assert refused.code == 1
+        assert f"{topic} has no partition 9: it has 1" in refused.err
+    refused = command("produce", "a/b", "x")
+    assert refused.code == 1
+    assert "a/b is no name for a topic" in refused.err
+
+
 def test_an_offset_that_is_not_there_is_an_error(command: Command, digits: str) -> None:
     failed = command("consume", digits, "-o", "500", "-e")
     assert failed.code == 1

@@ -83,6 +83,9 @@ def test_a_misspelt_topic_is_answered_with_the_nearest_names(command: Command) -
         assert failed.code == 1
         assert "did you mean payments?" in failed.err
     assert command("topics", "delete", "paymets", "--if-exists").code == 0
+    nothing_like_it = command("topics", "delete", "zzzz")
+    assert "zzzz: there is no such topic" in nothing_like_it.err
+    assert "ottla topics list" in nothing_like_it.err
 
 
 def test_a_misspelt_setting_is_answered_with_the_nearest_names(

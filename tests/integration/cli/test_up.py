@@ -85,6 +85,13 @@ def test_settings_that_cannot_be_used_are_all_named() -> None:
     assert "log.segment.bytes" in done.stderr
 
 
+def test_a_configuration_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    for path, reason in ((tmp_path / "none", "No such file"), (tmp_path, "Is a directory")):
+        done = ottla("up", "--config", str(path))
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"ottla up: --config {path}: {reason}")
+
+
 @pytest.mark.parametrize("name", [signal.SIGTERM, signal.SIGINT], ids=lambda name: name.name)
 def test_a_signal_stops_it_in_good_order(name: signal.Signals) -> None:
     with RunningBroker() as broker:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ottla.cli.main import COMMANDS, Found, Known, find_command, main
+from ottla.cli.main import COMMANDS, Found, Known, find_command, main, unknown_option
 
 
 def every_command(
@@ -53,6 +53,7 @@ def test_help_lists_what_there_is(words: list[str], capsys: pytest.CaptureFixtur
         (["topics", "creat"], "no command 'topics creat'; did you mean create?"),
         (["frobnicate"], "no command 'frobnicate'\n"),
         (["topics"], "usage: ottla topics VERB"),
+        (["topics", "-b", "x:1", "list"], "ottla topics: the verb comes first, then -b"),
     ],
 )
 def test_a_command_that_is_not_there_is_refused_with_those_there_are(
@@ -62,6 +63,29 @@ def test_a_command_that_is_not_there_is_refused_with_those_there_are(
     told = capsys.readouterr().err
     assert reason in told
     assert "usage: ottla" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--lisen", "x"], "there is no option --lisen; did you mean --listen?"),
+        (["--lisen=x"], "there is no option --lisen; did you mean --listen?"),
+        (["--nonsense"], "there is no option --nonsense"),
+        (["--listen", "x", "-z", "--", "--nonsense"], None),
+        (["--data", "--in a name"], None),
+    ],
+)
+def test_an_option_that_is_not_there_is_named_with_the_nearest(
+    words: list[str], problem: str | None
+) -> None:
+    assert unknown_option(words, ["-h", "--listen", "--data"]) == problem
+
+
+def test_a_wrong_option_is_told_before_a_missing_one(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["groups", "reset", "g", "--shift", "3"])
+    assert ended.value.code == 2
+    assert "there is no option --shift; did you mean --shift-by?" in capsys.readouterr().err
 
 
 def test_looking_for_help_loads_next_to_nothing() -> None:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ottla.cli.connection import Connection, add_connection_arguments, confluent_kafka
-from ottla.cli.groups.known import known_groups
+from ottla.cli.groups.known import GROUPS_LIST, known_groups
 from ottla.cli.outcomes import Outcome, attempt, report
 from ottla.cli.output import add_format_argument
 from ottla.cli.problems import hint
@@ -39,7 +39,7 @@ def delete(connection: Connection, admin: Any, name: str, future: Any) -> Outcom
         if error.code() == library.NON_EMPTY_GROUP:
             return ["stop its members first; ottla groups describe shows them"]
         if error.code() == library.GROUP_ID_NOT_FOUND:
-            return hint(name, known_groups(connection, admin))
+            return hint(name, known_groups(connection, admin)) or [GROUPS_LIST]
         return []
 
-    return attempt(name, work, advice)
+    return attempt(name, work, advice, {library.GROUP_ID_NOT_FOUND: "there is no such group"})

@@ -9,6 +9,7 @@ from ottla.cli.connection import Connection, confluent_kafka
 from ottla.cli.offsets import Place
 from ottla.cli.problems import CommandFailed, hint
 
+GROUPS_LIST = "ottla groups list shows those there are"
 IDLE_STATES = ("Empty", "Dead", "Unknown")
 
 
@@ -26,7 +27,7 @@ def require_groups(names: Iterable[str], known: dict[str, Any]) -> None:
         advice = [line for name in missing for line in hint(name, known)]
         raise CommandFailed(
             "\n".join(f"there is no group {name}" for name in missing),
-            *(advice or ["ottla groups list shows those there are"]),
+            *(advice or [GROUPS_LIST]),
         )
 
 

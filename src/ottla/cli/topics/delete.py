@@ -49,5 +49,8 @@ def delete(
         return f"deleted {name}"
 
     return attempt(
-        name, work, lambda error: advice_about(error, name, known_topics(connection, admin))
+        name,
+        work,
+        lambda error: advice_about(error, name, known_topics(connection, admin)),
+        {confluent_kafka().KafkaError.UNKNOWN_TOPIC_OR_PART: "there is no such topic"},
     )

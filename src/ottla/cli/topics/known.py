@@ -8,6 +8,7 @@ from typing import Any
 from ottla.cli.connection import Connection, confluent_kafka
 from ottla.cli.problems import CommandFailed, hint
 
+TOPICS_LIST = "ottla topics list shows those there are"
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
@@ -23,12 +24,12 @@ def require_topics(names: Iterable[str], known: dict[str, Any]) -> None:
         advice = [line for name in missing for line in hint(name, known)]
         raise CommandFailed(
             "\n".join(f"there is no topic {name}" for name in missing),
-            *(advice or ["ottla topics list shows those there are"]),
+            *(advice or [TOPICS_LIST]),
         )
 
 
 def advice_about(error: Any, name: str, known: Iterable[str]) -> list[str]:
     """For errors that are about the topic's name."""
     if error.code() == confluent_kafka().KafkaError.UNKNOWN_TOPIC_OR_PART:
-        return hint(name, known)
+        return hint(name, known) or [TOPICS_LIST]
     return []
