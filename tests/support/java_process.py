@@ -43,9 +43,9 @@ class JavaProcess:
         log_level: str = "warn",
         version: str = KAFKA_VERSION,
     ) -> None:
-        options = (*OPTIONS, f"-Xmx{heap_mb}m", LOG_LEVEL.format(log_level))
         # Codecs unpack their native parts there, and a killed process leaves them behind.
-        options = (*options, f"-Djava.io.tmpdir={log_path.parent}")
+        temporary = f"-Djava.io.tmpdir={log_path.parent}"
+        options = (*OPTIONS, f"-Xmx{heap_mb}m", LOG_LEVEL.format(log_level), temporary)
         self.log_path = log_path
         with log_path.open("ab") as log:
             self._process = subprocess.Popen(

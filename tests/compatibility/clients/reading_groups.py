@@ -30,15 +30,18 @@ def kind(client: str, settings: Mapping[str, Any], name: str = "") -> Any:
     return pytest.param(client, settings, marks=marks, id=f"{client}{name}")
 
 
-KINDS = [
+PROTOCOLS = [
     kind(LIBRDKAFKA, CLASSIC),
-    kind(LIBRDKAFKA, COOPERATIVE, "-cooperative"),
     kind(LIBRDKAFKA, CONSUMER, "-consumer"),
     kind(KAFKA_PYTHON, {}),
     kind(AIOKAFKA, {}),
     *(kind(release, CLASSIC) for release in JAVAS),
-    *(kind(release, JAVA_COOPERATIVE, "-cooperative") for release in JAVAS),
     *(kind(release, CONSUMER, "-consumer") for release in JAVAS),
+]
+KINDS = [
+    *PROTOCOLS,
+    kind(LIBRDKAFKA, COOPERATIVE, "-cooperative"),
+    *(kind(release, JAVA_COOPERATIVE, "-cooperative") for release in JAVAS),
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.compatibility.clients.clients import AIOKAFKA, JAVAS, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.group_readers import JavaReader, Reader, wait_shared, wait_until
-from tests.compatibility.clients.reading_groups import CONSUMER, KINDS, PARTITIONS, Group, kind
+from tests.compatibility.clients.reading_groups import CONSUMER, PARTITIONS, PROTOCOLS, Group, kind
 from tests.support.apache_kafka import free_ports
 from tests.support.oracle import Oracle, OracleOf
 
@@ -21,7 +21,7 @@ COMMIT_SOON: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("client", "settings"), KINDS)
+@pytest.mark.parametrize(("client", "settings"), PROTOCOLS)
 def test_a_group_goes_on_after_the_broker_was_killed(
     topic: str,
     readers: list[Reader],
