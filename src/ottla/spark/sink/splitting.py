@@ -34,14 +34,16 @@ class Part(NamedTuple):
 
 
 def gather(batches: Iterable[pa.RecordBatch], bytes_max: int) -> Iterator[pa.RecordBatch]:
-    """The same rows in chunks of at least `bytes_max`, but for the last."""
+    """The same rows in chunks of about `bytes_max`, in their order."""
     gathered: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
-        if batch.num_rows == 0:
-            continue
-        gathered.append(batch)
-        size += batch.nbytes
+        if gathered and size + batch.nbytes > 2 * bytes_max:
+            yield _joined(gathered)  # a large one stays by itself: joined, it might be too large
+            gathered, size = [], 0
+        if batch.num_rows:
+            gathered.append(batch)
+            size += batch.nbytes
         if size >= bytes_max:
             yield _joined(gathered)
             gathered, size = [], 0

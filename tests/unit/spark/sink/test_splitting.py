@@ -118,5 +118,11 @@ def test_batches_are_gathered_to_chunks() -> None:
     assert [chunk.num_rows for chunk in chunks] == [30, 30, 10]
 
 
+def test_a_large_batch_stays_by_itself() -> None:
+    small, large = rows(value=["x" * 100] * 10), rows(value=["x" * 100] * 100)
+    chunks = list(gather([small, large, small], bytes_max=3000))
+    assert [chunk.num_rows for chunk in chunks] == [10, 100, 10]
+
+
 def test_no_rows_make_no_chunk() -> None:
     assert list(gather([rows(value=[])], bytes_max=1)) == []
