@@ -125,8 +125,8 @@ class Story:
             raise StoryFailed(f"the Spark application ended with {code}: see {self.place.logs}")
 
     def sabotage_lake(self) -> None:
-        files = listed_files(self.place.lake)
-        victim = files[len(files) // 2]
+        # The largest: a batch without events leaves files without rows, and they lose nothing.
+        victim = max(listed_files(self.place.lake), key=lambda path: path.stat().st_size)
         victim.unlink()
         self.recording.sabotage = f"removed {victim.relative_to(self.place.root)}"
         self.terminal.say(f"sabotage: {self.recording.sabotage}")

@@ -50,7 +50,7 @@ def test_nothing_is_lost_or_doubled_by_two_kills_and_damage_is_noticed(tmp_path:
     assert "<svg" in place.page.read_text()
     assert all(name in done.stdout for name in COLUMNS)
 
-    victim = listed_files(place.lake)[0]
+    victim = max(listed_files(place.lake), key=lambda path: path.stat().st_size)
     victim.unlink()
     damaged = check_again(place)
     assert damaged.returncode == 1
