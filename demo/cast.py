@@ -76,10 +76,13 @@ class Cast:
         log = place.logs / f"application-{self.drivers}.log"
         arguments += self._scenario.arguments()
         self.application = Child("demo.application", arguments, log, environment)
-        self._enters("driver")
 
     def application_is_ready(self) -> bool:
-        return self.application is not None and self.application.said(READY)
+        """It needs some seconds; its driver counts as alive from then on."""
+        is_ready = self.application is not None and self.application.said(READY)
+        if is_ready and len(self.spans.get("driver", [])) < self.drivers:
+            self._enters("driver")
+        return is_ready
 
     # Exits
 

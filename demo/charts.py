@@ -15,7 +15,7 @@ from demo.recording import Kill
 WIDTH, HEIGHT = 920, 240
 LEFT, RIGHT, TOP, BOTTOM = 64, 12, 26, 26
 ROW = 26
-TICKS = 4
+TICKS = 5
 
 Span = tuple[float, float]
 

@@ -15,7 +15,7 @@ from demo.checker import COLUMNS
 from demo.recording import Recording, Sample
 from demo.scenario import QUERIES
 
-RATE_WINDOW_S = 2.0
+RATE_WINDOW_S = 5.0  # a few batches long, or each of them would be a peak
 PROCESSES = ("broker", "generator", "driver")
 
 
@@ -97,7 +97,7 @@ def lives(recording: Recording) -> str:
         name: [at_s for at_s in times if at_s <= end_s] for name, times in recording.batches.items()
     }
     title = "Recovery"
-    about = "Who was alive (bars) and when each query finished a batch (dots)."
+    about = "Who was up (bars) and when each query finished a batch (dots)."
     chart = life_chart(title, spans, batches, recording.kills, end_s)
     return f"<figure><h2>{title}</h2><p>{about}</p>{chart}</figure>"
 

@@ -99,11 +99,11 @@ def test_light_and_dark_define_the_same_colours() -> None:
     assert names == set(re.findall(r"--[a-z0-9-]+(?=:)", dark))
 
 
-def test_rates_are_means_over_the_last_two_seconds() -> None:
-    samples = [Sample(at / 2, at * 100, 0, {}) for at in range(10)]
+def test_rates_are_means_over_the_last_seconds() -> None:
+    samples = [Sample(at / 2, at * 100, 0, {}) for at in range(20)]
     found = rates(samples, lambda sample: sample.sent)
     assert found[0] == 0
-    assert found[5:] == [200.0] * 5
+    assert found[1:] == [200.0] * 19
 
 
 @pytest.mark.parametrize(
