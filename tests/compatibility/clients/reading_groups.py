@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import NewPartitions
 from tests.compatibility.clients.clients import AIOKAFKA, JAVAS, KAFKA_PYTHON, LIBRDKAFKA
-from tests.compatibility.clients.foreign.client import How, Record
-from tests.compatibility.clients.foreign.librdkafka import Librdkafka
+from tests.compatibility.clients.foreign.client import PATIENCE_S
+from tests.compatibility.clients.foreign.librdkafka import QUIET
 from tests.compatibility.clients.group_member import MortalReader
 from tests.compatibility.clients.group_readers import READERS, JavaReader, Reader, wait_until
+from tests.compatibility.clients.topics import admin_of, only
 from tests.support.oracle import OracleOf
 from tests.support.raw_client import RawClient
 
@@ -53,17 +56,25 @@ class Group:
     ) -> None:
         self.bootstrap, self.name, self.readers = bootstrap, name, readers
         self._oracle_of = oracle_of
+        self._partitions = PARTITIONS
         self.sent: list[bytes] = []
         with RawClient(bootstrap) as client:
             client.create_topic(name, PARTITIONS)
 
+    def grow(self, partitions: int) -> None:
+        admin = admin_of(self.bootstrap)
+        only(admin.create_partitions([NewPartitions(self.name, partitions)]))
+        self._partitions = partitions
+
     def send(self, count: int) -> None:
-        for partition in range(PARTITIONS):
+        """So many records to each partition, all of them different."""
+        producer = Producer({"bootstrap.servers": self.bootstrap, **QUIET})
+        for partition in range(self._partitions):
             first = len(self.sent)
-            values = [b"%d" % at for at in range(first, first + count)]
-            how = How(partition=partition)
-            Librdkafka(self.bootstrap).produce(self.name, [Record(each) for each in values], how)
-            self.sent += values
+            self.sent += [b"%d" % at for at in range(first, first + count)]
+            for value in self.sent[first:]:
+                producer.produce(self.name, value, partition=partition)
+        assert producer.flush(PATIENCE_S) == 0
 
     def reader(self, client: str, **settings: Any) -> Reader:
         place = (self.bootstrap, f"group-{self.name}", self.name)

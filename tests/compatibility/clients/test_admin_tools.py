@@ -165,3 +165,17 @@ def test_kafka_cluster_features_and_api_versions(on: Cluster) -> None:
     with on.librdkafka_admin() as admin:
         name = admin.describe_cluster().result(30).cluster_id
     assert printed.text.strip() == f"Cluster ID: {name}"
+
+
+def test_kafkas_perf_tools_write_and_read_what_they_say(on: Cluster, topic: str) -> None:
+    create_topic(on.bootstrap, topic, partitions=3)
+    written = run_tool(
+        on.oracle, "org.apache.kafka.tools.ProducerPerformance", "--topic", topic,
+        "--num-records", "2000", "--record-size", "100", "--throughput", "-1",
+        "--producer-props", f"bootstrap.servers={on.bootstrap}", "acks=all", "linger.ms=1",
+    )  # fmt: skip
+    assert written.status == 0, written
+    assert "2000 records sent" in written.text
+    read = on.tool("ConsumerPerformance", "--topic", topic, "--messages", "2000")
+    figures = read.text.splitlines()[-1].split(", ")
+    assert figures[4] == "2000"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
-from confluent_kafka.admin import AdminClient, NewPartitions
 from tests.compatibility.clients.clients import (
     AIOKAFKA,
+    EVERY_CLIENT,
     JAVAS,
     KAFKA_PYTHON,
     LIBRDKAFKA,
@@ -132,7 +132,16 @@ def test_a_pattern_finds_topics_that_come_later(group: Group) -> None:
 def test_new_partitions_are_read(group: Group) -> None:
     readers = [group.reader(LIBRDKAFKA, **CONSUMER) for _ in range(2)]
     wait_shared(list(readers), PARTITIONS)
-    admin = AdminClient({"bootstrap.servers": group.bootstrap})
-    for future in admin.create_partitions([NewPartitions(group.name, PARTITIONS + 2)]).values():
-        future.result(30)
+    group.grow(PARTITIONS + 2)
     wait_shared(list(readers), PARTITIONS + 2)
+    group.send(5)
+    group.wait_read(readers)
+
+
+@pytest.mark.parametrize("client", EVERY_CLIENT)
+def test_one_consumer_reads_a_hundred_partitions(group: Group, client: str) -> None:
+    group.grow(100)
+    reader = group.reader(client)
+    wait_shared([reader], 100)
+    group.send(3)
+    group.wait_read([reader])
