@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from ottla.base.ids import TopicPartition
 from ottla.protocol.records.arrow import ROWS_MAX
+from ottla.spark.values import BAD_REASON, BAD_VALUE, Decode, bad_reasons, bad_values
 
 MICROSECONDS = pa.timestamp("us", tz="UTC")
 # Beyond these a time in milliseconds does not fit into microseconds: producers send what they like.
@@ -26,13 +27,27 @@ Column = Callable[[pa.RecordBatch], pa.Array]
 class Columns:
     """Makes the batches of one partition."""
 
-    def __init__(self, schema: pa.Schema, place: TopicPartition) -> None:
+    def __init__(
+        self, schema: pa.Schema, place: TopicPartition, decode: Decode | None = None
+    ) -> None:
         self._schema = schema
+        self._decode = decode
         self._make = [self._maker(field, place) for field in schema]
 
     def build(self, table: pa.RecordBatch) -> pa.RecordBatch:
+        if self._decode is not None:
+            table = self._with_decoded(table, self._decode)
         arrays = [make(table) for make in self._make]
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _with_decoded(self, table: pa.RecordBatch, decode: Decode) -> pa.RecordBatch:
+        values = table.column("value")
+        decoded = decode(values, self._schema.field("value").type)
+        columns = dict(zip(table.schema.names, table.columns, strict=True))
+        columns["value"] = decoded.values
+        columns[BAD_VALUE] = bad_values(values, decoded.reasons)
+        columns[BAD_REASON] = bad_reasons(len(values), decoded.reasons)
+        return pa.RecordBatch.from_pydict(columns)
 
     def _maker(self, field: pa.Field, place: TopicPartition) -> Column:
         match field.name:

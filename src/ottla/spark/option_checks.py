@@ -124,8 +124,8 @@ def _conflicts(options: SourceOptions) -> Iterator[str]:
             "Option preserveOrder keeps each partition in one task: "
             "minPartitions and maxRecordsPerPartition cannot be set with it."
         )
-    if options.value_format is not None and options.value_schema is None:
-        yield f"Option valueFormat={options.value_format} needs the option valueSchema."
+    if options.value_format == "avro" and options.value_schema is None:
+        yield "Option valueFormat=avro needs the option valueSchema: the Avro schema as JSON."
     if options.value_schema is not None and options.value_format is None:
         yield "Option valueSchema needs the option valueFormat: json or avro."
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.config.checks import anything, at_least, no_blanks, one_of, one_of_any_case
+from ottla.config.checks import anything, at_least, no_blanks, one_of
 from ottla.config.kinds import BOOLEAN, INT, LIST, LONG, STRING, optional
 from ottla.config.options import MIB, MINUTE_MS, InvalidOption, Option, option
 from ottla.spark.durations import DURATION
@@ -188,7 +188,7 @@ class RecordOptions:
         "valueFormat",
         None,
         optional(STRING),
-        one_of_any_case("json", "avro"),
+        one_of("json", "avro"),
         "Ours. Decode values inside the source: the column value becomes a struct.",
     )
     value_schema: str | None = option(

@@ -10,6 +10,7 @@ from pyspark.sql.types import StructType
 from ottla.spark.kafka_options import KafkaOptions, parse_kafka_options
 from ottla.spark.options import SourceOptions, parse_options
 from ottla.spark.schema import check_schema
+from ottla.spark.value_types import check_value_type
 
 
 @dataclass(frozen=True)
@@ -27,5 +28,11 @@ def parse_query(
     """InvalidOption names what is wrong."""
     options = parse_options(texts)
     check(options)
-    check_schema(schema, with_headers=options.include_headers)
+    check_schema(
+        schema,
+        with_headers=options.include_headers,
+        decodes_values=options.value_format is not None,
+    )
+    if options.value_format is not None:
+        check_value_type(options.value_format, options.value_schema, schema["value"].dataType)
     return Query(options, parse_kafka_options(texts, options.poll_timeout_ms), schema)

@@ -20,6 +20,7 @@ from pyspark.sql.types import (
 )
 
 from ottla.config.options import InvalidOption
+from ottla.spark.values import BAD_REASON, BAD_VALUE
 
 HEADERS_TYPE = ArrayType(
     StructType([StructField("key", StringType()), StructField("value", BinaryType())])
@@ -34,24 +35,24 @@ COLUMNS: dict[str, DataType] = {
     "timestampType": IntegerType(),
     "headers": HEADERS_TYPE,
 }
-MAY_BE_NULL = {"key", "value", "headers"}
+BAD_COLUMNS: dict[str, DataType] = {BAD_VALUE: BinaryType(), BAD_REASON: StringType()}
+MAY_BE_NULL = {"key", "value", "headers", *BAD_COLUMNS}
 
 
-def full_schema(*, with_headers: bool) -> StructType:
-    return StructType(
-        [
-            StructField(name, column)
-            for name, column in COLUMNS.items()
-            if with_headers or name != "headers"
-        ]
-    )
+def full_schema(*, with_headers: bool, value_type: DataType | None = None) -> StructType:
+    """With `value_type`, values are decoded: see `values.py`."""
+    columns = {n: kind for n, kind in COLUMNS.items() if with_headers or n != "headers"}
+    if value_type is not None:
+        columns |= {"value": value_type} | BAD_COLUMNS
+    return StructType([StructField(name, column) for name, column in columns.items()])
 
 
-def check_schema(schema: StructType, *, with_headers: bool) -> None:
+def check_schema(schema: StructType, *, with_headers: bool, decodes_values: bool = False) -> None:
     """InvalidOption unless every column of a user's schema is one of ours, with its type."""
     if not schema.fields:
         raise InvalidOption("The schema has no columns: leave it out, or name some.")
-    known = full_schema(with_headers=with_headers)
+    value_type = _value_type_in(schema) if decodes_values else None
+    known = full_schema(with_headers=with_headers, value_type=value_type)
     for field in schema.fields:
         if field.name == "headers" and not with_headers:
             raise InvalidOption("Column headers in the schema: set the option includeHeaders.")
@@ -63,6 +64,30 @@ def check_schema(schema: StructType, *, with_headers: bool) -> None:
         _check_field(field, known[field.name].dataType)
     if len(set(schema.fieldNames())) != len(schema.fields):
         raise InvalidOption("A column is in the schema twice.")
+
+
+def _value_type_in(schema: StructType) -> DataType:
+    if "value" not in schema.fieldNames():
+        raise InvalidOption("Option valueFormat: the schema has no column value to decode into.")
+    found = schema["value"].dataType
+    if not isinstance(found, StructType):
+        raise InvalidOption(
+            f"Column value in the schema is {found.simpleString()}: with the option valueFormat it "
+            "must be a struct."
+        )
+    _check_nullable(found, ("value",))
+    return found
+
+
+def _check_nullable(kind: DataType, path: tuple[str, ...]) -> None:
+    """Nobody can promise that a producer leaves nothing out."""
+    if isinstance(kind, ArrayType):
+        _check_nullable(kind.elementType, path)
+    for field in kind.fields if isinstance(kind, StructType) else ():
+        if not field.nullable:
+            name = ".".join((*path, field.name))
+            raise InvalidOption(f"Option valueSchema: {name} is NOT NULL, but may be missing.")
+        _check_nullable(field.dataType, (*path, field.name))
 
 
 def _check_field(field: StructField, wanted: DataType) -> None:

@@ -15,6 +15,7 @@ from ottla.spark.options import parse_options
 from ottla.spark.query import parse_query
 from ottla.spark.schema import full_schema
 from ottla.spark.stream_reader import StreamReader
+from ottla.spark.value_types import decoded_schema
 from ottla.spark.versions import check_spark
 
 # Spark runs this module, in a process of its own, where spark.sql.python.filterPushdown.enabled
@@ -30,7 +31,9 @@ def schema_of(options: Mapping[str, str]) -> StructType | str:
     parsed = parse_options(options)
     check_common(parsed)
     parse_kafka_options(options, parsed.poll_timeout_ms)
-    return full_schema(with_headers=parsed.include_headers)
+    if parsed.value_format is None:
+        return full_schema(with_headers=parsed.include_headers)
+    return decoded_schema(parsed)
 
 
 def batch_reader(options: Mapping[str, str], schema: StructType) -> DataSourceReader:

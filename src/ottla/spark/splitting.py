@@ -45,7 +45,7 @@ def split_by_size(ranges: Sequence[OffsetRange], offsets_max: int) -> list[Offse
 def split_into(ranges: Sequence[OffsetRange], pieces_min: int) -> list[OffsetRange]:
     """At least so many pieces, as equal as can be: ranges smaller than a fair share stay whole."""
     found = [each for each in ranges if each.size > 0]
-    if len(found) >= pieces_min:
+    if not found or len(found) >= pieces_min:
         return found
     small, large, left = _part(found, pieces_min)
     total = sum(each.size for each in large)

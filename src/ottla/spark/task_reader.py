@@ -32,8 +32,14 @@ from ottla.spark.filters import Bounds
 from ottla.spark.query import Query
 from ottla.spark.row_filter import filter_rows
 from ottla.spark.splitting import OffsetRange
+from ottla.spark.value_types import arrow_schema
+from ottla.spark.values import decoder_of
 
 log = logging.getLogger("ottla.spark")
+
+# Spark takes large batches faster than small ones: 64 k rows of 100 bytes fit. Decoding into larger
+# tables costs less than that gains.
+BATCH_BYTES = 8 * 1024 * 1024
 
 
 class TaskRange(InputPartition):  # type: ignore[misc]
@@ -54,6 +60,8 @@ class TaskPlan:
     fail_on_data_loss: bool
     batch_bytes_max: int
     bounds: Bounds
+    value_format: str | None = None
+    value_schema: str | None = None
 
     @classmethod
     def of(cls, query: Query, bounds: Bounds) -> TaskPlan:
@@ -65,6 +73,8 @@ class TaskPlan:
             options.fail_on_data_loss,
             options.batch_bytes_max,
             bounds,
+            options.value_format,
+            options.value_schema,
         )
 
 
@@ -80,7 +90,10 @@ class TaskReader:
         self._plan = plan
         self._cluster = cluster
         self._wanted = wanted
-        self._columns = Columns(arrow_schema(plan.schema), wanted.place)
+        decode = None
+        if plan.value_format is not None:
+            decode = decoder_of(plan.value_format, plan.value_schema)
+        self._columns = Columns(arrow_schema(plan.schema), wanted.place, decode)
 
     def read(self) -> Iterator[pa.RecordBatch]:
         left: OffsetRange | None = self._wanted
@@ -148,6 +161,7 @@ class TaskReader:
             is_wanted=fetched.is_wanted,
             check_checksums=self._plan.settings.check_crcs,
             decompressed_bytes_max=self._plan.batch_bytes_max,
+            bytes_max=BATCH_BYTES,
         )
 
     def _unreadable(
@@ -168,9 +182,3 @@ class TaskReader:
             "If it is damaged, read around it with startingOffsets and endingOffsets, or restore "
             "the partition from a replica; if it is too large, raise maxDecompressedBatchBytes."
         )
-
-
-def arrow_schema(schema: StructType) -> pa.Schema:
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    return to_arrow_schema(schema, timezone="UTC")

@@ -149,7 +149,7 @@ def test_order_and_splitting_exclude_each_other() -> None:
         check_batch(parse_options(texts))
 
 
-@pytest.mark.parametrize("given", [{"valueFormat": "json"}, {"valueSchema": "id int"}])
+@pytest.mark.parametrize("given", [{"valueFormat": "avro"}, {"valueSchema": "id int"}])
 def test_value_format_and_schema_need_each_other(given: dict[str, str]) -> None:
     with pytest.raises(InvalidOption, match="valueFormat"):
         check_batch(parse_options({"subscribe": "a", **given}))

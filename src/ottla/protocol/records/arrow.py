@@ -55,12 +55,14 @@ def read_arrow(
     is_wanted: Callable[[BatchHeader], bool] = is_data,
     check_checksums: bool = True,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
+    bytes_max: int = BYTES_MAX,
 ) -> Iterator[pa.RecordBatch]:
     """The records in a row of batches, as a fetch answers them: one cut off at the end is ignored.
 
     Only offsets from `from_offset` up to `end_offset` (not included), of batches that are wanted.
+    A table has at most ROWS_MAX rows and, unless a single batch is larger, `bytes_max` bytes.
     """
-    pending = _Pending(with_headers)
+    pending = _Pending(with_headers, bytes_max)
     for position, header in iterate_headers(data):
         if header.last_offset < from_offset or header.base_offset >= end_offset:
             continue
@@ -74,7 +76,7 @@ def read_arrow(
         for segment in segments_of(header, body, from_offset, end_offset):
             if not pending.fits(segment, header.is_log_append_time):
                 yield pending.to_arrow()
-                pending = _Pending(with_headers)
+                pending = _Pending(with_headers, bytes_max)
             pending.add(segment, header.is_log_append_time)
     if pending.segments:
         yield pending.to_arrow()
@@ -101,8 +103,9 @@ def segments_of(
 class _Pending:
     """Segments that will be one table."""
 
-    def __init__(self, with_headers: bool) -> None:
+    def __init__(self, with_headers: bool, bytes_max: int) -> None:
         self.with_headers = with_headers
+        self.bytes_max = bytes_max
         self.segments: list[Segment] = []
         self.rows = 0
         self.bytes = 0
@@ -114,7 +117,7 @@ class _Pending:
         return (
             is_append_time == self.is_append_time
             and self.rows + segment.records_count <= ROWS_MAX
-            and self.bytes + segment.end - segment.position <= BYTES_MAX
+            and self.bytes + segment.end - segment.position <= self.bytes_max
         )
 
     def add(self, segment: Segment, is_append_time: bool) -> None:
