@@ -1,8 +1,8 @@
 """A conversation of Fetch requests with one broker: what to ask next, what an answer means.
 
 Owns      positions in partitions, and what the broker's fetch session remembers of them.
-Promises  a position moves only past whole batches that are handed out, or over a gap that the
-          broker has shown to be empty; so nothing is left out and nothing comes twice.
+Promises  a position moves only past whole batches that are handed out: nothing is left out and
+          nothing comes twice.
 Leaves    sockets and threads to `fetch_stream.py`, troubles to `fetching.py`. Pure.
 
 With a fetch session (KIP-227) a request names only the partitions that changed. A single partition
@@ -43,7 +43,7 @@ TOPIC_IDS_FROM = 13
 NO_SESSION_EPOCH = -1
 FIRST_EPOCH = 0
 EPOCH_MAX = 2**31 - 1
-EMPTY_ANSWERS_MAX = 2  # so many in a row, below an end that is there, show a gap
+EMPTY_ANSWERS_MAX = 3  # so many in a row, below an end that is there, look like a gap
 
 _BASE_LENGTH_MAGIC = Struct(">qi4xB").unpack_from
 
@@ -79,6 +79,7 @@ class Position:
     offset: int
     end_offset: int | None  # None: goes on forever
     leader_epoch: int = -1
+    readable_offset: int = -1  # up to here the log could be read when the broker last told
     empty_answers: int = 0
 
     @property
@@ -103,6 +104,7 @@ class Digest:
     records: list[FetchedRecords] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     done: list[Position] = field(default_factory=list)
+    gaps: list[Position] = field(default_factory=list)  # where nothing seems to be left
     session_error: ErrorCode = ErrorCode.NONE
     waiting: str = ""  # for what, if for something
 
@@ -130,6 +132,7 @@ class FetchSession:
         self._limits = limits
         self._session_id = 0
         self._epoch = FIRST_EPOCH
+        self._was_full = True  # the last request named every partition
         self._asked: dict[TopicPartition, tuple[bytes, Asked]] = {}
 
     @property
@@ -144,7 +147,8 @@ class FetchSession:
             at: (each.topic_id, Asked(each.offset, each.leader_epoch))
             for at, each in self.positions.items()
         }
-        if not self.has_slot:
+        self._was_full = not self.has_slot
+        if self._was_full:
             epoch = FIRST_EPOCH if len(asked) > 1 else NO_SESSION_EPOCH
             self._asked = asked
             return self._request(epoch, asked, {})
@@ -203,13 +207,15 @@ class FetchSession:
         self._note_session(answer.session_id)
         endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
         is_idle = not answer.throttle_time_ms and not any(
-            part.records for topic in answer.responses for part in topic.partitions
+            part.records or part.error_code
+            for topic in answer.responses
+            for part in topic.partitions
         )
         for position, part in self._parts(answer):
             self._digest_part(position, part, endpoints, digest)
-        if is_idle:
-            self._note_gaps(answer, digest)
-        for position in [*(each.position for each in digest.troubles), *digest.done]:
+        self._note_emptiness(answer, is_idle, digest)
+        troubled = (each.position for each in digest.troubles)
+        for position in [*troubled, *digest.done, *digest.gaps]:
             del self.positions[position.partition]
         self._rotate(digest)
         return digest
@@ -247,6 +253,8 @@ class FetchSession:
             leader = Leader(hint.leader_id, hint.leader_epoch) if hint else Leader(-1, -1)
             digest.troubles.append(Trouble(position, code, leader, endpoints))
             return
+        is_committed = self._limits.isolation_number
+        position.readable_offset = part.last_stable_offset if is_committed else part.high_watermark
         if not part.records:
             return
         data, end_offset = whole_batches(part.records, position)
@@ -255,25 +263,25 @@ class FetchSession:
         if position.is_done:
             digest.done.append(position)
 
-    def _note_gaps(self, answer: FetchResponse, digest: Digest) -> None:
+    def _note_emptiness(self, answer: FetchResponse, is_idle: bool, digest: Digest) -> None:
         """An answer without a single record, although the log reaches as far as we want to read:
-        what lies between was compacted away."""
-        for position, part in self._parts(answer):
-            if part.error_code or position.end_offset is None:
-                continue
-            readable = (
-                part.last_stable_offset if self._limits.isolation_number else part.high_watermark
-            )
-            is_gap = readable >= position.end_offset
-            position.empty_answers = position.empty_answers + 1 if is_gap else 0
-            if not is_gap:
-                digest.waiting = (
-                    f"{position.partition}: offset {position.offset} of the range up to "
-                    f"{position.end_offset} cannot be read yet, the log ends at {readable}"
-                )
+        compaction may have taken what lies between. That is suspected only after several answers
+        in a row that say so of the partition by name. A session leaves out what has not changed,
+        so it is begun anew, which makes the broker look at everything again."""
+        told = {position.partition for position, _ in self._parts(answer)}
+        for position in self.positions.values():
+            end_offset = position.end_offset
+            if not is_idle or end_offset is None or position.readable_offset < end_offset:
+                position.empty_answers = 0
+            elif not self._was_full:
+                self.reset()
+            elif position.partition in told:
+                position.empty_answers += 1
+            if is_idle and end_offset is not None:
+                digest.waiting = waiting_for(position)
             if position.empty_answers >= EMPTY_ANSWERS_MAX:
-                position.offset = position.end_offset
-                digest.done.append(position)
+                position.empty_answers = 0
+                digest.gaps.append(position)
 
     def _rotate(self, digest: Digest) -> None:
         """Who was served goes to the end of the line, so that everybody's turn comes."""
@@ -299,6 +307,13 @@ def _fetched(
         part.high_watermark,
         part.last_stable_offset,
         part.log_start_offset,
+    )
+
+
+def waiting_for(position: Position) -> str:
+    return (
+        f"{position.partition}: nothing came from offset {position.offset} on, of the range up to "
+        f"{position.end_offset}; the log ends at {position.readable_offset}"
     )
 
 

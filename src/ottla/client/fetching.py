@@ -21,6 +21,7 @@ from typing import Self
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import ZERO_UUID
+from ottla.client.admin import topic_configs
 from ottla.client.cluster import Cluster
 from ottla.client.errors import (
     ClientError,
@@ -42,6 +43,7 @@ __all__ = ["FetchedRecords", "Fetcher", "PartitionRange", "fetch_range", "fetch_
 
 ANSWERS_AHEAD = 1  # that wait for the caller; one more waits for room, one more is on its way
 WAIT_S = 1.0
+COMPACT = "compact"
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,8 @@ class Fetcher:
         self._last = digest.waiting or self._last
         for position in digest.done:
             del self._end_offsets[position.partition]
+        for position in digest.gaps:
+            self._judge_gap(position)
         if digest.troubles:
             self._handle(digest.troubles)
 
@@ -252,6 +256,17 @@ class Fetcher:
         if start <= position.offset <= end:
             return error  # the leader has just changed, and the old one did not know the newest
         raise error
+
+    def _judge_gap(self, position: Position) -> None:
+        """Compaction alone can leave nothing between a record and the end of a log. Elsewhere it
+        is the broker that does not deliver, for a while or for good."""
+        topic = position.partition.topic
+        policy = topic_configs(self._cluster, [topic])[topic].get("cleanup.policy") or ""
+        if COMPACT in policy:
+            del self._end_offsets[position.partition]
+            self._has_progress = True
+        else:
+            self._unassigned.append(position)
 
     def _handle_loss(self, error: Exception, returned: list[Position]) -> None:
         if isinstance(error, MalformedAnswer) or not isinstance(

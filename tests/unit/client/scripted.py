@@ -37,6 +37,7 @@ VERSIONS = {
     ApiKey.FIND_COORDINATOR: (0, 6),
     ApiKey.API_VERSIONS: (0, 4),
     ApiKey.INIT_PRODUCER_ID: (0, 5),
+    ApiKey.DESCRIBE_CONFIGS: (1, 4),
 }
 TOPIC_ID = bytes(range(16))
 

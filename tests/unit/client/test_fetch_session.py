@@ -7,6 +7,7 @@ from tests.support.raw_client import batch_of
 
 from ottla.base.ids import TopicPartition
 from ottla.client.fetch_session import (
+    EMPTY_ANSWERS_MAX,
     FetchLimits,
     FetchSession,
     Position,
@@ -137,28 +138,53 @@ def test_a_batch_that_is_cut_off_waits_for_the_next_answer() -> None:
     assert asked(one.next_request()) == {0: 10}
 
 
-def test_a_gap_at_the_end_of_a_range_is_believed_when_shown_twice() -> None:
-    one = session(0, end=100)
-    assert not one.digest(answer(part(0))).done
-    assert [each.offset for each in one.digest(answer(part(0))).done] == [100]
+def test_a_gap_at_the_end_of_a_range_is_suspected_after_several_empty_answers() -> None:
+    one = session(0)
+    gaps = [one.digest(answer(part(0))).gaps for _ in range(EMPTY_ANSWERS_MAX)]
+    assert [len(each) for each in gaps] == [0] * (EMPTY_ANSWERS_MAX - 1) + [1]
+    assert gaps[-1][0].offset == 0
+    assert not one.positions
+
+
+def test_an_empty_answer_in_a_session_makes_the_broker_look_at_everything_again() -> None:
+    """A session leaves out partitions without news, so an answer may name nobody."""
+    several = session(0, 1)
+    several.next_request()
+    several.digest(answer(part(0, batches(0, 10)), part(1), session_id=5))
+    assert asked(several.next_request()) == {0: 10}
+    assert not several.digest(answer(session_id=5)).gaps
+    request = several.next_request()
+    assert (request.session_id, asked(request)) == (0, {1: 0, 0: 10})
+
+
+def test_gaps_of_several_partitions_are_suspected_by_answers_that_name_them() -> None:
+    several = session(0, 1)
+    gaps = []
+    for round_ in range(EMPTY_ANSWERS_MAX):
+        assert several.next_request().session_epoch == 0
+        gaps += several.digest(answer(part(0), part(1), session_id=5 + round_)).gaps
+        if not gaps:
+            assert several.next_request().session_epoch == 1
+            assert not several.digest(answer(session_id=5 + round_)).gaps
+    assert [each.partition.partition for each in gaps] == [0, 1]
 
 
 def test_an_empty_answer_is_no_gap_if_others_filled_it_or_the_broker_throttles() -> None:
     several = session(0, 1)
-    for _ in range(3):
+    for _ in range(2 * EMPTY_ANSWERS_MAX):
         position = several.positions[TopicPartition("t", 1)]
         data = batches(position.offset, 5)
-        assert not several.digest(answer(part(0), part(1, data))).done
+        assert not several.digest(answer(part(0), part(1, data))).gaps
     one = session(0)
-    for _ in range(3):
-        assert not one.digest(answer(part(0), throttle=10)).done
+    for _ in range(2 * EMPTY_ANSWERS_MAX):
+        assert not one.digest(answer(part(0), throttle=10)).gaps
 
 
 def test_an_empty_answer_below_the_end_of_the_log_is_waited_through() -> None:
     one = session(0, end=100)
     for _ in range(5):
         digest = one.digest(answer(part(0, end=60)))
-        assert not digest.done
+        assert not digest.gaps
         assert "the log ends at 60" in digest.waiting
 
 
@@ -167,7 +193,7 @@ def test_read_committed_waits_for_the_last_stable_offset() -> None:
     data = PartitionData(0, 0, 100, 40, 0, records=memoryview(b""))
     for _ in range(3):
         digest = one.digest(answer(data))
-        assert not digest.done
+        assert not digest.gaps
         assert "the log ends at 40" in digest.waiting
 
 
