@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from tests.unit.handlers.world import World
@@ -19,6 +20,15 @@ class GroupWorld(World):
         return self
 
     def ask_soon(self, request: Message, version: int) -> Any:
-        """Ask what is answered when a moment has passed."""
-        self.loop.call_later(0.001, self.broker.groups.sweeper.expire_timers)
-        return self.ask(request, version)
+        """Ask what is answered when something that is due has happened, whenever that begins."""
+
+        async def let_happen() -> None:
+            while True:
+                self.broker.groups.sweeper.expire_timers()
+                await asyncio.sleep(0)
+
+        happening = self.loop.create_task(let_happen())
+        try:
+            return self.ask(request, version)
+        finally:
+            happening.cancel()
