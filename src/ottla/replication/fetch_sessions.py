@@ -84,7 +84,8 @@ class WantedPartition:
 class Watcher(Protocol):
     """Somebody who waits for news of a session."""
 
-    def data_arrived(self, size: int) -> None: ...
+    def data_arrived(self, size: int, *, is_stable: bool) -> None:
+        """So many bytes came; whether readers of committed data may read more than before."""
 
     def wake(self) -> None: ...
 
@@ -128,7 +129,7 @@ class FetchSession:
             self.partitions.pop(key, None)
             self.marked.pop(key, None)
 
-    def changed(self, key: FetchKey, size: int | None) -> None:
+    def changed(self, key: FetchKey, size: int | None, *, is_stable: bool = True) -> None:
         """The partition has something to tell: look at it in the next fetch.
 
         So many bytes came; None stands for news that cannot wait.
@@ -140,7 +141,7 @@ class FetchSession:
             if size is None:
                 watcher.wake()
             else:
-                watcher.data_arrived(size)
+                watcher.data_arrived(size, is_stable=is_stable)
 
     def to_look_at(self) -> Iterator[WantedPartition]:
         return (self.partitions[key] for key in list(self.marked))

@@ -19,6 +19,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.waiting import OffsetWaiters
+from ottla.storage.errors import StorageError
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
 from ottla.storage.log.flushing import GroupCommit, RunElsewhere
 from ottla.storage.log.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
@@ -65,6 +66,7 @@ class Partition:
         self._acks = OffsetWaiters()
         self._run_elsewhere = run_elsewhere
         self._commits = GroupCommit(partition_log, run_elsewhere)
+        self._told_stable_offset = -1
         self._flush_owed_to = 0  # the flush policy wants everything below on disk first
 
     def __repr__(self) -> str:
@@ -236,14 +238,26 @@ class Partition:
 
     def announce(self, size: int | None = None) -> None:
         """Tell readers that there is something new; without a size, that they must look now."""
+        if not self.sessions and not self.watchers:
+            return
+        is_stable = size is None or self._has_more_stable()
         for session, key in self.sessions.items():
-            session.changed(key, size)
-        if self.watchers:
-            for watcher in list(self.watchers):
-                if size is None:
-                    watcher.wake()
-                else:
-                    watcher.data_arrived(size)
+            session.changed(key, size, is_stable=is_stable)
+        for watcher in list(self.watchers):
+            if size is None:
+                watcher.wake()
+            else:
+                watcher.data_arrived(size, is_stable=is_stable)
+
+    def _has_more_stable(self) -> bool:
+        """Whether readers of committed data may read more than when they were last told."""
+        try:
+            stable_offset = self.log.last_stable_offset
+        except StorageError:
+            return True  # they will find out when they look
+        is_more = stable_offset != self._told_stable_offset
+        self._told_stable_offset = stable_offset
+        return is_more
 
     @property
     def has_caught_up(self) -> bool:

@@ -55,18 +55,21 @@ class Watched(Protocol):
 class DataWaiter:
     """A reader that waits until enough bytes have come to any of its partitions."""
 
-    __slots__ = ("_bytes_missing", "_future", "_watched")
+    __slots__ = ("_bytes_missing", "_future", "_is_committed", "_watched")
 
-    def __init__(self, watched: Iterable[Watched], bytes_missing: int) -> None:
+    def __init__(
+        self, watched: Iterable[Watched], bytes_missing: int, *, is_committed: bool = False
+    ) -> None:
         self._watched = list(watched)
         self._bytes_missing = bytes_missing
+        self._is_committed = is_committed  # then only what is stable can be read
         self._future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         for each in self._watched:
             each.watchers.add(self)
 
-    def data_arrived(self, size: int) -> None:
+    def data_arrived(self, size: int, *, is_stable: bool) -> None:
         self._bytes_missing -= size
-        if self._bytes_missing <= 0:
+        if self._bytes_missing <= 0 and (is_stable or not self._is_committed):
             self.wake()
 
     def wake(self) -> None:

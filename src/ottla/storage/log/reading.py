@@ -16,6 +16,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.file_names import DELETED_SUFFIX
 from ottla.storage.files.file_range import FileRange
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.storage.log.aborted_search import find_aborted
@@ -56,8 +57,9 @@ class RangeCheck:
 
     @property
     def is_current(self) -> bool:
-        """Whether the range still is what it was: not after the log was cut."""
-        return self._generation == self._segment.generation
+        """Whether the range still is what it was: not after the log was cut, or it was deleted."""
+        segment = self._segment
+        return self._generation == segment.generation and segment.state != DELETED_SUFFIX
 
     def run(self) -> None:
         """Read and check every batch of the range. CorruptLogError says what must not be served.

@@ -1,0 +1,75 @@
+"""Bytes that nobody has verified since their file was opened are read before they are sent.
+
+Promises  the event loop does not wait for them. Damaged records are not served: their partition
+          answers CORRUPT_MESSAGE; a disk that cannot be read, KAFKA_STORAGE_ERROR. A range that
+          was cut or deleted during the check is no damage: the partition is read again.
+Leaves    what is checked to the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from ottla.handlers.fetching.reading import NOTHING, Found, failed
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.fetch_sessions import WantedPartition
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.reading import RangeCheck
+
+log = logging.getLogger(__name__)
+
+READ_AGAIN_MAX = 3  # by then the client may as well ask again
+
+ReadAgain = Callable[[WantedPartition], Found]
+
+
+async def check_all(found: list[Found], read_again: ReadAgain) -> None:
+    """Replace what must not be served by what may be."""
+    for _ in range(READ_AGAIN_MAX):
+        unchecked = [at for at, each in enumerate(found) if each.check is not None]
+        if not unchecked:
+            return
+        outcomes = await asyncio.to_thread(run_checks, [found[at].check for at in unchecked])
+        for at, error in zip(unchecked, outcomes, strict=True):
+            found[at] = outcome_of(found[at], error, read_again)
+    for at, each in enumerate(found):
+        if each.check is not None:
+            each.answer.records = NOTHING
+            found[at] = each._replace(check=None)
+
+
+def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
+    """In a thread: what was wrong with each of them."""
+    errors: list[Exception | None] = []
+    for check in checks:
+        assert check is not None
+        try:
+            check.run()
+        except (CorruptLogError, OSError) as error:
+            errors.append(error)
+        else:
+            errors.append(None)
+    return errors
+
+
+def outcome_of(found: Found, error: Exception | None, read_again: ReadAgain) -> Found:
+    assert found.check is not None
+    if not found.check.is_current:
+        return read_again(found.wanted)
+    if error is None:
+        found.check.confirm()
+        return found._replace(check=None)
+    log.error("%s: not served: %s", found.partition, error)
+    return Found(found.wanted, failed(found.wanted, code_of(found, error)), found.partition)
+
+
+def code_of(found: Found, error: Exception) -> ErrorCode:
+    if not isinstance(error, OSError):
+        return ErrorCode.CORRUPT_MESSAGE
+    assert found.partition is not None
+    partition_log = found.partition.log
+    failure: BrokerError = partition_log.health.failed(f"reading {partition_log.path}", error)
+    return failure.code

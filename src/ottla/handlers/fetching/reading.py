@@ -1,0 +1,111 @@
+"""What one partition has to tell a reader: records as a range of a file, offsets, or an error.
+
+Promises  one partition's trouble leaves the others served.
+Leaves    reading the bytes to the network, verifying them to `checking.py`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ottla.handlers.context import Context
+from ottla.handlers.damage import damaged
+from ottla.handlers.fetching.wants import Wants
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.fetch_response import (
+    AbortedTransaction,
+    EpochEndOffset,
+    PartitionData,
+)
+from ottla.replication.fetch_sessions import WantedPartition
+from ottla.replication.partition import NO_EPOCH, Partition
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.reading import RangeCheck
+
+NOTHING = b""  # zero bytes, never null: some clients take null for a broken answer
+
+
+class Found(NamedTuple):
+    """What one partition has to tell."""
+
+    wanted: WantedPartition
+    answer: PartitionData
+    partition: Partition | None
+    check: RangeCheck | None = None  # to be passed before the answer is sent
+
+    @property
+    def size(self) -> int:
+        return len(self.answer.records or NOTHING)
+
+    @property
+    def is_news(self) -> bool:
+        """Whether it cannot wait for more data."""
+        return bool(self.answer.error_code) or self.answer.diverging_epoch is not None
+
+
+def look_at(
+    wanted: WantedPartition, wants: Wants, context: Context, room: int, *, is_first: bool
+) -> Found:
+    """At most `room` bytes; the first partition with data gives at least one batch (KIP-74)."""
+    try:
+        partition = context.parts.replicas.partition_by_key(wanted.key)
+    except BrokerError as error:
+        answer = failed(wanted, error.code)
+        answer.aborted_transactions = ()  # as Kafka tells those it does not have from the rest
+        return Found(wanted, answer, None)
+    session = wants.session
+    if session is not None and not session.is_closed:
+        partition.sessions[session] = wanted.key
+    try:
+        return _read(wanted, wants, partition, room, is_first)
+    except BrokerError as error:
+        return Found(wanted, failed(wanted, error.code), partition)
+    except CorruptLogError as error:
+        return Found(wanted, failed(wanted, damaged(error).code), partition)
+
+
+def _read(
+    wanted: WantedPartition, wants: Wants, partition: Partition, room: int, is_first: bool
+) -> Found:
+    partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))
+    if wants.is_follower:
+        partition.check_follower(wants.follower, wanted.current_leader_epoch)
+    answer = _describe(wanted, partition, wants.is_committed)
+    if wanted.last_fetched_epoch >= 0:
+        end = partition.divergence(wanted.last_fetched_epoch, wanted.fetch_offset)
+        if end is not None:
+            answer.diverging_epoch = EpochEndOffset(*end)
+            return Found(wanted, answer, partition)
+    found = partition.read(
+        wanted.fetch_offset,
+        min(wanted.partition_bytes_max, room),
+        is_committed=wants.is_committed,
+        at_least_one=is_first,
+    )
+    if len(found.records):
+        answer.records = found.records
+    if found.aborted is not None:
+        answer.aborted_transactions = [
+            AbortedTransaction(each.producer_id, each.first_offset) for each in found.aborted
+        ]
+    return Found(wanted, answer, partition, found.check)
+
+
+def _describe(wanted: WantedPartition, partition: Partition, is_committed: bool) -> PartitionData:
+    log = partition.log
+    return PartitionData(
+        wanted.key.partition,
+        0,
+        log.high_watermark,
+        log.last_stable_offset,
+        log.log_start_offset,
+        aborted_transactions=() if is_committed else None,
+        records=NOTHING,
+    )
+
+
+def failed(wanted: WantedPartition, code: ErrorCode) -> PartitionData:
+    return PartitionData(
+        wanted.key.partition, code, -1, -1, -1, aborted_transactions=None, records=NOTHING
+    )
