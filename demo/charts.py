@@ -109,14 +109,20 @@ def time_axis(scale: Scale) -> str:
 
 def kill_marks(scale: Scale, kills: Iterable[Kill]) -> str:
     """A line where something was killed, and a band until everything had come back."""
-    return "\n".join(
-        f'<rect class="recovery" x="{scale.x(kill.at_s):.1f}" y="{TOP}" '
-        f'width="{scale.x(kill.recovery_s) - LEFT:.1f}" height="{scale.bottom - TOP}"/>'
-        f'<line class="kill" x1="{scale.x(kill.at_s):.1f}" x2="{scale.x(kill.at_s):.1f}" '
-        f'y1="{TOP - 6}" y2="{scale.bottom}"/>'
-        f'<text class="kill-label" x="{scale.x(kill.at_s):.1f}" y="{TOP - 11}">'
+    return "\n".join(kill_mark(scale, kill) for kill in kills)
+
+
+def kill_mark(scale: Scale, kill: Kill) -> str:
+    x, y = scale.x(kill.at_s), scale.bottom
+    end_x = min(scale.x(kill.at_s + kill.recovery_s), WIDTH - RIGHT)
+    # Where there is no room to the right of the line, its label ends there.
+    anchor = "end" if x > WIDTH * 0.75 else "start"
+    return (
+        f'<rect class="recovery" x="{x:.1f}" y="{TOP}" '
+        f'width="{max(0.0, end_x - x):.1f}" height="{y - TOP}"/>'
+        f'<line class="kill" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 6}" y2="{y}"/>'
+        f'<text class="kill-label" x="{x:.1f}" y="{TOP - 11}" text-anchor="{anchor}">'
         f"{escape(kill.what)} killed, back in {kill.recovery_s:.1f} s</text>"
-        for kill in kills
     )
 
 

@@ -1,18 +1,21 @@
 """The one directory that holds everything the story makes: data, lake, checkpoints, logs, page.
 
-Promises  only a directory that this program made, or an empty one, is ever emptied.
+Promises  only a directory that this program made, or an empty one, is ever emptied, and never one
+          in which a story is being told.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from pathlib import Path
 
 MARK = ".ottla-demo"
 
 
-class ForeignDirectory(ValueError):
-    """It holds something that this program did not put there."""
+class WrongDirectory(ValueError):
+    """It holds something that this program did not put there, or is in use."""
 
 
 class Place:
@@ -27,18 +30,43 @@ class Place:
         self.result = self.root / "result.json"
         self.recording = self.root / "recording.json"
         self.page = self.root / "report.html"
+        self._lock: int | None = None  # a descriptor
 
     def prepare(self) -> None:
-        """Empty, with what a new story needs. The directory hides itself from git."""
-        self.clean()
-        for directory in (self.root, self.checkpoints, self.logs, self.temporary):
-            directory.mkdir(parents=True, exist_ok=True)
-        (self.root / MARK).touch()
+        """Empty, with what a new story needs, and ours until this process ends.
+
+        The directory hides itself from git.
+        """
+        self._empty()
+        for directory in (self.checkpoints, self.logs, self.temporary):
+            directory.mkdir()
         (self.root / ".gitignore").write_text("*\n")
 
     def clean(self) -> None:
-        if not self.root.exists():
-            return
+        if self.root.exists():
+            self._empty()
+            shutil.rmtree(self.root)
+            self.release()
+
+    def release(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _empty(self) -> None:
+        self.root.mkdir(parents=True, exist_ok=True)
         if any(self.root.iterdir()) and not (self.root / MARK).exists():
-            raise ForeignDirectory(f"{self.root} was not made by the demo: choose another one")
-        shutil.rmtree(self.root)
+            raise WrongDirectory(f"{self.root} was not made by the demo: choose another one")
+        self._take()
+        for path in self.root.iterdir():
+            if path.name != MARK:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def _take(self) -> None:
+        """The lock goes with the process, however it ends."""
+        if self._lock is None:
+            self._lock = os.open(self.root / MARK, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise WrongDirectory(f"a demo is running in {self.root}: end it first") from None

@@ -28,7 +28,8 @@ class Wishes:
 def run(scenario: Scenario, place: Place, wishes: Wishes) -> int:
     """The exit code: 0 if the books balance, 1 if not, 2 if it never came to that."""
     terminal = Terminal(sys.stdout)
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    for number in (signal.SIGINT, signal.SIGTERM):  # also where a shell ignores the first
+        signal.signal(number, interrupt)
     place.prepare()
     try:
         with Cast(scenario, place) as cast:
@@ -40,6 +41,10 @@ def run(scenario: Scenario, place: Place, wishes: Wishes) -> int:
     except KeyboardInterrupt:
         terminal.say("interrupted: every process has been ended")
         return 130
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def play(story: Story, wishes: Wishes) -> int:
