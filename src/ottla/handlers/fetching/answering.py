@@ -40,8 +40,16 @@ def _must_tell(found: Found, wants: Wants) -> bool:
     answer = found.answer
     is_new = found.wanted.tell(answer.error_code, answer.high_watermark, answer.log_start_offset)
     has_more = found.size > 0 or found.is_news
-    wants.session.looked_at(found.wanted.key, has_more=has_more)
+    is_left_over = not has_more and _has_readable(found, wants)
+    wants.session.looked_at(found.wanted.key, has_more=has_more, is_left_over=is_left_over)
     return wants.is_full or is_new or has_more
+
+
+def _has_readable(found: Found, wants: Wants) -> bool:
+    """Whether the log goes on where the reader stands: others had filled the answer."""
+    answer = found.answer
+    end = answer.last_stable_offset if wants.is_committed else answer.high_watermark
+    return found.wanted.fetch_offset < end
 
 
 def _add_leader_hints(
