@@ -111,7 +111,11 @@ class DirectoryMoves:
         name = partition.name
         task = self._tasks.start(self._run(partition), name=f"move {name}")
         self._running[name] = task
-        task.add_done_callback(lambda _: self._running.pop(name, None))
+        task.add_done_callback(lambda ended: self._ended(name, ended))
+
+    def _ended(self, name: TopicPartition, task: asyncio.Task[None]) -> None:
+        if self._running.get(name) is task:  # and not a later move of the same partition
+            del self._running[name]
 
     def stop(self, name: TopicPartition) -> None:
         task = self._running.pop(name, None)

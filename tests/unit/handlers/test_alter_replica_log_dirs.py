@@ -273,3 +273,24 @@ def reopen(world: World) -> None:
     old.network.stop_accepting()
     world.broker = Broker(old.settings, files=world.disk, clock=world.clock, rng=Random(8))
     world.__enter__()
+
+
+def test_a_move_that_ends_late_does_not_hide_the_one_that_followed_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append(world, 20)
+    monkeypatch.setattr(log_copying, "CHUNK_BYTES", 1000)
+    moves = world.broker.parts.directory_moves
+
+    async def story() -> None:
+        here, there = place(world), elsewhere(world)
+        moves.move("t", 0, there)
+        moves.stop(HERE)  # its task ends when it is next its turn
+        world.broker.logs.drop_future(HERE)
+        moves.move("t", 0, there)
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert HERE in moves
+        assert here != there
+
+    world.run(story())

@@ -131,7 +131,10 @@ class Segment:
             return False
         first = self.first_timestamp()
         waited_ms = timestamp - first if first >= 0 else now_ms - self.created_ms
-        return waited_ms > config.segment_ms - self.roll_jitter_ms or self.indexes.is_full
+        open_ms_max = config.segment_ms
+        if 0 < config.max_compaction_lag_ms < open_ms_max and config.is_compacted:
+            open_ms_max = config.max_compaction_lag_ms  # what is not closed is not compacted
+        return waited_ms > open_ms_max - self.roll_jitter_ms or self.indexes.is_full
 
     def first_timestamp(self) -> int:
         """The largest timestamp of the first batch, which is what a segment's age counts from."""

@@ -143,3 +143,23 @@ def test_who_asked_is_told_of_a_closed_segment() -> None:
     log.context.needs_sync = told.append
     append_many(log, 30)
     assert len(told) == len(log.segments) - 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "lag_ms", "segments"),
+    [
+        (("compact",), 500, 2),
+        (("compact", "delete"), 500, 2),
+        (("delete",), 500, 1),
+        (("compact",), 5000, 1),
+        (("compact",), 0, 1),
+    ],
+)
+def test_a_compacted_log_closes_its_segment_before_its_records_are_overdue(
+    policy: tuple[str, ...], lag_ms: int, segments: int
+) -> None:
+    config = replace(LARGE, segment_ms=1000, cleanup_policy=policy, max_compaction_lag_ms=lag_ms)
+    log = Place(config=config).open()
+    append(log, b"a", timestamp=NOW_MS)
+    append(log, b"b", timestamp=NOW_MS + 600)
+    assert len(log.segments) == segments
