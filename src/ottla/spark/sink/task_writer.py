@@ -19,9 +19,10 @@ import pyarrow as pa
 from ottla.base.fault_points import SinkPoint, reach
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
-from ottla.client.errors import ClientError
+from ottla.client.errors import ClientError, GaveUp
 from ottla.client.produce_window import Acknowledged
 from ottla.client.producing import BatchProducer
+from ottla.client.retrying import Patience
 from ottla.client.transactions import (
     ProducerIdentity,
     describe_transactions,
@@ -38,6 +39,7 @@ from ottla.spark.sink.splitting import Part, Splitter, gather
 from ottla.spark.sink.troubles import explained
 
 ROUNDS_MAX = 100
+NEW_TOPIC_MS = 2000
 ENDED_STATES = frozenset({"Empty", "CompleteCommit", "CompleteAbort", "Dead"})
 
 
@@ -166,14 +168,23 @@ class TaskWriter:
 
     def _partitions_of(self, topic: str) -> int:
         if topic not in self._counts:
-            found = self._cluster.describe_topics([topic]).get(topic)
-            if found is None:
-                raise SinkError(
-                    f"The topic {topic} does not exist: create it, or change the option or the "
-                    f"column topic."
-                )
-            self._counts[topic] = len(found.partitions)
+            self._counts[topic] = self._count_partitions(topic)
         return self._counts[topic]
+
+    def _count_partitions(self, topic: str) -> int:
+        """A topic that was created a moment ago may not be known to every broker yet."""
+        missing = SinkError(
+            f"The topic {topic} does not exist: create it, or change the option or the column topic."
+        )
+        patience = Patience(f"looking for {topic}", self._setup.settings, NEW_TOPIC_MS)
+        while True:
+            found = self._cluster.describe_topics([topic]).get(topic)
+            if found is not None:
+                return len(found.partitions)
+            try:
+                patience.pause(str(missing))
+            except GaveUp:
+                raise missing from None
 
 
 def _written(partition: TopicPartition, acknowledged: Acknowledged) -> Written:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.client.errors import ClientError, KafkaError, ProducerFenced, Unreachable
+from ottla.client.errors import ClientError, GaveUp, KafkaError, ProducerFenced, Unreachable
 from ottla.protocol.error_codes import ErrorCode
 from ottla.spark.sink.errors import SinkError
 
@@ -29,10 +29,15 @@ FENCED = (
 
 def explained(error: ClientError) -> SinkError:
     """The same trouble, and what to do about it."""
-    if isinstance(error, ProducerFenced):
-        return SinkError(f"{error}. {FENCED}.")
-    if isinstance(error, KafkaError) and error.code in ADVICE:
-        return SinkError(f"{error}. {ADVICE[error.code]}.")
-    if isinstance(error, Unreachable):
-        return SinkError(f"{error}. See the option kafka.bootstrap.servers.")
-    return SinkError(str(error))
+    advice = _advice(error.__cause__ if isinstance(error, GaveUp) else error)
+    return SinkError(f"{error}. {advice}." if advice else str(error))
+
+
+def _advice(trouble: BaseException | None) -> str | None:
+    if isinstance(trouble, ProducerFenced):
+        return FENCED
+    if isinstance(trouble, KafkaError):
+        return ADVICE.get(trouble.code)
+    if isinstance(trouble, Unreachable):
+        return "See the option kafka.bootstrap.servers"
+    return None

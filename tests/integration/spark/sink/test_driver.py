@@ -271,6 +271,13 @@ def test_a_batch_write_without_a_name_is_finished_by_the_next_one(sink: Sink) ->
     assert sink.name not in reader.sinks()
 
 
+def test_a_topic_that_is_missing_is_told_by_name(
+    cluster: Cluster, settings: ClientSettings
+) -> None:
+    with pytest.raises(SinkError, match="The topic no-such-topic does not exist: create it"):
+        Sink(cluster, settings, "no-such-topic").write(0, ["a"])
+
+
 def test_an_abort_after_a_failed_commit_leaves_the_decision_in_force(sink: Sink) -> None:
     driver = sink.driver()
     started = driver.start()
