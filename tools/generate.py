@@ -13,6 +13,7 @@ from tools.messages.generate import generated_messages  # noqa: E402
 from tools.oracles import check_agreement  # noqa: E402
 from tools.reference.api_clients import api_clients_page, apis_without_a_story  # noqa: E402
 from tools.reference.configuration import configuration_page  # noqa: E402
+from tools.reference.spark_options import spark_options_page  # noqa: E402
 
 
 def generated_files() -> dict[Path, str]:
@@ -21,6 +22,7 @@ def generated_files() -> dict[Path, str]:
     return generated_messages(ROOT) | {
         reference / "configuration.md": configuration_page(),
         reference / "api-clients.md": api_clients_page(),
+        reference / "spark-options.md": spark_options_page(),
     }
 
 

@@ -27,6 +27,7 @@ GUIDES = [
     "docs/guides/first-steps.md",
     "docs/guides/command-line.md",
     "docs/guides/testing-with-ottla.md",
+    "docs/guides/spark-without-a-jar.md",
 ]
 ADDRESS = "localhost:9092"  # in the guides
 FIXTURE_EXAMPLES = ("def test_", "@pytest.fixture")
