@@ -217,14 +217,14 @@ def leave_group(talk: Talk) -> None:
     if talk.version < MEMBER_LISTS_FROM:
         return
     h = group(talk, "h")
-    static = talk.quietly(join_request(h, instance="one"), 5)
+    static = talk.once_ready(join_request(h, instance="one"), 5)
     talk.names.define("member", static.member_id, "static")
     ask("static, by instance", h, ("", "one"))
     ask("static, again", h, ("", "one"))
-    static = talk.quietly(join_request(h, instance="two"), 5)
+    static = talk.once_ready(join_request(h, instance="two"), 5)
     talk.names.define("member", static.member_id, "other static")
     ask("static, wrong member", h, ("somebody", "two"))
     ask("static, member alone", h, (static.member_id, None))
-    static = talk.quietly(join_request(h, instance="two"), 5)
+    static = talk.once_ready(join_request(h, instance="two"), 5)
     talk.names.define("member", static.member_id, "third static")
     ask("static, both", h, (static.member_id, "two"))

@@ -231,30 +231,3 @@ def consumer_groups_and_classic_groups(talk: Talk) -> None:
     talk.ask("a new group as a classic one", DescribeGroupsRequest([new], False), version=6)
     described(talk, "a classic group as a new one", classic)
     described(talk, "nobody's", talk.name("none"))
-
-
-@script(ApiKey.CONSUMER_GROUP_DESCRIBE)
-def consumer_group_describe(talk: Talk) -> None:
-    topic = talk.topic("t", 2)
-    g, h, classic = group(talk, "g"), group(talk, "h"), group(talk, "classic")
-    talk.settle()
-    talk.once_ready(joining(g, ALICE, topic.name), 1)
-    talk.once_ready(joining(h, ALICE, topic.name, instance="one", rack="here"), 1)
-    talk.once_ready(beat(h, ALICE, LEAVE), 1)
-    members(talk, classic, "classic")
-
-    def ask(label: str, *names: str, operations: bool = False) -> None:
-        talk.ask(label, ConsumerGroupDescribeRequest(names, operations))
-
-    none = talk.name("none")
-    ask("one", g)
-    ask("one, operations", g, operations=True)
-    ask("empty", h)
-    ask("classic", classic)
-    ask("classic, operations", classic, operations=True)
-    ask("unknown", none)
-    ask("nothing")
-    ask("no name", "")
-    ask("two", g, none)
-    ask("one twice", g, g)
-    ask("all", g, h, classic, none, "")
