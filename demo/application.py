@@ -14,8 +14,10 @@ Promises  started again with the same checkpoints it goes on where it was, howev
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import threading
+import time
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +31,7 @@ from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, REPORTS_TOPIC, Scenario
 from demo.transforms import driving_too_long, latest_per_truck, parsed_reports
 
 LOOK_S = 0.2
+END_S = 10.0
 
 SETTINGS = {
     "spark.master": "local[2]",
@@ -124,10 +127,21 @@ def open_session(temporary: Path) -> SparkSession:
     return spark
 
 
-def watch(queries: list[StreamingQuery]) -> int:
-    """Until this process is not wanted any more (0) or a query has failed (1)."""
+def hear_the_end() -> threading.Event:
+    """Set when this process is no longer wanted. It then has some seconds to end in good order."""
     unwanted = threading.Event()
-    listen(on_end=unwanted.set)
+
+    def end() -> None:
+        unwanted.set()
+        time.sleep(END_S)
+        os._exit(1)  # the JVM follows: its own standard input ends
+
+    listen(on_end=end)
+    return unwanted
+
+
+def watch(queries: list[StreamingQuery], unwanted: threading.Event) -> int:
+    """Until this process is not wanted any more (0) or a query has failed (1)."""
     while not unwanted.wait(LOOK_S):
         for query in queries:
             if not query.isActive:
@@ -146,10 +160,11 @@ def main() -> int:
     parser.add_argument("--temporary", required=True, type=Path)
     scenarios.add_arguments(parser)
     arguments = parser.parse_args()
+    unwanted = hear_the_end()
     spark = open_session(arguments.temporary)
     queries = Application(spark, arguments).start()
     print(READY, flush=True)
-    code = watch(queries)
+    code = watch(queries, unwanted)
     spark.stop()
     return code
 
