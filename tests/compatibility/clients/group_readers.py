@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import kafka
 from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Consumer, KafkaError
+from kafka.errors import KafkaConnectionError
 from tests.compatibility.clients.clients import AIOKAFKA, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.foreign.librdkafka import QUIET
 from tests.support.oracle import Oracle, from_base64
@@ -105,8 +106,12 @@ class KafkaPythonReader(ThreadedReader):
             **{"heartbeat_interval_ms": 500, **self.settings},
         )
         while not self.is_leaving:
-            # With a short timeout it forgets the answer to a SyncGroup that it has just sent.
-            for batch in consumer.poll(timeout_ms=1000).values():
+            try:
+                # With a short timeout it forgets the answer to a SyncGroup that it has just sent.
+                batches = consumer.poll(timeout_ms=1000)
+            except KafkaConnectionError:
+                continue  # nobody is there; asked again, it finds the way back by itself
+            for batch in batches.values():
                 self.records += [each.value for each in batch]
             self.partitions = frozenset(each.partition for each in consumer.assignment())
         consumer.close()
