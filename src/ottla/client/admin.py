@@ -11,6 +11,7 @@ from ottla.client.asking import Told, ask_controller, ask_leaders, ask_until
 from ottla.client.cluster import Cluster
 from ottla.client.connection import Connection
 from ottla.client.errors import code_of
+from ottla.client.retrying import Patience
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_topics_request import (
@@ -44,7 +45,9 @@ class NewTopic:
 
 
 def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, may_exist: bool = False) -> None:
-    """All of them; with `may_exist` one that is there already is left as it is."""
+    """All of them; with `may_exist` one that is there already is left as it is. Returns once they
+    can be used: a cluster needs a moment to elect leaders and to spread the news."""
+    wanted = list(topics)
     request = CreateTopicsRequest(
         [
             CreatableTopic(
@@ -53,12 +56,23 @@ def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, may_exist: bo
                 each.replication_factor,
                 configs=[CreatableTopicConfig(*item) for item in each.configs.items()],
             )
-            for each in topics
+            for each in wanted
         ],
         timeout_ms=cluster.settings.request_timeout_ms,
     )
     passing = {ErrorCode.TOPIC_ALREADY_EXISTS} if may_exist else set[ErrorCode]()
     ask_controller(cluster, request, _problems("CreateTopics", "topics", passing), "CreateTopics")
+    _wait_for_leaders(cluster, [each.name for each in wanted])
+
+
+def _wait_for_leaders(cluster: Cluster, names: list[str]) -> None:
+    patience = Patience("CreateTopics", cluster.settings)
+    while True:
+        found = cluster.describe_topics(names)
+        leaders = [each.leader for topic in found.values() for each in topic.partitions]
+        if len(found) == len(set(names)) and min(leaders, default=0) >= 0:
+            return
+        patience.pause("the new topics are not known everywhere, or have no leaders yet")
 
 
 def delete_topics(cluster: Cluster, names: Iterable[str], *, may_be_missing: bool = False) -> None:

@@ -7,6 +7,7 @@ from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as ForeignPartition
 from tests.integration.client.helpers import new_topic, produce, read_values
 from tests.support.raw_client import batch_of
+from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
 from ottla.client.admin import NewTopic, create_topics, delete_topics, topic_configs
@@ -112,7 +113,7 @@ def test_topics_are_created_described_and_deleted(cluster: Cluster) -> None:
     with pytest.raises(KafkaError, match="INVALID_CONFIG"):
         create_topics(cluster, [NewTopic("bad", configs={"no.such.setting": "1"})])
     delete_topics(cluster, [topic])
-    assert topic not in cluster.list_topics()
+    wait_until(lambda: topic not in cluster.list_topics(), "the topic is gone")
     with pytest.raises(KafkaError, match="UNKNOWN_TOPIC_OR_PARTITION"):
         delete_topics(cluster, [topic])
     delete_topics(cluster, [topic], may_be_missing=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,7 +28,7 @@ from ottla.protocol.messages import (
 from ottla.protocol.messages.describe_configs_response import DescribeConfigsResponse
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.protocol.messages.produce_response import ProduceResponse
-from ottla.protocol.records.batch import read_header
+from ottla.protocol.records.batch import read_header, stamp_offset_and_epoch
 
 HERE = TopicPartition("t", 0)
 IDENTITY = ProducerIdentity(5, 0)
@@ -256,3 +257,39 @@ def test_a_broker_that_tells_nothing_of_a_batch_is_not_believed() -> None:
             producer.send(HERE, batch_of(b"a"))
             with pytest.raises(MalformedAnswer, match="nothing is said of t-0"):
                 producer.flush()
+
+
+def fetch_threads() -> list[str]:
+    return [each.name for each in threading.enumerate() if each.name.startswith("fetch from")]
+
+
+def test_a_reader_that_stops_early_leaves_no_thread_and_no_connection_behind() -> None:
+    with two_brokers() as (one, _):
+        one.scripts[ApiKey.FETCH] = lambda request: fetched(
+            batch_at(request.topics[0].partitions[0].fetch_offset)
+        )
+        with cluster_of(one) as cluster:
+            for fetching in (fetch_range(cluster, HERE, 0), fetch_range(cluster, HERE, 0, 1000)):
+                assert next(fetching).start_offset == 0
+                assert fetch_threads() == ["fetch from broker 1"]
+                fetching.close()  # type: ignore[attr-defined]  # it is a generator
+                assert fetch_threads() == []
+
+
+def batch_at(offset: int) -> bytearray:
+    batch = batch_of(b"a", b"b")
+    stamp_offset_and_epoch(batch, 0, offset, 0)
+    return batch
+
+
+def test_a_bug_in_the_reading_thread_is_raised_where_somebody_sees_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_self: object, _answer: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("ottla.client.fetch_session.FetchSession.digest", fail)
+    with two_brokers() as (one, _):
+        one.scripts[ApiKey.FETCH] = lambda _: fetched(b"")
+        with cluster_of(one) as cluster, pytest.raises(ZeroDivisionError):
+            list(fetch_range(cluster, HERE, 0, 2))
