@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from ottla.base.fault_points import SinkPoint, reach
 from ottla.client.cluster import Cluster
 from ottla.client.errors import InvalidTransactionState, ProducerFenced
+from ottla.client.retrying import Patience
 from ottla.client.transactions import (
     ProducerIdentity,
     TransactionDescription,
@@ -43,6 +44,7 @@ log = logging.getLogger("ottla.spark.sink")
 
 DRIVER_TIMEOUT_MS = 60_000  # of the transaction around a decision, which takes milliseconds
 ONGOING = "Ongoing"
+ENDING = frozenset({"PrepareCommit", "PrepareAbort"})
 
 
 class SinkDriver:
@@ -97,11 +99,21 @@ class SinkDriver:
         try:
             end_transaction(self._cluster, driver_id(self._sink), started.driver, commit=False)
         except InvalidTransactionState:
-            pass  # no decision was under way, or it was made
+            self._await_decision()  # no decision was under way, or it was made
         except ProducerFenced as error:
             raise self._taken_over() from error
         plan = plan_abort(self._log.read().state_of(self._sink), written)
         self._carry_out(plan, started.driver)
+
+    def _await_decision(self) -> None:
+        """A decision counts from its EndTxn on, and can be read once its marker is written."""
+        own_id = driver_id(self._sink)
+        patience = Patience(f"the decision of {self._sink}", self._setup.settings)
+        while True:
+            described = describe_transactions(self._cluster, [own_id]).get(own_id)
+            if described is None or described.state not in ENDING:
+                return
+            patience.pause(f"its transaction is in the state {described.state}")
 
     def _carry_out(self, plan: CommitPlan, driver: ProducerIdentity) -> None:
         if plan.finish is not None:

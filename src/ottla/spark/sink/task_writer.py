@@ -174,7 +174,8 @@ class TaskWriter:
     def _count_partitions(self, topic: str) -> int:
         """A topic that was created a moment ago may not be known to every broker yet."""
         missing = SinkError(
-            f"The topic {topic} does not exist: create it, or change the option or the column topic."
+            f"The topic {topic} does not exist: create it, or change the option or the column "
+            f"topic."
         )
         patience = Patience(f"looking for {topic}", self._setup.settings, NEW_TOPIC_MS)
         while True:
