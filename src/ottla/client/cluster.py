@@ -129,6 +129,13 @@ class Cluster:
         leader = self.topology.leaders.get(partition)
         return leader if leader is not None and leader.broker_id >= 0 else None
 
+    def place_of_leader(self, partition: TopicPartition) -> str:
+        """Who leads it and where, for error messages."""
+        leader = self.leader_of(partition)
+        if leader is None:
+            return "its leader"
+        return f"broker {leader.broker_id} ({self.topology.brokers.get(leader.broker_id)})"
+
     # Connections
 
     def open_connection(self, broker_id: int) -> Connection:

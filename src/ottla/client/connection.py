@@ -70,6 +70,10 @@ class Connection:
         self._length = bytearray(LENGTH_BYTES)
 
     @property
+    def request_timeout_ms(self) -> int:
+        return self._settings.request_timeout_ms
+
+    @property
     def awaited_count(self) -> int:
         return len(self._awaited)
 

@@ -11,19 +11,22 @@ changes every time: it goes without, and takes no slot of the broker's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
-from struct import Struct
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.client.aborted import AbortedTransaction, wanted_batches
 from ottla.client.errors import code_of
+from ottla.client.fetched import (
+    FetchedRecords,
+    Position,
+    fetched_records,
+    waiting_for,
+    whole_batches,
+)
 from ottla.client.settings import Address
 from ottla.client.topology import Leader
 from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
@@ -31,60 +34,14 @@ from ottla.protocol.messages.fetch_request import (
     ForgottenTopic,
 )
 from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
-from ottla.protocol.records.batch import (
-    HEADER_BYTES,
-    LENGTH_PREFIX_BYTES,
-    MAGIC,
-    BatchHeader,
-    read_header,
-)
+
+__all__ = ["Digest", "FetchLimits", "FetchSession", "FetchedRecords", "Position", "Trouble"]
 
 TOPIC_IDS_FROM = 13
 NO_SESSION_EPOCH = -1
 FIRST_EPOCH = 0
 EPOCH_MAX = 2**31 - 1
 EMPTY_ANSWERS_MAX = 3  # so many in a row, below an end that is there, look like a gap
-
-_BASE_LENGTH_MAGIC = Struct(">qi4xB").unpack_from
-
-
-@dataclass(frozen=True)
-class FetchedRecords:
-    """Whole batches of one partition, in the buffer they were received into.
-
-    The first batch may begin before `start_offset` and the last may end behind `end_offset`:
-    `read_arrow` takes both limits, and `is_wanted` for what aborted transactions left behind.
-    """
-
-    partition: TopicPartition
-    data: memoryview
-    start_offset: int
-    end_offset: int
-    aborted_transactions: tuple[AbortedTransaction, ...] = ()
-    high_watermark: int = -1
-    last_stable_offset: int = -1
-    log_start_offset: int = -1
-
-    @cached_property
-    def is_wanted(self) -> Callable[[BatchHeader], bool]:
-        return wanted_batches(self.data, self.aborted_transactions)
-
-
-@dataclass
-class Position:
-    """How far the reading of one partition has come."""
-
-    partition: TopicPartition
-    topic_id: bytes
-    offset: int
-    end_offset: int | None  # None: goes on forever
-    leader_epoch: int = -1
-    readable_offset: int = -1  # up to here the log could be read when the broker last told
-    empty_answers: int = 0
-
-    @property
-    def is_done(self) -> bool:
-        return self.end_offset is not None and self.offset >= self.end_offset
 
 
 class Trouble(NamedTuple):
@@ -258,7 +215,7 @@ class FetchSession:
         if not part.records:
             return
         data, end_offset = whole_batches(part.records, position)
-        digest.records.append(_fetched(position, part, data, end_offset))
+        digest.records.append(fetched_records(position, part, data, end_offset))
         position.offset, position.empty_answers = end_offset, 0
         if position.is_done:
             digest.done.append(position)
@@ -289,55 +246,3 @@ class FetchSession:
             position = self.positions.pop(records.partition, None)
             if position is not None:
                 self.positions[records.partition] = position
-
-
-def _fetched(
-    position: Position, part: PartitionData, data: memoryview, end_offset: int
-) -> FetchedRecords:
-    aborted = tuple(
-        AbortedTransaction(each.producer_id, each.first_offset)
-        for each in part.aborted_transactions or ()
-    )
-    return FetchedRecords(
-        position.partition,
-        data,
-        position.offset,
-        end_offset,
-        aborted,
-        part.high_watermark,
-        part.last_stable_offset,
-        part.log_start_offset,
-    )
-
-
-def waiting_for(position: Position) -> str:
-    return (
-        f"{position.partition}: nothing came from offset {position.offset} on, of the range up to "
-        f"{position.end_offset}; the log ends at {position.readable_offset}"
-    )
-
-
-def whole_batches(data: memoryview, position: Position) -> tuple[memoryview, int]:
-    """The whole batches that begin before the end of the range, and the offset behind them."""
-    at, last, size = 0, -1, len(data)
-    end_offset = position.end_offset
-    while size - at >= HEADER_BYTES:
-        base_offset, length, magic = _BASE_LENGTH_MAGIC(data, at)
-        if length < HEADER_BYTES - LENGTH_PREFIX_BYTES or magic != MAGIC:
-            raise MalformedMessage(
-                f"{position.partition} from offset {position.offset}: no batch at byte {at} "
-                f"(length {length}, magic {magic})"
-            )
-        if at + LENGTH_PREFIX_BYTES + length > size:
-            break
-        if end_offset is not None and base_offset >= end_offset:
-            return data[:at], end_offset
-        last = at
-        at += LENGTH_PREFIX_BYTES + length
-    next_offset = read_header(data, last).next_offset if last >= 0 else -1
-    if next_offset <= position.offset:
-        raise MalformedMessage(
-            f"{position.partition}: asked from offset {position.offset} on, got {size} bytes that "
-            f"end before offset {next_offset}"
-        )
-    return data[:at], next_offset if end_offset is None else min(next_offset, end_offset)

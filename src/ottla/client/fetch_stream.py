@@ -132,7 +132,8 @@ class FetchStream:
             self._is_ended = not session.positions or self._is_stopped
             if self._is_ended:
                 return False
-        connection.send(session.next_request(), version=session.version)
+        timeout_ms = connection.request_timeout_ms + self._limits.max_wait_ms
+        connection.send(session.next_request(), version=session.version, timeout_ms=timeout_ms)
         return True
 
     def _end(self, session: FetchSession | None, error: Exception | None) -> None:

@@ -242,7 +242,9 @@ class Fetcher:
         """The error, if it may pass; raised, if it will stay."""
         if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             return self._judge_range(position)
-        error = kafka_error(code, f"Fetch of {position.partition} at offset {position.offset}")
+        place = self._cluster.place_of_leader(position.partition)
+        where = f"Fetch of {position.partition} at offset {position.offset} from {place}"
+        error = kafka_error(code, where)
         if reaction_to(code) is Reaction.FAIL:
             raise error
         return error

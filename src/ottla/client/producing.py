@@ -308,7 +308,9 @@ class BatchProducer:
             self._waiting_bytes -= len(batch.data)
             self._patience.renew()
             return
-        error = kafka_error(code, f"Produce to {batch.partition}", part.error_message)
+        place = self._cluster.place_of_leader(batch.partition)
+        where = f"Produce to {batch.partition} at {place}"
+        error = kafka_error(code, where, part.error_message)
         if not may_pass(window, batch, code):
             raise error
         window.send_again(batch)

@@ -13,7 +13,7 @@ from tests.support.raw_client import batch_of
 from ottla.base.ids import TopicPartition
 from ottla.client.admin import NewTopic, create_topics
 from ottla.client.cluster import Cluster
-from ottla.client.fetch_session import FetchedRecords
+from ottla.client.fetched import FetchedRecords
 from ottla.client.fetching import fetch_range
 from ottla.client.offsets import latest_offsets
 from ottla.client.producing import BatchProducer

@@ -6,13 +6,8 @@ import pytest
 from tests.support.raw_client import batch_of
 
 from ottla.base.ids import TopicPartition
-from ottla.client.fetch_session import (
-    EMPTY_ANSWERS_MAX,
-    FetchLimits,
-    FetchSession,
-    Position,
-    whole_batches,
-)
+from ottla.client.fetch_session import EMPTY_ANSWERS_MAX, FetchLimits, FetchSession
+from ottla.client.fetched import Position, whole_batches
 from ottla.client.topology import Leader
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage
