@@ -161,10 +161,14 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     if not running.done():
         await broker.drain()
     running.cancel()
+    from ottla.cli.start_troubles import EXPECTED
+
     try:
         await running
     except asyncio.CancelledError:
         return 0
+    except EXPECTED as error:  # a disk that is full or gone
+        return refuse(f"did not stop in good order, the next start will recover: {error}", code=1)
     return refuse("the broker ended by itself", code=1)
 
 

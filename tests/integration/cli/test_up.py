@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -112,6 +113,25 @@ def test_it_ends_with_the_standard_input_of_whoever_started_it(tmp_path: Path) -
         assert process.stdout.readline().startswith(b"ottla is ready on 127.0.0.1:")
         process.stdin.close()
         assert process.wait(30) == 0
+
+
+def test_a_directory_that_is_gone_is_told_when_it_stops(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    words = ["up", "--listen", "127.0.0.1:0", "--data", str(data)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "ottla.cli.main", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("ottla is ready on 127.0.0.1:")
+        shutil.rmtree(data)
+        process.send_signal(signal.SIGTERM)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "did not stop in good order" in told
+    assert "Traceback" not in told
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
