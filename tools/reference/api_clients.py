@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from tests.compatibility.clients.stories.all_stories import STORIES
 from tests.compatibility.clients.stories.telling import Story
+from tests.support.kafka_jars import KAFKA_VERSION, OLDER_VERSION
 
 from ottla.handlers.served import SERVED
 from ottla.protocol.api_keys import APIS, ApiKey
@@ -26,13 +27,50 @@ was killed (`kill -9`) and started anew. A wire tap makes sure that each client 
 requests that it is listed with.
 
 The clients: confluent-kafka (librdkafka), kafka-python, aiokafka, and Apache Kafka's own Java
-clients and command-line tools ("java"). The stories are in
+clients and command-line tools ("java": release {newest}). The stories are in
 [tests/compatibility/clients/stories](../../tests/compatibility/clients/stories), told by
-[test_stories.py](../../tests/compatibility/clients/test_stories.py).
+[test_stories.py](../../tests/compatibility/clients/test_stories.py). What is done with each client
+alike, and with Java's release {older} too, is [at the end](#the-same-with-every-client).
 
 | API | versions | sent by | the other client | what is shown |
 | --- | --- | --- | --- | --- |
 """
+
+_EVERY_CLIENT = """
+## The same with every client
+
+Done with each of confluent-kafka, kafka-python, aiokafka, Java {newest} and Java {older}, against a
+broker in a process of its own:
+
+| what | in [tests/compatibility/clients](../../tests/compatibility/clients) |
+| --- | --- |
+"""
+_DONE_WITH_EVERY_CLIENT = (
+    (
+        "every codec, keys, headers, timestamps and nulls, from each client to each other one",
+        "test_produce_consume_records",
+    ),
+    ("messages up to the limit, over it, and up to a topic's own", "test_produce_consume_limits"),
+    (
+        "seeks, offsets out of range and by time, deleted records, many partitions",
+        "test_produce_consume_offsets",
+    ),
+    ("topics that come and go", "test_produce_consume_topics"),
+    ("kill -9 under a producer; what was acknowledged is there", "test_produce_consume_crashes"),
+    (
+        "members that come, leave and come back; 100 partitions; classic, cooperative, static and "
+        "new protocol, as far as the client has them",
+        "test_groups_clients",
+    ),
+    ("kill -9 of the broker under a group, and of a member", "test_groups_clients_crashes"),
+    ("transactions, aborted ones, restarts, kill -9 in the middle", "test_transactions_clients"),
+    ("kill -9 while topics are created", "test_admin_crashes"),
+)
+_WITH_BOTH_JAVAS = (
+    ("command-line tools for topics, configs, offsets, features, perf tests", "test_admin_tools"),
+    ("command-line tools as members of groups and looking at them", "test_groups_tools"),
+    ("kill -9 at the steps of a transaction", "test_transactions_crashes"),
+)
 
 
 class Row(NamedTuple):
@@ -44,7 +82,18 @@ class Row(NamedTuple):
 
 def api_clients_page() -> str:
     rows = sorted(row for story in STORIES for row in rows_of(story))
-    return _HEAD + "".join(map(line, rows))
+    releases = {"newest": KAFKA_VERSION, "older": OLDER_VERSION}
+    return (
+        _HEAD.format(**releases)
+        + "".join(map(line, rows))
+        + _EVERY_CLIENT.format(**releases)
+        + "".join(f"| {what} | {link(test)} |\n" for what, test in _DONE_WITH_EVERY_CLIENT)
+        + "".join(f"| of both Javas: {what} | {link(test)} |\n" for what, test in _WITH_BOTH_JAVAS)
+    )
+
+
+def link(test: str) -> str:
+    return f"[{test}](../../tests/compatibility/clients/{test}.py)"
 
 
 def rows_of(story: Story) -> Iterable[Row]:
