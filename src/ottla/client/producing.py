@@ -19,13 +19,11 @@ no more use: every call raises it, and what was not acknowledged may be stored o
 
 from __future__ import annotations
 
-from collections import deque
 from types import TracebackType
 from typing import Self
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
-from ottla.client.connection import Connection
 from ottla.client.errors import (
     ClientError,
     ConnectionLost,
@@ -34,6 +32,7 @@ from ottla.client.errors import (
     code_of,
     kafka_error,
 )
+from ottla.client.produce_lanes import Lanes, Sent
 from ottla.client.produce_messages import (
     may_pass,
     take_batches,
@@ -51,19 +50,10 @@ from ottla.client.retrying import Patience, Reaction, reaction_to
 from ottla.client.settings import Address
 from ottla.client.topology import Leader
 from ottla.client.transactions import ProducerIdentity, add_partitions
-from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.produce_request import ProduceRequest
 from ottla.protocol.messages.produce_response import PartitionProduceResponse
 from ottla.protocol.records.batch import Buffer
-
-
-class Lane:
-    """Requests on their way to one broker."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        self.in_flight: deque[list[PendingBatch]] = deque()
 
 
 class BatchProducer:
@@ -85,11 +75,10 @@ class BatchProducer:
         self._cluster = cluster
         self._identity = identity
         self._transactional_id = transactional_id
-        self._in_flight_max = settings.in_flight_max if identity is not None else 1
         self._windows: dict[TopicPartition, PartitionWindow] = {}
         self._topic_ids: dict[str, bytes] = {}
         self._written_topics: set[str] = set()
-        self._lanes: dict[int, Lane] = {}
+        self._lanes = Lanes(cluster, settings.in_flight_max if identity is not None else 1)
         self._enlisted: set[TopicPartition] = set()
         self._waiting_bytes = 0
         self._patience = Patience("Produce", settings, settings.delivery_timeout_ms)
@@ -109,9 +98,7 @@ class BatchProducer:
 
     def close(self) -> None:
         """Without waiting: what was not flushed may be lost."""
-        for lane in self._lanes.values():
-            lane.connection.close()
-        self._lanes.clear()
+        self._lanes.close()
 
     def begin_transaction(self) -> None:
         """The next one with the same identity: partitions are added anew, sequences go on."""
@@ -162,10 +149,11 @@ class BatchProducer:
         if self._trouble is None:
             self._patience.renew()  # what the caller did meanwhile does not count
         leader = self._cluster.leader_of(window.partition)
-        if leader is not None and leader.broker_id in self._lanes:
-            self._receive_ready(leader.broker_id)
-            lane = self._lanes.get(leader.broker_id)
-            if lane and lane.in_flight and len(window.waiting) < 2 and self._is_small:
+        if leader is not None:
+            while self._lanes.has_answer(leader.broker_id):
+                self._receive(leader.broker_id)
+            is_busy = self._lanes.is_busy(leader.broker_id)
+            if is_busy and len(window.waiting) < 2 and self._is_small:
                 return  # more may come to share its request
         self._recover()
         self._dispatch()
@@ -187,23 +175,9 @@ class BatchProducer:
         self._recover()
         self._dispatch()
         if self._trouble is None:
-            lane = self._next_lane()
-            if lane is not None:
-                self._receive(*lane)
-
-    def _receive_ready(self, broker_id: int) -> None:
-        """Answers that are there already."""
-        lane = self._lanes[broker_id]
-        while lane.in_flight and lane.connection.is_open and lane.connection.has_data:
-            self._receive(broker_id, lane)
-
-    def _next_lane(self) -> tuple[int, Lane] | None:
-        """One whose answer is there, else any that owes one."""
-        owing = [(at, lane) for at, lane in self._lanes.items() if lane.in_flight]
-        for at, lane in owing:
-            if len(owing) == 1 or lane.connection.has_data:
-                return at, lane
-        return owing[0] if owing else None
+            broker_id = self._lanes.next_busy()
+            if broker_id is not None:
+                self._receive(broker_id)
 
     # Sending
 
@@ -239,25 +213,16 @@ class BatchProducer:
             self._topic_ids[topic] = known.topic_id
 
     def _dispatch_to(self, broker_id: int, windows: list[PartitionWindow]) -> bool:
-        lane = self._lanes.get(broker_id)
-        if lane is not None and len(lane.in_flight) >= self._in_flight_max:
+        if not self._lanes.has_room(broker_id):
             return False
-        batches: list[PendingBatch] = []
         try:
-            lane = lane or self._open(broker_id)
+            self._lanes.open(broker_id)
             self._enlist(windows)
-            batches = take_batches(windows, self._cluster.settings.max_request_bytes)
-            lane.in_flight.append(batches)
-            self._send(lane.connection, batches)
+            self._send(broker_id, windows)
         except (ConnectionLost, Unreachable) as error:
-            partitions = [window.partition for window in windows]
-            self._lose(broker_id, error, partitions)
+            self._lose(broker_id, error, [window.partition for window in windows])
             return False
         return True
-
-    def _open(self, broker_id: int) -> Lane:
-        lane = self._lanes[broker_id] = Lane(self._cluster.open_connection(broker_id))
-        return lane
 
     def _enlist(self, windows: list[PartitionWindow]) -> None:
         if self._transactional_id is None or self._identity is None:
@@ -267,33 +232,36 @@ class BatchProducer:
             add_partitions(self._cluster, self._transactional_id, self._identity, sorted(new))
             self._enlisted |= new
 
-    def _send(self, connection: Connection, batches: list[PendingBatch]) -> None:
-        has_ids = all(any(self._topic_ids[each.partition.topic]) for each in batches)
+    def _send(self, broker_id: int, windows: list[PartitionWindow]) -> None:
+        batches = take_batches(windows, self._cluster.settings.max_request_bytes)
+        for batch in batches:  # who was served goes to the end of the line
+            self._windows[batch.partition] = self._windows.pop(batch.partition)
+        topics = {batch.partition.topic for batch in batches}
+        topic_ids = {topic: self._topic_ids[topic] for topic in topics}
+        has_ids = all(any(topic_id) for topic_id in topic_ids.values())
         at_most = version_at_most(self._transactional_id is not None, has_ids)
-        version = connection.version_of(ApiKey.PRODUCE, at_most)
-        topics = topic_data(batches, self._topic_ids, version)
+        version = self._lanes.version(broker_id, at_most)
+        data = topic_data(batches, topic_ids, version)
         timeout_ms = self._cluster.settings.request_timeout_ms
-        request = ProduceRequest(self._transactional_id, self._acks, timeout_ms, topics)
-        connection.send(request, version=version)
+        request = ProduceRequest(self._transactional_id, self._acks, timeout_ms, data)
+        self._lanes.send(broker_id, request, version, Sent(batches, topic_ids))
 
     # Answers
 
-    def _receive(self, broker_id: int, lane: Lane) -> None:
+    def _receive(self, broker_id: int) -> None:
         try:
-            answer = lane.connection.receive()
+            sent, answer = self._lanes.receive(broker_id)
         except MalformedAnswer:
             raise
         except ConnectionLost as error:
             self._lose(broker_id, error, [])
             return
-        batches = lane.in_flight.popleft()
-        told = told_by_partition(answer, self._topic_ids)
+        told = told_by_partition(answer, sent.topic_ids)
         endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
-        for batch in batches:
+        for batch in sent.batches:
             if batch.partition not in told:
-                raise MalformedAnswer(
-                    lane.connection.address, "Produce", f"nothing is said of {batch.partition}"
-                )
+                reason = f"nothing is said of {batch.partition}"
+                raise MalformedAnswer(self._lanes.address(broker_id), "Produce", reason)
             self._settle(batch, told[batch.partition], endpoints)
 
     def _settle(
@@ -334,10 +302,7 @@ class BatchProducer:
     def _lose(self, broker_id: int, error: ClientError, partitions: list[TopicPartition]) -> None:
         """Nobody knows what became of the requests on their way: all of them go again."""
         self._trouble = error
-        lane = self._lanes.pop(broker_id, None)
-        batches = [batch for request in lane.in_flight for batch in request] if lane else []
-        if lane is not None:
-            lane.connection.close()
+        batches = self._lanes.lose(broker_id)
         for batch in batches:
             self._windows[batch.partition].send_again(batch)
         self._cluster.forget_leaders([*partitions, *(batch.partition for batch in batches)])
