@@ -143,7 +143,7 @@ class Broker:
             self.publisher,
             Settings(self.broker_id, self.config, self.settings.layers, self._rng, random_uuid),
         )
-        automatic_topics = AutomaticTopics(self.config, self.controller, self.replicas.make_new)
+        automatic_topics = AutomaticTopics(self.config, self.controller, self.replicas.settle)
         group_settings = GroupSettings(self.broker_id, self.settings.layers, image)
         self.groups = GroupCoordinator(
             image, self.config, group_settings.config, self.clock, automatic_topics.create
@@ -223,8 +223,8 @@ class Broker:
 
     def _metadata_changed(self, image: Image, changes: Changes) -> None:
         self.replicas.apply(changes)
-        if self.replicas.has_unmade:
-            self._tasks.start(self.replicas.make_new(), name="new partitions")
+        if not self.replicas.is_settled:
+            self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
         for change in changes.partitions.values():
             if change.after is None:
                 self.housekeeping.removed(TopicPartition(change.topic.name, change.partition))

@@ -39,5 +39,5 @@ async def create_partitions(
     answer = await context.parts.controller.decide(
         lambda state: decide_create_partitions(state, request, charge=charge)
     )
-    await context.parts.replicas.make_new()
+    await context.parts.replicas.settle()
     return answer

@@ -38,5 +38,5 @@ async def create_topics(request: CreateTopicsRequest, context: Context) -> Creat
     answer = await context.parts.controller.decide(
         lambda state: decide_create_topics(state, request, charge=charge)
     )
-    await context.parts.replicas.make_new()
+    await context.parts.replicas.settle()
     return answer

@@ -37,6 +37,8 @@ def refuse_delete_topics(
 @handles(ApiKey.DELETE_TOPICS, versions=range(1, 7), refuse=refuse_delete_topics)
 async def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopicsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
-    return await context.parts.controller.decide(
+    answer = await context.parts.controller.decide(
         lambda state: decide_delete_topics(state, request, context.version, charge=charge)
     )
+    await context.parts.replicas.settle()
+    return answer

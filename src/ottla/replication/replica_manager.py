@@ -3,8 +3,8 @@
 Owns      which partitions are here, and the way from a decision of the cluster to logs on disk.
 Promises  a partition answers with Kafka's error wherever it cannot be served; a log on disk that
           the metadata does not know is reported and set aside, never deleted. Making files for
-          many new partitions is spread over turns of the event loop, and nobody can tell: one that
-          is asked for is made at once.
+          many new partitions, and moving those of deleted ones out of the way, is spread over
+          turns of the event loop, and nobody can tell: one that is asked for is made at once.
 Leaves    deciding to the controller, files to the storage, requests to the handlers.
 """
 
@@ -18,6 +18,7 @@ from typing import Protocol
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.tasks import next_turn
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata import entities
 from ottla.metadata.changes import Changes
@@ -31,10 +32,12 @@ from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.log.flushing import RunElsewhere
 from ottla.storage.log.log import Log
+from ottla.storage.log.steps import run_steps_elsewhere
 
 log = logging.getLogger(__name__)
 
 MADE_AT_ONCE = 4  # new partitions of one change: each takes about a millisecond for its files
+DELETED_AT_ONCE = 16  # partitions: a rename for each
 
 
 class LeadershipListener(Protocol):
@@ -64,6 +67,7 @@ class ReplicaManager:
         self._by_id: dict[tuple[bytes, int], Partition] = {}
         self._offline: set[tuple[str, int]] = set()  # their directory has failed
         self._unmade: dict[tuple[str, int], tuple[entities.Topic, entities.Partition]] = {}
+        self._undeleted: dict[TopicPartition, None] = {}
         self._image = Image()  # of the cluster, from `load` on
         # Names and ids of topics whose batches may have to be opened: few, and asked often.
         self.opening: set[str | bytes] = set()
@@ -141,10 +145,11 @@ class ReplicaManager:
         for change in doomed:
             self._remove(change.topic, change.partition)
         # Before the new ones: a topic may be deleted and created again in one batch.
-        try:
-            self.logs.delete(TopicPartition(each.topic.name, each.partition) for each in doomed)
-        except (StorageError, OSError) as error:
-            log.error("deleted topics are still on disk: %s", error)
+        names = [TopicPartition(each.topic.name, each.partition) for each in doomed]
+        if len(names) <= DELETED_AT_ONCE:
+            self._delete(names)
+        else:
+            self._undeleted |= dict.fromkeys(names)
         for change in changes.partitions.values():
             if change.after is not None:
                 self._place_soon(change.topic, change.partition, change.after)
@@ -156,15 +161,37 @@ class ReplicaManager:
             elif resource.type == ResourceType.BROKER:
                 self.update_all_configs()
 
-    async def make_new(self) -> None:
-        """Return when every partition that was placed here has its files."""
+    async def settle(self) -> None:
+        """Return when the files are those of the partitions that were placed here."""
+        while self._undeleted:
+            await self._delete_some()
         while self._unmade:
             self._make(next(iter(self._unmade)))
-            await asyncio.sleep(0)
+            await next_turn()
 
     @property
-    def has_unmade(self) -> bool:
-        return bool(self._unmade)
+    def is_settled(self) -> bool:
+        return not self._unmade and not self._undeleted
+
+    async def _delete_some(self) -> None:
+        while self._undeleted:
+            names = list(islice(self._undeleted, DELETED_AT_ONCE))
+            self._delete(names, is_durable=False)
+            await next_turn()
+        try:
+            steps = self.logs.finishing_deletion()
+            await run_steps_elsewhere(steps, asyncio.to_thread, next_turn)
+        except (StorageError, OSError) as error:
+            log.error("deleted topics may come back as strays: %s", error)
+
+    def _delete(self, names: Iterable[TopicPartition], *, is_durable: bool = True) -> None:
+        names = list(names)
+        for name in names:
+            self._undeleted.pop(name, None)
+        try:
+            (self.logs.delete if is_durable else self.logs.begin_deleting)(names)
+        except (StorageError, OSError) as error:
+            log.error("deleted topics are still on disk: %s", error)
 
     def update_config(self, topic: str) -> None:
         config = self._config_of(topic)
@@ -238,6 +265,8 @@ class ReplicaManager:
             self._tell_resigned(name)
 
     def _open(self, topic: entities.Topic, name: TopicPartition) -> Partition:
+        if name in self._undeleted:  # of an older topic with this name
+            self._delete([name])
         found = self.logs.get(name)
         if found is None:
             found = self.logs.create(name, self._config_of(topic.name), topic.id)
@@ -267,7 +296,8 @@ class ReplicaManager:
 
     def _directory_failed(self, lost: Iterable[TopicPartition]) -> None:
         for name in lost:
-            self._take_offline(name)
+            if name not in self._undeleted:
+                self._take_offline(name)
 
     def _take_offline(self, name: TopicPartition) -> None:
         """The partition answers KAFKA_STORAGE_ERROR until the broker starts anew."""

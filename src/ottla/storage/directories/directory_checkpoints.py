@@ -66,13 +66,17 @@ class DirectoryCheckpoints:
 
     def write_now(self, logs: Iterable[Log]) -> None:
         """Write all three here and now. Jobs that were made before write nothing any more."""
-        with self._lock:
-            self._version += 1
         logs = list(logs)
-        job = self.job(logs)
+        job = self.urgent_job(logs)
         job.run()
         for log in logs:
             log.checkpointed_point = job.offsets.recovery_points[log.partition]
+
+    def urgent_job(self, logs: Iterable[Log]) -> CheckpointJob:
+        """What to write now, in a thread; jobs that were made before write nothing any more."""
+        with self._lock:
+            self._version += 1
+        return self.job(logs)
 
     def job(self, logs: Iterable[Log]) -> CheckpointJob:
         """What to write now, to be written in a thread."""

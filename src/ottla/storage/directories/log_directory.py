@@ -41,7 +41,7 @@ from ottla.storage.log.deletion import Removal
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
-from ottla.storage.log.steps import Work
+from ottla.storage.log.steps import Steps, Work
 
 logger = logging.getLogger(__name__)
 
@@ -82,6 +82,7 @@ class LogDirectory:
         self.unreadable: dict[TopicPartition, StorageError] = {}
         self.is_loaded = False
         self._lock: FileLock | None = None
+        self._half_deleted: set[TopicPartition] = set()  # out of the way, not yet for good
 
     def __repr__(self) -> str:
         return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
@@ -135,6 +136,8 @@ class LogDirectory:
         cluster's metadata is enough to make it again.
         """
         self.health.check()
+        if partition in self._half_deleted:
+            self._finish_deleting()
         name = partition_directory_name(partition)
         if is_future:
             name = marked_directory_name(partition, DirectoryMark.FUTURE, unique_id())
@@ -154,18 +157,41 @@ class LogDirectory:
 
     def delete(self, logs: Iterable[Log]) -> None:
         """Take logs out of use, and queue their directories for deletion."""
+        self.begin_deleting(logs)
+        self._finish_deleting()
+
+    def begin_deleting(self, logs: Iterable[Log]) -> None:
+        """As `delete`, but it is durable only once `deleting` has run, or a log is made anew."""
         self.health.check()
-        doomed = list(logs)
         try:
-            for log in doomed:
+            for log in list(logs):
                 self.checkpoints.forget(log.partition)
                 self._set_aside(log, DirectoryMark.DELETE)
                 self.queue_deletion(log.path, log)
+                self._half_deleted.add(log.partition)
+        except OSError as error:
+            raise self.health.failed(f"deleting logs in {self.path}", error) from error
+
+    def finishing_deletion(self) -> Steps[None]:
+        """What waits for the disk, as work for a thread."""
+        if self._half_deleted and self.health.is_online:
+            names = set(self._half_deleted)
+            job = self.checkpoints.urgent_job(self._every_log())
+            try:
+                yield lambda: self.files.sync_directory(self.path)
+                yield job.run
+            except OSError as error:
+                raise self.health.failed(f"deleting logs in {self.path}", error) from error
+            self._half_deleted -= names
+
+    def _finish_deleting(self) -> None:
+        try:
             self.files.sync_directory(self.path)
             # A later log of the same name must not inherit a recovery point.
             self.write_checkpoints()
         except OSError as error:
             raise self.health.failed(f"deleting logs in {self.path}", error) from error
+        self._half_deleted.clear()
 
     def set_aside_stray(self, log: Log) -> None:
         """Rename the directory of a log that belongs to nobody; it is never deleted here."""

@@ -34,6 +34,7 @@ from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.flushing import is_flush_due
 from ottla.storage.log.log import Log
+from ottla.storage.log.steps import Steps
 
 logger = logging.getLogger(__name__)
 
@@ -197,16 +198,31 @@ class LogManager:
 
     def delete(self, partitions: Iterable[TopicPartition]) -> None:
         """Delete logs, future ones included; what is in a failed directory stays where it is."""
+        self._delete(partitions, LogDirectory.delete)
+
+    def begin_deleting(self, partitions: Iterable[TopicPartition]) -> None:
+        """As `delete`, to be finished by `finishing_deletion`."""
+        self._delete(partitions, LogDirectory.begin_deleting)
+
+    def finishing_deletion(self) -> Steps[None]:
+        for directory in self.online:
+            yield from directory.finishing_deletion()
+
+    def _delete(
+        self,
+        partitions: Iterable[TopicPartition],
+        delete: Callable[[LogDirectory, list[Log]], None],
+    ) -> None:
         doomed = set(partitions)
         for directory in self.online:
             logs = [
-                log
+                known[partition]
                 for known in (directory.logs, directory.future_logs)
-                for partition, log in known.items()
-                if partition in doomed
+                for partition in doomed
+                if partition in known
             ]
             if logs:
-                directory.delete(logs)
+                delete(directory, logs)
         for partition in doomed:
             self._places.pop(partition, None)
             self._future_places.pop(partition, None)

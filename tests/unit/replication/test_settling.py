@@ -1,0 +1,212 @@
+"""Partitions of new and deleted topics: a few at a time, and nobody can tell."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from itertools import pairwise
+from random import Random
+
+import pytest
+from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
+from tests.unit.storage.log_making import append, append_many
+
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.metadata.records import PartitionChanged, TopicDeleted
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.partition import Partition
+from ottla.replication.replica_manager import DELETED_AT_ONCE, MADE_AT_ONCE
+from ottla.storage.log.flushing import flush
+
+MANY = 60
+HERE = TopicPartition("here", 0)
+
+
+@pytest.fixture
+def world() -> BrokerWorld:
+    world = BrokerWorld()
+    world.replicas.load(world.image)
+    return world
+
+
+class Leads:
+    def __init__(self) -> None:
+        self.names: list[TopicPartition] = []
+
+    def leads(self, partition: Partition) -> None:
+        self.names.append(partition.name)
+
+    def resigned(self, name: TopicPartition) -> None:
+        self.names.remove(name)
+
+
+def test_a_small_topic_is_there_at_once(world: BrokerWorld) -> None:
+    world.create_topic("t", MADE_AT_ONCE)
+    assert len(world.replicas) == MADE_AT_ONCE
+    assert world.replicas.is_settled
+
+
+def test_a_large_topic_is_made_over_many_turns_of_the_loop(world: BrokerWorld) -> None:
+    world.create_topic("t", MANY)
+    assert len(world.replicas) == MADE_AT_ONCE
+    counts = []
+
+    async def watch() -> None:
+        making = asyncio.create_task(world.replicas.settle())
+        while not making.done():
+            counts.append(len(world.replicas))
+            await asyncio.sleep(0)
+        await making
+
+    asyncio.run(watch())
+    assert len(world.replicas) == MANY
+    assert max(after - before for before, after in pairwise(counts)) == 1
+
+
+def test_a_partition_that_is_asked_for_before_its_turn_is_there(world: BrokerWorld) -> None:
+    topic_id = world.create_topic("t", MANY)
+    assert world.replicas.partition("t", MANY - 1).is_leader
+    assert world.replicas.partition_by_id(topic_id, MANY - 2).is_leader
+    asyncio.run(world.replicas.settle())
+    assert len(world.replicas) == len(world.logs.logs) == MANY
+
+
+def test_who_listens_hears_of_every_new_partition_once(world: BrokerWorld) -> None:
+    told = Leads()
+    world.replicas.listeners.append(told)
+    world.create_topic("t", MANY)
+    world.replicas.partition("t", MANY - 1)
+    asyncio.run(world.replicas.settle())
+    assert sorted(told.names) == [TopicPartition("t", each) for each in range(MANY)]
+
+
+def test_a_topic_deleted_before_it_was_made_leaves_nothing(world: BrokerWorld) -> None:
+    topic_id = world.create_topic("t", MANY)
+    world.publish(TopicDeleted(topic_id))
+    asyncio.run(world.replicas.settle())
+    assert not world.logs.logs
+    with pytest.raises(BrokerError) as raised:
+        world.replicas.partition("t", MANY - 1)
+    assert raised.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_a_topic_deleted_and_created_again_at_once_is_the_new_one(world: BrokerWorld) -> None:
+    first_id = world.create_topic("t", MANY)
+    world.publish(TopicDeleted(first_id))
+    second_id = world.create_topic("t", MANY, TopicId(b"another topic id"))
+    asyncio.run(world.replicas.settle())
+    assert {each.topic_id for each in world.replicas} == {second_id}
+    assert {each.topic_id for each in world.logs.logs} == {second_id}
+
+
+def test_what_is_decided_before_a_partition_was_made_holds(world: BrokerWorld) -> None:
+    topic_id = world.create_topic("t", MANY, replicas=(1, 2))
+    last = MANY - 1
+    world.publish(PartitionChanged(topic_id, last, 1, leader=2, leader_epoch=1))
+    asyncio.run(world.replicas.settle())
+    partition = world.replicas.partition("t", last)
+    assert (partition.is_leader, partition.leader_epoch) == (False, 1)
+
+
+def test_a_partition_that_cannot_be_made_leaves_the_others(world: BrokerWorld) -> None:
+    world.disk.fail("make_directory", f"{DIRECTORY}/t-9", error=28)
+    world.create_topic("t", MANY)
+    asyncio.run(world.replicas.settle())
+    assert len(world.replicas) == MANY - 1
+    with pytest.raises(BrokerError) as raised:
+        world.replicas.partition("t", 9)
+    assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+# Deleting
+
+
+def made(world: BrokerWorld, name: str = "t") -> TopicId:
+    topic_id = world.create_topic(name, MANY)
+    asyncio.run(world.replicas.settle())
+    return topic_id
+
+
+def test_a_deleted_topic_is_unknown_at_once_though_its_files_move_later(
+    world: BrokerWorld,
+) -> None:
+    world.publish(TopicDeleted(made(world)))
+    with pytest.raises(BrokerError) as raised:
+        world.replicas.partition("t", MANY - 1)
+    assert raised.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert len(world.logs.logs) == MANY
+    asyncio.run(world.replicas.settle())
+    assert not world.logs.logs
+
+
+def test_many_partitions_are_deleted_over_many_turns_of_the_loop(world: BrokerWorld) -> None:
+    world.publish(TopicDeleted(made(world)))
+    counts = []
+
+    async def watch() -> None:
+        settling = asyncio.create_task(world.replicas.settle())
+        while not settling.done():
+            counts.append(len(world.logs.logs))
+            await asyncio.sleep(0)
+
+    asyncio.run(watch())
+    assert max(before - after for before, after in pairwise(counts)) == DELETED_AT_ONCE
+
+
+def test_deleting_many_waits_for_the_disk_in_threads_alone(world: BrokerWorld) -> None:
+    world.publish(TopicDeleted(made(world)))
+    here = threading.get_ident()
+    syncs_here = []
+    sync_directory = world.disk.sync_directory
+
+    def noting(path: str) -> None:
+        if threading.get_ident() == here:
+            syncs_here.append(path)
+        sync_directory(path)
+
+    world.disk.sync_directory = noting  # type: ignore[method-assign]
+    asyncio.run(world.replicas.settle())
+    assert not syncs_here
+
+
+def test_a_new_topic_takes_a_name_whose_files_are_still_in_the_way(world: BrokerWorld) -> None:
+    first_id = made(world)
+    append(world.replicas.partition("t", 5).log, b"old")
+    world.publish(TopicDeleted(first_id))
+    second_id = world.create_topic("t", MANY, TopicId(b"another topic id"))
+    new = world.replicas.partition("t", 5)
+    assert (new.topic_id, new.log.log_end_offset) == (second_id, 0)
+    asyncio.run(world.replicas.settle())
+    assert {each.topic_id for each in world.logs.logs} == {second_id}
+    assert len(world.logs.logs) == MANY
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_new_log_inherits_no_recovery_point_from_one_that_was_half_deleted(
+    world: BrokerWorld, seed: int
+) -> None:
+    log = world.replicas.logs.create(HERE, TopicConfig(), TopicId(b"1" * 16))
+    append_many(log, 50)
+    flush(log)
+    world.logs.directories[0].write_checkpoints()
+    world.logs.begin_deleting([HERE])
+    again = world.logs.create(HERE, TopicConfig(), TopicId(b"2" * 16))
+    append_many(again, 3)
+    flush(again)
+    world.disk.crash(Random(seed))
+    found = BrokerWorld(disk=world.disk).logs.get(HERE)
+    assert found is not None
+    assert (found.topic_id, found.log_end_offset, found.damage) == (b"2" * 16, 3, ())
+
+
+def test_a_directory_that_fails_while_topics_are_deleted_takes_nothing_else_with_it(
+    world: BrokerWorld,
+) -> None:
+    world.publish(TopicDeleted(made(world)))
+    world.disk.fail("rename", "*t-7*", error=5)
+    asyncio.run(world.replicas.settle())
+    with pytest.raises(BrokerError) as raised:
+        world.replicas.partition("t", MANY - 1)
+    assert raised.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
