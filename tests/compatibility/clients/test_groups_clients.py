@@ -80,6 +80,7 @@ def test_consumers_of_three_libraries_are_one_group(group: Group) -> None:
     [
         kind(LIBRDKAFKA, CLASSIC),
         kind(LIBRDKAFKA, CONSUMER, "-consumer"),
+        kind(KAFKA_PYTHON, {}),
         kind(AIOKAFKA, {}),
         *(kind(release, CLASSIC) for release in JAVAS),
         *(kind(release, CONSUMER, "-consumer") for release in JAVAS),
@@ -89,7 +90,8 @@ def test_a_static_consumer_that_is_started_again_causes_no_rebalance(
     group: Group, client: str, settings: dict[str, Any]
 ) -> None:
     def static_reader(name: str) -> Reader:
-        word = "group_instance_id" if client == AIOKAFKA else "group.instance.id"
+        is_python = client in (KAFKA_PYTHON, AIOKAFKA)
+        word = "group_instance_id" if is_python else "group.instance.id"
         return group.reader(client, **settings, **{word: name})
 
     kept, again = static_reader("kept"), static_reader("again")
