@@ -40,7 +40,7 @@ from ottla.spark.sink.troubles import explained
 
 ROUNDS_MAX = 100
 NEW_TOPIC_MS = 2000
-ENDED_STATES = frozenset({"Empty", "CompleteCommit", "CompleteAbort", "Dead"})
+ONGOING = "Ongoing"
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class TaskWriter:
         for round_number in range(ROUNDS_MAX):
             found = task_id(sink, self._place.partition, round_number, self._place.attempt)
             described = describe_transactions(self._cluster, [found]).get(found)
-            if described is None or described.state in ENDED_STATES:
+            if described is None or described.state != ONGOING:
                 return found
         raise SinkError(f"All {ROUNDS_MAX} transactional ids like {found} are in use.")
 
