@@ -102,11 +102,11 @@ def batch_start(start: StreamOffsets, end: StreamOffsets) -> BatchStart:
 
 
 def ranges_of(starts: Offsets, end: StreamOffsets) -> list[OffsetRange]:
-    """What the batch reads; where the start lies behind the end, nothing."""
+    """What the batch reads; where the start lies behind the end or is not known, nothing."""
     return [
         OffsetRange(place, starts[place], offset, _raw_id(end, place.topic))
         for place, offset in sorted(end.offsets.items())
-        if starts[place] < offset
+        if place in starts and starts[place] < offset
     ]
 
 

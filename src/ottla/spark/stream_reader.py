@@ -30,6 +30,7 @@ from pyspark.sql.streaming.datasource import (
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
+from ottla.spark.errors import named
 from ottla.spark.filters import Bounds
 from ottla.spark.limits import Holding, not_beyond, share_out, waiting
 from ottla.spark.offsets import StreamOffsets, offsets_from_json
@@ -181,22 +182,32 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         first, last = offsets_from_json(start), offsets_from_json(end)
         begin = batch_start(first, last)
         unknown = [place for place, offset in begin.offsets.items() if offset is None]
-        beginnings = self._logs.earliest(unknown)
+        beginnings = self._beginnings_of(unknown)
         self._report_late(beginnings, begin.new)
         starts = {
-            place: beginnings[place] if offset is None else offset
+            place: beginnings.get(place) if offset is None else offset
             for place, offset in begin.offsets.items()
         }
         tasks = plan_tasks(
-            ranges_of(starts, last),
+            ranges_of({at: start for at, start in starts.items() if start is not None}, last),
             min_partitions=self.query.options.min_partitions,
             max_records_per_partition=self.query.options.max_records_per_partition,
         )
         return [TaskRange(each) for each in tasks]
 
+    def _beginnings_of(self, places: Sequence[TopicPartition]) -> Offsets:
+        """Where logs begin; those that are gone by the time a batch is repeated are a loss."""
+        if not places:
+            return {}
+        there = set(find_topics(self._connected, self.query.options).partitions)
+        if gone := [place for place in places if place not in there]:
+            what = f"{named(gone)}: deleted before the batch could be read."
+            report_loss(what, self.query.options.fail_on_data_loss)
+        return self._logs.earliest([place for place in places if place in there])
+
     def _report_late(self, beginnings: Offsets, new: Sequence[TopicPartition]) -> None:
         for place in new:
-            if beginnings[place] > 0:
+            if beginnings.get(place, 0) > 0:
                 report_loss(
                     f"{place} is new to the query, but its log begins at {beginnings[place]}: "
                     "records before that were deleted.",

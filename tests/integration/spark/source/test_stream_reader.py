@@ -358,6 +358,39 @@ def test_a_group_that_cannot_be_committed_to_is_a_warning(
     assert f"progress was not committed to group {group}" in caplog.text
 
 
+def test_a_new_topic_that_is_gone_before_its_batch_is_repeated_is_a_loss(
+    either_kafka: Kafka,
+) -> None:
+    pattern = either_kafka.name("match")
+    reader = reader_of(either_kafka, None, subscribePattern=pattern)
+    empty, _ = next_batch(reader, reader.initialOffset())
+    topic = either_kafka.topic("match-short-lived")
+    either_kafka.produce(topic, ["a"])
+    end = reader.latestOffset(empty, ALL)
+    delete(either_kafka, topic)
+    with pytest.raises(DataLoss, match=f"{topic}-0: deleted before the batch could be read"):
+        values_of(reader, empty, end)
+    lenient = reader_of(either_kafka, None, subscribePattern=pattern, failOnDataLoss=False)
+    assert values_of(lenient, empty, end) == []
+
+
+def test_partitions_are_split_where_that_is_asked_for_and_stay_whole_otherwise(
+    either_kafka: Kafka,
+) -> None:
+    topic = either_kafka.topic("t")
+    either_kafka.produce(topic, [b"%d" % n for n in range(10)])
+    for options, tasks in (
+        ({}, 1),
+        ({"minPartitions": 3}, 3),
+        ({"maxRecordsPerPartition": 4}, 3),
+    ):
+        reader = reader_of(either_kafka, topic, **options, **EARLIEST)
+        start = reader.initialOffset()
+        end, values = next_batch(reader, start)
+        assert len(reader.partitions(start, end)) == tasks
+        assert values == [b"%d" % n for n in range(10)]
+
+
 def test_the_ends_of_the_logs_are_reported(either_kafka: Kafka) -> None:
     topic = either_kafka.topic("t")
     either_kafka.produce(topic, ["a", "b", "c"])

@@ -57,6 +57,15 @@ def test_limited_batches_restarts_and_new_partitions_read_everything_once(
     assert committed(each_kafka, f"spark-ottla-{topic}", topic, 3) == [14, 13, 1]
 
 
+def test_a_run_to_the_end_does_not_wait_for_more(spark: Any, kafka: Kafka, tmp_path: Path) -> None:
+    topic = kafka.topic("t")
+    kafka.produce(topic, ["a"])
+    frame = read_stream(spark, kafka, topic, minOffsetsPerTrigger=100, **EARLIEST)
+    batches = run_to_end(frame, tmp_path)
+    kafka.produce(topic, ["b"])
+    assert run_to_end(frame, tmp_path, batches).sizes == [1, 1]
+
+
 def test_latest_stays_what_it_was_when_batch_0_is_run_again(
     spark: Any, each_kafka: Kafka, tmp_path: Path
 ) -> None:
