@@ -64,6 +64,14 @@ def test_some_columns_in_another_order_are_honoured(spark: Any, each_kafka: Kafk
     assert [tuple(row) for row in frame.collect()] == [(0, b"v", topic)]
 
 
+def test_times_given_by_the_broker_are_of_another_type(spark: Any, each_kafka: Kafka) -> None:
+    topic = each_kafka.topic("t", config={"message.timestamp.type": "LogAppendTime"})
+    each_kafka.produce(topic, ["a", "b"])
+    found = rows_of(read(spark, each_kafka, topic))
+    assert found == expected_rows(each_kafka, topic)
+    assert [row[6] for row in found] == [1, 1]
+
+
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_compressed_batches_are_read(spark: Any, kafka: Kafka, codec: str) -> None:
     topic = kafka.topic("t", config={"compression.type": codec})
