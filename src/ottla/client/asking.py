@@ -113,14 +113,12 @@ def ask_coordinator(
     key: str,
     request: Message | BuildFor,
     problems: Callable[[Any], Iterable[Told]],
+    what: str,
     *,
     at_most: int | None = None,
-    timeout_ms: int | None = None,
 ) -> Any:
     """The broker that keeps this group (GROUP) or transactional id (TRANSACTION)."""
-    named = request_name(request) if isinstance(request, Message) else "coordinator"
-    what = f"{named} of {key!r}"
-    patience = Patience(what, cluster.settings, timeout_ms)
+    patience = Patience(f"{what} of {key!r}", cluster.settings)
     trouble: ClientError | None
     while True:
         try:
@@ -221,10 +219,6 @@ def _take(
         if reaction_to(code) is Reaction.REFRESH:
             cluster.forget_leaders([partition])
     return trouble
-
-
-def request_name(request: Message) -> str:
-    return type(request).__name__.removesuffix("Request")
 
 
 def _list_of(partitions: Iterable[TopicPartition]) -> str:

@@ -66,7 +66,9 @@ def commit_offsets(
                 yield Told(code_of(part.error_code), where)
 
     if topics:
-        ask_coordinator(cluster, GROUP, group, request, problems, at_most=BY_NAME_AT_MOST)
+        ask_coordinator(
+            cluster, GROUP, group, request, problems, "OffsetCommit", at_most=BY_NAME_AT_MOST
+        )
 
 
 def committed_offsets(
@@ -85,7 +87,9 @@ def committed_offsets(
         for at, code, _ in _read(answer):
             yield Told(code_of(code), f"OffsetFetch of {at} for group {group!r}")
 
-    answer = ask_coordinator(cluster, GROUP, group, build, problems, at_most=BY_NAME_AT_MOST)
+    answer = ask_coordinator(
+        cluster, GROUP, group, build, problems, "OffsetFetch", at_most=BY_NAME_AT_MOST
+    )
     return {at: committed for at, _, committed in _read(answer) if committed.offset != NO_OFFSET}
 
 

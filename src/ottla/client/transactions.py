@@ -84,7 +84,13 @@ def init_producer_id(
         answer = ask_until(cluster, request, problems, where)
     else:
         answer = ask_coordinator(
-            cluster, TRANSACTION, transactional_id, request, problems, at_most=INIT_AT_MOST
+            cluster,
+            TRANSACTION,
+            transactional_id,
+            request,
+            problems,
+            "InitProducerId",
+            at_most=INIT_AT_MOST,
         )
     return ProducerIdentity(answer.producer_id, answer.producer_epoch)
 
@@ -111,7 +117,13 @@ def add_partitions(
 
     if topics:
         ask_coordinator(
-            cluster, TRANSACTION, transactional_id, request, problems, at_most=ADD_AT_MOST
+            cluster,
+            TRANSACTION,
+            transactional_id,
+            request,
+            problems,
+            "AddPartitionsToTxn",
+            at_most=ADD_AT_MOST,
         )
 
 
@@ -128,7 +140,9 @@ def end_transaction(
         where = f"EndTxn ({what}) of {transactional_id!r}, producer {identity.producer_id} epoch "
         yield Told(code_of(answer.error_code), where + str(identity.epoch))
 
-    ask_coordinator(cluster, TRANSACTION, transactional_id, request, problems, at_most=END_AT_MOST)
+    ask_coordinator(
+        cluster, TRANSACTION, transactional_id, request, problems, "EndTxn", at_most=END_AT_MOST
+    )
 
 
 def describe_transactions(
@@ -147,7 +161,9 @@ def _describe(cluster: Cluster, transactional_id: str) -> TransactionDescription
                 yield Told(code, f"DescribeTransactions of {transactional_id!r}")
 
     request = DescribeTransactionsRequest([transactional_id])
-    answer = ask_coordinator(cluster, TRANSACTION, transactional_id, request, problems)
+    answer = ask_coordinator(
+        cluster, TRANSACTION, transactional_id, request, problems, "DescribeTransactions"
+    )
     (state,) = answer.transaction_states
     if state.error_code:
         return None
