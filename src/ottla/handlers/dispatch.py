@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LARGE_FRAME_BYTES = 1024 * 1024
+# Of all arrays of a request. A hundred times what clients send and, as objects, about a hundred
+# megabytes: without a bound a frame of tiny items would take 58 times its size.
+ITEMS_MAX = 1_000_000
+
 
 class Dispatcher:
     """Serves the requests of every connection."""
@@ -52,7 +57,10 @@ class Dispatcher:
         served = SERVED.get(key)
         if served is None or version not in served.versions:
             return refuse_version(key, header)
-        request, _ = request_class(key).decode_prefix(frame, version, at)
+        if len(frame) < LARGE_FRAME_BYTES:
+            request, _ = request_class(key).decode_prefix(frame, version, at)
+        else:
+            request, _ = request_class(key).decode_bounded(frame, version, at, ITEMS_MAX)
         peer = connection.session
         assert isinstance(peer, Peer)
         context = Context(self._parts, peer, key, version, header.client_id, len(frame))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
 from ottla.protocol.errors import MalformedMessage, UnencodableValue
+from ottla.protocol.primitives import ITEMS_UNBOUNDED, items_left
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Segment: TypeAlias = (
@@ -80,6 +81,17 @@ class Message(Struct):
                 f"{cls.__name__} version {version} ends at byte {end}, the data at byte {len(data)}"
             )
         return message
+
+    @classmethod
+    def decode_bounded(
+        cls, data: Buffer, version: int, at: int, items_max: int
+    ) -> tuple[Self, int]:
+        """As `decode_prefix`; MalformedMessage where all arrays together have more items."""
+        items_left[0] = items_max
+        try:
+            return cls.decode_prefix(data, version, at)
+        finally:
+            items_left[0] = ITEMS_UNBOUNDED
 
     @classmethod
     def decode_prefix(cls, data: Buffer, version: int, at: int = 0) -> tuple[Self, int]:

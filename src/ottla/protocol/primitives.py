@@ -226,6 +226,16 @@ def write_compact_nullable_bytes(value: bytes | None, out: bytearray) -> None:
 
 # --- arrays ---------------------------------------------------------------------------------
 
+# How many items all arrays of the message that is being read may have together. An item of two
+# bytes may become an object of a hundred, so a large frame needs a bound: `Message.decode_bounded`
+# sets one, for the one thread that reads requests.
+ITEMS_UNBOUNDED = 1 << 62
+items_left = [ITEMS_UNBOUNDED]
+
+
+def refuse_items(count: int, at: int) -> NoReturn:
+    raise MalformedMessage(f"{count} more items at byte {at} than one message may have")
+
 
 def read_count(data: memoryview, at: int, item_bytes: int) -> tuple[int, int]:
     """How many items an array has, each at least `item_bytes` long; they must fit what is left."""
@@ -235,6 +245,9 @@ def read_count(data: memoryview, at: int, item_bytes: int) -> tuple[int, int]:
         refuse_null("array", at) if count == -1 else refuse_length("array", count, data, at)
     if count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
+    items_left[0] -= count
+    if items_left[0] < 0:
+        refuse_items(count, at)
     return count, at
 
 
@@ -244,6 +257,9 @@ def read_nullable_count(data: memoryview, at: int, item_bytes: int) -> tuple[int
     at += 4
     if count < -1 or count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
+    items_left[0] -= count
+    if items_left[0] < 0:
+        refuse_items(count, at)
     return count, at
 
 
@@ -257,6 +273,9 @@ def read_compact_count(data: memoryview, at: int, item_bytes: int) -> tuple[int,
     count -= 1
     if count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
+    items_left[0] -= count
+    if items_left[0] < 0:
+        refuse_items(count, at)
     return count, at
 
 

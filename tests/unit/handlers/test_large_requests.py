@@ -1,0 +1,131 @@
+"""Requests of many small parts: those that clients send are served, those that fill memory not."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+from typing import cast
+
+import pytest
+from tests.unit.handlers.world import World
+
+from ottla.handlers import dispatch
+from ottla.handlers.dispatch import ITEMS_MAX
+from ottla.network.connection import Connection
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.errors import MalformedMessage
+from ottla.protocol.framing import LENGTH_BYTES
+from ottla.protocol.headers import encode_request
+from ottla.protocol.message import Message
+from ottla.protocol.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from ottla.protocol.messages.list_offsets_request import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from ottla.protocol.primitives import ITEMS_UNBOUNDED, items_left
+
+MANY = 10_000
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with World() as world:
+        yield world
+
+
+def frame_of(key: ApiKey, version: int, request: Message) -> bytearray:
+    return bytearray(b"".join(encode_request(key, version, 1, None, request)))[LENGTH_BYTES:]
+
+
+@pytest.mark.parametrize(
+    ("request_", "version"),
+    [
+        (
+            FetchRequest(
+                max_wait_ms=0,
+                max_bytes=1 << 20,
+                session_epoch=-1,
+                topics=[
+                    FetchTopic("t" * 100, partitions=[FetchPartition(at) for at in range(MANY)])
+                ],
+            ),
+            12,
+        ),
+        (
+            ListOffsetsRequest(
+                -1,
+                0,
+                [ListOffsetsTopic("t", [ListOffsetsPartition(at, -1, -1) for at in range(MANY)])],
+            ),
+            7,
+        ),
+        (
+            MetadataRequest(
+                [MetadataRequestTopic(name=f"topic-{at:06}") for at in range(MANY)], False
+            ),
+            9,
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_requests_for_ten_thousand_partitions_are_served(
+    world: World, request_: Message, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "LARGE_FRAME_BYTES", 1000)
+    assert world.ask(request_, version) is not None
+
+
+def too_many() -> list[bytearray]:
+    """Frames of a few bytes for each of a great many parts."""
+    part = [DeleteRecordsPartition(0, 0)]
+    topics = [DeleteRecordsTopic("", part) for _ in range(3)]
+    delete = frame_of(ApiKey.DELETE_RECORDS, 2, DeleteRecordsRequest(topics, 0))
+    empty = PartitionProduceData(0, None)
+    topic = TopicProduceData("", partition_data=[empty])
+    produce = frame_of(ApiKey.PRODUCE, 9, ProduceRequest(None, 1, 0, [topic]))
+    return [
+        _repeat(delete, b"\x04", b"\x01\x01\x00"),
+        _repeat(produce, b"\x02", b"\x01\x01\x00"),
+    ]
+
+
+def _repeat(frame: bytearray, count: bytes, item: bytes) -> bytearray:
+    """The frame's array of topics, which `count` introduces, with a great many empty ones."""
+    header_bytes = 4 + 4 + 2 + 1  # key and version, correlation id, no client id, no tags
+    at = frame.index(count, header_bytes)
+    many = ITEMS_MAX + 1
+    length = many + 1
+    uvarint = bytearray()
+    while length > 127:
+        uvarint.append(length & 0x7F | 0x80)
+        length >>= 7
+    uvarint.append(length)
+    return frame[:at] + uvarint + item * many + bytes(5)
+
+
+@pytest.mark.parametrize("number", range(2), ids=["DeleteRecords", "Produce"])
+def test_frames_that_are_full_of_tiny_parts_are_refused_before_they_are_taken_apart(
+    world: World, number: int
+) -> None:
+    frame = too_many()[number]
+    tracemalloc.start()
+    try:
+        with pytest.raises(MalformedMessage, match="more items"):
+            world.dispatcher.serve(memoryview(frame), cast(Connection, world.me))
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < len(frame)
+    assert items_left[0] == ITEMS_UNBOUNDED
