@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from demo.cast import Cast
 from demo.checkpoints import Stand, read_stand
@@ -69,15 +70,7 @@ class Watch:
         self._terminal.progress(progress_line(progress.sent, events, done))
 
     def progress(self) -> Progress:
-        """What the generator noted last."""
-        try:
-            with self._place.progress.open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-                lines = file.read().split(b"\n")
-        except FileNotFoundError:
-            return Progress()
-        # What follows the last line feed may be half a line.
-        return Progress(**json.loads(lines[-2])) if len(lines) > 1 else Progress()
+        return read_progress(self._place.progress)
 
     def stands(self) -> list[tuple[str, Stand]]:
         return [(name, self.stand(name)) for name in QUERIES]
@@ -99,3 +92,15 @@ class Watch:
 
         self.until(note, what, patience_s)
         return back_s
+
+
+def read_progress(path: Path) -> Progress:
+    """What the generator noted last."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+            lines = file.read().split(b"\n")
+    except FileNotFoundError:
+        return Progress()
+    # What follows the last line feed may be half a line.
+    return Progress(**json.loads(lines[-2])) if len(lines) > 1 else Progress()
