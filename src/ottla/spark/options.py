@@ -232,7 +232,7 @@ class ProgressOptions:
 
 @dataclass(frozen=True)
 class PatienceOptions:
-    """Accepted because jobs have them; our client waits as kafka.default.api.timeout.ms says."""
+    """How long to wait for brokers."""
 
     poll_timeout_ms: int | None = option(
         "kafkaConsumer.pollTimeoutMs",
@@ -246,14 +246,15 @@ class PatienceOptions:
         None,
         optional(INT),
         at_least(0),
-        "Without effect: offsets are asked for until kafka.default.api.timeout.ms has passed.",
+        "How often a stream asks again before it believes that a partition is gone, or its end "
+        "lies before what was read. Default: 3.",
     )
     fetch_offset_retry_interval_ms: int | None = option(
         "fetchOffset.retryIntervalMs",
         None,
         optional(LONG),
         at_least(0),
-        "Without effect: see kafka.retry.backoff.ms.",
+        "How long it waits in between. Default: 1000.",
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from ottla.base.ids import TopicPartition
@@ -85,6 +85,12 @@ class Progress:
             found = committed_offsets(self._cluster, self.group, unknown)
             self._committed |= {place: each.offset for place, each in found.items()}
             self._asked.update(unknown)
+
+    def forget(self, places: Iterable[TopicPartition]) -> None:
+        """Of topics that were made again: their offsets begin anew."""
+        for place in places:
+            self._committed.pop(place, None)
+            self._asked.discard(place)
 
     def close(self) -> None:
         self._cluster.close()

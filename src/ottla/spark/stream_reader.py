@@ -15,7 +15,7 @@ tasks have copies that never open a connection of this kind.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -101,12 +101,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         Spark calls this after every batch, the last one included: what lies before `start` is done.
         """
         reached = offsets_from_json(start)
-        self._report_progress(reached)
-        topics = find_topics(self._connected, self.query.options)
+        topics = self._topics_now(reached)
         starts = self._starts_of(reached, topics)
+        self._report_progress(reached, topics.partitions)
         latest = self._ends_of(starts)
         self._last_ends = latest
-        ends = self._limited(starts, latest, limit)
+        ends = self._limited(reached, starts, latest, limit)
         is_first = reached.began_at is None and reached == self._initial
         end = StreamOffsets(
             ends,
@@ -122,35 +122,57 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         """The ends of the logs as last seen, for the query's progress reports."""
         return StreamOffsets(self._last_ends).to_json() if self._last_ends else None
 
+    def _topics_now(self, reached: StreamOffsets) -> FoundTopics:
+        """A partition that is missing is asked for again: a broker that has just started may not
+        know it yet, and one that is taken for deleted would be read again from its beginning."""
+        for _ in self._pauses():
+            topics = find_topics(self._connected, self.query.options)
+            if reached.offsets.keys() <= set(topics.partitions):
+                break
+        return topics
+
+    def _pauses(self) -> Iterator[None]:
+        """At once, and then as often and as long apart as the options say."""
+        options = self.query.options
+        retries = RETRIES if options.fetch_offset_retries is None else options.fetch_offset_retries
+        interval_ms = options.fetch_offset_retry_interval_ms
+        yield
+        for _ in range(retries):
+            time.sleep((RETRY_INTERVAL_MS if interval_ms is None else interval_ms) / 1000)
+            yield
+
     def _starts_of(self, reached: StreamOffsets, topics: FoundTopics) -> Offsets:
         """Where each partition of now goes on; what is lost on the way is reported."""
         change = compare(reached, topics.partitions, ids_as_text(topics.topic_ids))
         for told in losses(change):
             report_loss(told, self.query.options.fail_on_data_loss)
-        if self._target is not None and change.anew:
-            self._target |= self._logs.latest(change.anew)
+        if change.anew:
+            self._shown_progress.forget(change.anew)
+            if self._target is not None:
+                self._target |= self._logs.latest(change.anew)
         beginnings = self._logs.earliest([*change.new, *change.anew])
         return {place: reached.offsets[place] for place in change.kept} | beginnings
 
     def _ends_of(self, starts: Offsets) -> Offsets:
         """The ends of the logs. Those that went back are asked for again: after a change of
         leaders that passes, and what stays is a loss."""
-        options = self.query.options
-        retries = RETRIES if options.fetch_offset_retries is None else options.fetch_offset_retries
-        interval_ms = options.fetch_offset_retry_interval_ms
-        ends = self._logs.latest(list(starts))
-        while (back := moved_back(starts, ends)) and retries:
-            time.sleep((RETRY_INTERVAL_MS if interval_ms is None else interval_ms) / 1000)
+        ends: Offsets = {}
+        back = list(starts)
+        for _ in self._pauses():
             ends = ends | self._logs.latest(back)
-            retries -= 1
-        if back:
-            report_loss(told_moved_back(back, starts, ends), options.fail_on_data_loss)
+            if not (back := moved_back(starts, ends)):
+                return ends
+        told = told_moved_back(back, starts, ends)
+        report_loss(told, self.query.options.fail_on_data_loss)
         return ends
 
-    def _limited(self, starts: Offsets, latest: Offsets, limit: ReadLimit) -> Offsets:
+    def _limited(
+        self, reached: StreamOffsets, starts: Offsets, latest: Offsets, limit: ReadLimit
+    ) -> Offsets:
         ends = latest
         if self._target is not None:
-            ends = self._up_to_target(starts, latest, self._target)
+            waits = {place: at for place, at in starts.items() if place in reached.offsets}
+            ends = waits | self._up_to_target(starts, latest, self._target)
         known = {place: starts[place] for place in ends}
         if not isinstance(limit, ReadAllAvailable) and self._must_wait(known, ends):
             return known
@@ -220,7 +242,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
     # Progress, and the end
 
     def commit(self, end: dict[str, Any]) -> None:
-        self._report_progress(offsets_from_json(end))
+        reached = offsets_from_json(end)
+        self._report_progress(reached, reached.offsets)
 
     def stop(self) -> None:
         if self._progress is not None:
@@ -229,10 +252,17 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             self._cluster.close()
         self._progress = self._cluster = None
 
-    def _report_progress(self, reached: StreamOffsets) -> None:
+    def _report_progress(
+        self, reached: StreamOffsets, partitions: Collection[TopicPartition]
+    ) -> None:
+        known = set(partitions)
+        self._shown_progress.report({at: n for at, n in reached.offsets.items() if at in known})
+
+    @property
+    def _shown_progress(self) -> Progress:
         if self._progress is None:
             self._progress = Progress(self.query)
-        self._progress.report(reached.offsets)
+        return self._progress
 
     @property
     def _connected(self) -> Cluster:

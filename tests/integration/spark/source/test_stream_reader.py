@@ -48,7 +48,7 @@ def _stop_readers() -> Iterator[None]:
 
 
 def reader_of(kafka: Kafka, topic: str | None, **options: Any) -> Any:
-    chosen = options_of(kafka, topic, options)
+    chosen = options_of(kafka, topic, {"fetchOffset.retryIntervalMs": 1, **options})
     _readers.append(stream_reader(chosen, full_schema(with_headers=False)))
     return _readers[-1]
 
@@ -222,6 +222,7 @@ def test_a_topic_made_again_is_noticed_even_with_more_records(either_kafka: Kafk
     end, values = next_batch(lenient, offset)
     assert values == [b"new 1", b"new 2"]
     assert lenient.latestOffset(end, ALL) == end
+    assert committed(either_kafka, f"spark-ottla-{topic}", topic, 1) == [2]
 
 
 def test_a_batch_of_a_topic_that_was_made_again_cannot_be_repeated(either_kafka: Kafka) -> None:
@@ -273,12 +274,11 @@ def test_what_retention_took_is_a_loss(
 def test_a_log_that_became_shorter_is_a_loss(either_kafka: Kafka) -> None:
     topic = either_kafka.topic("t")
     either_kafka.produce(topic, ["a"])
-    patience = {"fetchOffset.numRetries": 1, "fetchOffset.retryIntervalMs": 1}
-    reader = reader_of(either_kafka, topic, **patience)
+    reader = reader_of(either_kafka, topic, **{"fetchOffset.numRetries": 1})
     start = {topic: {"0": 5}}
     with pytest.raises(DataLoss, match=f"{topic}-0 from 5 to 1"):
         reader.latestOffset(start, ALL)
-    lenient = reader_of(either_kafka, topic, failOnDataLoss=False, **patience)
+    lenient = reader_of(either_kafka, topic, failOnDataLoss=False)
     end, values = next_batch(lenient, start)
     assert values == []
     either_kafka.produce(topic, ["b"])
