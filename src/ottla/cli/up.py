@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ottla.base.allocator import keep_freed_memory
 from ottla.cli.event_loop import NAMES, run_on
 from ottla.cli.process_limits import raise_open_files_limit
 
@@ -93,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     for notice in settings.notices:
         print(f"ottla up: {notice}", file=sys.stderr)
     raise_open_files_limit()  # before the broker decides how many files it keeps open
+    keep_freed_memory()
     try:
         return run_on(arguments.loop, serve(settings, stops_with_stdin=arguments.stop_with_stdin))
     except ModuleNotFoundError as error:
