@@ -1,11 +1,10 @@
 """`spark.readStream`: the driver's side of a streaming query.
 
-Owns      a query's place between micro-batches: the ends of the next one, the target of
-          AvailableNow, the connection with which the cluster is asked.
+Owns      a query's place between micro-batches, and the connection to ask the cluster with.
 Promises  what Spark may do twice (asking for the start, planning a batch again) gives the same
           answer; while anything is waiting, the next batch is not empty; an end is never behind
           its start unless records were lost and failOnDataLoss is false.
-Leaves    the decisions to `stream_planning.py` and `limits.py`, reading to `task_reader.py`,
+Leaves    the decisions to `stream_planning.py` and `admission.py`, reading to `task_reader.py`,
           progress that others can see to `progress.py`.
 
 Spark keeps one of these for a query, in a process of its own, and calls it from one thread. The
@@ -20,19 +19,13 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
-    ReadAllAvailable,
-    ReadLimit,
-    ReadMaxRows,
-    ReadMinRows,
-    SupportsTriggerAvailableNow,
-)
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
+from ottla.spark.admission import Admission
 from ottla.spark.errors import named
 from ottla.spark.filters import Bounds
-from ottla.spark.limits import Holding, not_beyond, share_out, waiting
 from ottla.spark.offsets import StreamOffsets, offsets_from_json
 from ottla.spark.option_checks import starting_position
 from ottla.spark.positions import Latest
@@ -61,9 +54,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         self._cluster: Cluster | None = None
         self._progress: Progress | None = None
         self._initial: StreamOffsets | None = None
-        self._target: dict[TopicPartition, int] | None = None  # of AvailableNow
+        self._admission = Admission(query.options)
         self._last_ends: Mapping[TopicPartition, int] = {}
-        self._last_batch_s: float | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"query": self.query}
@@ -84,16 +76,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         return self._initial.to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        options = self.query.options
-        if options.max_offsets_per_trigger is not None:
-            return ReadMaxRows(options.max_offsets_per_trigger)
-        if options.min_offsets_per_trigger is not None:
-            return ReadMinRows(options.min_offsets_per_trigger)
-        return ReadAllAvailable()
+        return self._admission.default_limit
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         topics = find_topics(self._connected, self.query.options)
-        self._target = self._logs.latest(topics.partitions)
+        self._admission.stop_at(self._logs.latest(topics.partitions))
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """The end of the next batch; `start` itself if there is nothing to read.
@@ -106,7 +93,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         self._report_progress(reached, topics.partitions)
         latest = self._ends_of(starts)
         self._last_ends = latest
-        ends = self._limited(reached, starts, latest, limit)
+        now_s = time.monotonic()
+        ends = self._admission.decide_ends(reached.offsets, starts, latest, limit, now_s)
         is_first = reached.began_at is None and reached == self._initial
         end = StreamOffsets(
             ends,
@@ -115,7 +103,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         )
         if end.is_same_place(reached) and not is_first:
             return start
-        self._last_batch_s = time.monotonic()
+        self._admission.note_batch(now_s)
         return end.to_json()
 
     def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
@@ -148,8 +136,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             report_loss(told, self.query.options.fail_on_data_loss)
         if change.anew:
             self._shown_progress.forget(change.anew)
-            if self._target is not None:
-                self._target |= self._logs.latest(change.anew)
+            self._admission.stop_at_instead(self._logs.latest(change.anew))
         beginnings = self._logs.earliest([*change.new, *change.anew])
         return {place: reached.offsets[place] for place in change.kept} | beginnings
 
@@ -165,36 +152,6 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         told = told_moved_back(back, starts, ends)
         report_loss(told, self.query.options.fail_on_data_loss)
         return ends
-
-    def _limited(
-        self, reached: StreamOffsets, starts: Offsets, latest: Offsets, limit: ReadLimit
-    ) -> Offsets:
-        ends = latest
-        if self._target is not None:
-            waits = {place: at for place, at in starts.items() if place in reached.offsets}
-            ends = waits | self._up_to_target(starts, latest, self._target)
-        known = {place: starts[place] for place in ends}
-        if not isinstance(limit, ReadAllAvailable) and self._must_wait(known, ends):
-            return known
-        if isinstance(limit, ReadMaxRows):
-            return share_out(limit.max_rows, known, ends)
-        return ends
-
-    @staticmethod
-    def _up_to_target(starts: Offsets, latest: Offsets, target: Offsets) -> Offsets:
-        """Partitions newer than the target wait for the next run. A start behind the target is
-        that of a query that began at the end, just now."""
-        ends = not_beyond(latest, target)
-        return {place: max(end, min(starts[place], latest[place])) for place, end in ends.items()}
-
-    def _must_wait(self, starts: Offsets, ends: Offsets) -> bool:
-        least = self.query.options.min_offsets_per_trigger
-        if least is None or self._target is not None:
-            return False
-        since = self._last_batch_s
-        since_ms = None if since is None else (time.monotonic() - since) * 1000
-        holding = Holding(least, self.query.options.max_trigger_delay_ms)
-        return holding.must_wait(waiting(starts, ends), since_ms)
 
     # Batches
 
