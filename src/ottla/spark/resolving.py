@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.client.offsets import EARLIEST, LATEST, NO_OFFSET, list_offsets
+from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import InvalidOption
 from ottla.spark.errors import DataLoss, SourceError, named
 from ottla.spark.options import SourceOptions
@@ -44,6 +45,11 @@ class Logs:
         """The end; with read_committed, the last stable offset."""
         return self.at(dict.fromkeys(places, LATEST))
 
+    def high_watermarks(self, places: Places) -> Offsets:
+        """The end, whatever transactions are open."""
+        found = list_offsets(self._cluster, dict.fromkeys(places, LATEST), READ_UNCOMMITTED)
+        return {place: each.offset for place, each in found.items()}
+
     def at(self, wanted: Mapping[TopicPartition, int]) -> Offsets:
         """For each partition EARLIEST, LATEST, or a time in ms; NO_OFFSET if none is that young."""
         if not wanted:
@@ -63,7 +69,8 @@ def resolve_start(
             return logs.latest(places)
         case AtOffsets(offsets):
             _demand_same(places, offsets, "startingOffsets")
-            return _given(logs, offsets, "startingOffsets", options.fail_on_data_loss)
+            ends = logs.high_watermarks(places)  # one may begin behind an open transaction
+            return _given(logs, offsets, ends, "startingOffsets", options.fail_on_data_loss)
         case AtTimestamp(timestamp_ms):
             return _first_since(logs, dict.fromkeys(places, timestamp_ms), options)
         case AtTimestamps(timestamps_ms):
@@ -80,7 +87,8 @@ def resolve_end(logs: Logs, position: Position, places: Places, options: SourceO
             return logs.latest(places)
         case AtOffsets(offsets):
             _demand_same(places, offsets, "endingOffsets")
-            return _given(logs, offsets, "endingOffsets", options.fail_on_data_loss)
+            ends = logs.latest(places)  # but not read what is not decided
+            return _given(logs, offsets, ends, "endingOffsets", options.fail_on_data_loss)
         case AtTimestamp(timestamp_ms):
             return _first_or_latest(logs, dict.fromkeys(places, timestamp_ms))
         case AtTimestamps(timestamps_ms):
@@ -102,14 +110,14 @@ def _demand_same(places: Places, given: Mapping[TopicPartition, int], option: st
 
 
 def _given(
-    logs: Logs, offsets: Mapping[TopicPartition, int], option: str, is_strict: bool
+    logs: Logs, offsets: Mapping[TopicPartition, int], ends: Offsets, option: str, is_strict: bool
 ) -> Offsets:
     """The offsets themselves, once seen to lie in the logs; -2 and -1 looked up."""
-    places = list(offsets)
-    starts, ends = logs.earliest(places), logs.latest(places)
+    starts = logs.earliest(list(offsets))
+    latest = logs.latest([place for place, offset in offsets.items() if offset == LATEST])
     found = {}
     for place, offset in offsets.items():
-        wanted = {EARLIEST: starts[place], LATEST: ends[place]}.get(offset, offset)
+        wanted = starts[place] if offset == EARLIEST else latest.get(place, offset)
         found[place] = min(max(wanted, starts[place]), ends[place])
         if found[place] != wanted:
             told = (

@@ -149,6 +149,11 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             ends = ends | self._logs.latest(back)
             if not (back := moved_back(starts, ends)):
                 return ends
+            # Behind an open transaction, in a stream that has not always been read_committed.
+            high = self._logs.high_watermarks(back)
+            ends |= {place: starts[place] for place in back if high[place] >= starts[place]}
+            if not (back := moved_back(starts, ends)):
+                return ends
         told = told_moved_back(back, starts, ends)
         report_loss(told, self.query.options.fail_on_data_loss)
         return ends

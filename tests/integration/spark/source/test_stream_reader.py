@@ -301,6 +301,24 @@ def test_transactions_are_read_once_decided(either_kafka: Kafka) -> None:
     assert values == [b"behind"]
 
 
+def test_a_stream_that_becomes_read_committed_waits_behind_an_open_transaction(
+    either_kafka: Kafka,
+) -> None:
+    topic = either_kafka.topic("t")
+    open_one = write_transaction(either_kafka, topic, [b"open"], commit=None)
+    reader = reader_of(either_kafka, topic, **EARLIEST)
+    reached, values = next_batch(reader, reader.initialOffset())
+    assert values == [b"open"]
+    committed_only = {"kafka.isolation.level": "read_committed"}
+    stricter = reader_of(either_kafka, topic, **committed_only)
+    assert next_batch(stricter, reached) == (reached, [])
+    given = {"startingOffsets": json.dumps({topic: {"0": 1}}), **committed_only}
+    assert plain(reader_of(either_kafka, topic, **given).initialOffset()) == {topic: {"0": 1}}
+    open_one.commit_transaction(30)
+    either_kafka.produce(topic, ["later"])
+    assert next_batch(stricter, reached)[1] == [b"later"]
+
+
 def test_a_gap_at_the_end_is_no_loss_and_no_standstill(either_kafka: Kafka) -> None:
     topic = either_kafka.topic("t")
     write_transaction(either_kafka, topic, [b"a", b"b"], commit=False)
