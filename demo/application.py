@@ -8,7 +8,8 @@
     alerts   trucks that drive for too long, in a topic: windows of fleet time in SQL
 
 Promises  started again with the same checkpoints it goes on where it was, however it ended: nothing
-          is lost or written twice. Ends with code 1 if a query fails, and with its standard input.
+          is lost or written twice. A query that fails is started again a few times. Ends with
+          code 1 if that does not help, and with its standard input.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from demo import scenario as scenarios
-from demo.cast import READY
+from demo.cast import FAILED, READY
 from demo.lifeline import listen
-from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, REPORTS_TOPIC, Scenario
+from demo.scenario import ALERTS_TOPIC, LATEST_TOPIC, QUERIES, REPORTS_TOPIC, Scenario
 from demo.transforms import driving_too_long, latest_per_truck, parsed_reports
 
 LOOK_S = 0.2
+FAILURES_MAX = 5
 END_S = 10.0
 
 SETTINGS = {
@@ -54,9 +56,39 @@ class Application:
         self._lake: Path = arguments.lake
         self._checkpoints: Path = arguments.checkpoints
         self._scenario: Scenario = scenarios.from_arguments(arguments)
+        self._running: dict[str, StreamingQuery] = {}
+        self._failures = 0
 
-    def start(self) -> list[StreamingQuery]:
-        return [self._start_lake(), self._start_latest(), self._start_alerts()]
+    def start(self) -> None:
+        for name in QUERIES:
+            self._start_query(name)
+
+    def _start_query(self, name: str) -> None:
+        starters = {
+            "lake": self._start_lake,
+            "latest": self._start_latest,
+            "alerts": self._start_alerts,
+        }
+        self._running[name] = starters[name]()
+
+    def revive(self) -> bool:
+        """Start queries that have failed again, from their checkpoints. False if it is too much.
+
+        On a machine that is short of everything Spark gives up on a worker after ten seconds.
+        """
+        for name, query in list(self._running.items()):
+            if query.isActive:
+                continue
+            print(f"{FAILED} {name}: {query.exception()}", file=sys.stderr, flush=True)
+            self._failures += 1
+            if self._failures > FAILURES_MAX:
+                return False
+            self._start_query(name)
+        return True
+
+    def stop(self) -> None:
+        for query in self._running.values():
+            query.stop()
 
     def _start_lake(self) -> StreamingQuery:
         reports = self._reports("lake")
@@ -140,15 +172,12 @@ def hear_the_end() -> threading.Event:
     return unwanted
 
 
-def watch(queries: list[StreamingQuery], unwanted: threading.Event) -> int:
-    """Until this process is not wanted any more (0) or a query has failed (1)."""
+def watch(application: Application, unwanted: threading.Event) -> int:
+    """Until this process is not wanted any more (0) or queries fail too often (1)."""
     while not unwanted.wait(LOOK_S):
-        for query in queries:
-            if not query.isActive:
-                print(f"query {query.name} has ended: {query.exception()}", file=sys.stderr)
-                return 1
-    for query in queries:
-        query.stop()
+        if not application.revive():
+            return 1
+    application.stop()
     return 0
 
 
@@ -162,9 +191,10 @@ def main() -> int:
     arguments = parser.parse_args()
     unwanted = hear_the_end()
     spark = open_session(arguments.temporary)
-    queries = Application(spark, arguments).start()
+    application = Application(spark, arguments)
+    application.start()
     print(READY, flush=True)
-    code = watch(queries, unwanted)
+    code = watch(application, unwanted)
     spark.stop()
     return code
 

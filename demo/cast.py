@@ -19,6 +19,7 @@ from demo.scenario import Scenario
 from ottla.testing.broker import BrokerFailed, RunningBroker
 
 READY = "the application is ready"
+FAILED = "started again after a failure: query"
 
 
 class Cast:
@@ -83,6 +84,12 @@ class Cast:
         if is_ready and len(self.spans.get("driver", [])) < self.drivers:
             self._enters("driver")
         return is_ready
+
+    def query_failures(self) -> list[str]:
+        """The first line of each failure that a query was started again after."""
+        logs = sorted(self._place.logs.glob("application-*.log"))
+        lines = [line for log in logs for line in log.read_text(errors="replace").splitlines()]
+        return [line.removeprefix(FAILED).strip() for line in lines if line.startswith(FAILED)]
 
     # Exits
 
