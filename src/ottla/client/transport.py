@@ -114,6 +114,7 @@ def unsent(segments: list[memoryview], sent: int) -> list[memoryview]:
 def open_plain(address: Address, settings: ClientSettings) -> Transport:
     sock = socket.create_connection(address, settings.connection_timeout_ms / 1000)
     try:
+        refuse_itself(sock)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, size in (
@@ -126,6 +127,14 @@ def open_plain(address: Address, settings: ClientSettings) -> Transport:
         sock.close()
         raise
     return PlainTransport(sock)
+
+
+def refuse_itself(sock: socket.socket) -> None:
+    """Where nobody listens on this machine, the system may by chance give a socket the very port
+    it connects to, and so connect it to itself: which would also keep the broker from coming back.
+    """
+    if sock.getsockname() == sock.getpeername():
+        raise ConnectionRefusedError("nobody listens there")
 
 
 TRANSPORTS: dict[str, OpenTransport] = {"PLAINTEXT": open_plain}

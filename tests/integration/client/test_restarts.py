@@ -16,7 +16,7 @@ from tests.integration.client.helpers import (
     read_with_librdkafka,
     values_of,
 )
-from tests.support.apache_kafka import ApacheKafka
+from tests.support.apache_kafka import ApacheKafka, free_ports
 from tests.support.raw_client import batch_of
 
 from ottla.base.ids import TopicPartition
@@ -40,7 +40,8 @@ class Node(Protocol):
 
 @contextmanager
 def our_node() -> Iterator[tuple[Node, str]]:
-    with RunningBroker() as broker:
+    # A port that no outgoing connection is given while the broker is dead.
+    with RunningBroker(port=free_ports(1)[0]) as broker:
         yield broker, broker.bootstrap_servers
 
 

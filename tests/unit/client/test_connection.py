@@ -17,7 +17,7 @@ from ottla.client.errors import (
     UnsupportedByBroker,
 )
 from ottla.client.settings import ClientSettings
-from ottla.client.transport import unsent
+from ottla.client.transport import refuse_itself, unsent
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from ottla.protocol.messages.list_transactions_request import ListTransactionsRequest
@@ -150,6 +150,14 @@ def test_nobody_at_the_address_is_told_with_the_address() -> None:
     settings = ClientSettings(f"127.0.0.1:{port}")
     with pytest.raises(Unreachable, match=f"127.0.0.1:{port}: .*refused"):
         open_connection(settings.addresses[0], settings)
+
+
+def test_a_socket_that_was_connected_to_itself_is_refused() -> None:
+    with socket.socket() as itself:
+        itself.bind(("127.0.0.1", 0))
+        itself.connect(itself.getsockname())
+        with pytest.raises(ConnectionRefusedError):
+            refuse_itself(itself)
 
 
 def test_what_the_system_did_not_take_is_sent_next() -> None:
