@@ -50,6 +50,7 @@ class Settings:
 class _Event(Generic[T]):
     decide: Callable[[State], Decision[T]]
     answered: asyncio.Future[T]
+    is_large: bool = False
 
 
 @dataclass(slots=True)
@@ -81,12 +82,15 @@ class Controller:
     def epoch(self) -> int:
         return self._epoch
 
-    async def decide(self, decide: Callable[[State], Decision[T]]) -> T:
-        """The answer to an event, once what was decided is durable. BrokerError where it is not."""
+    async def decide(self, decide: Callable[[State], Decision[T]], *, is_large: bool = False) -> T:
+        """The answer to an event, once what was decided is durable. BrokerError where it is not.
+
+        A large one is decided in a thread: nobody else uses the image that is decided on.
+        """
         if not self.is_active:
             raise _not_controller()
         answered: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        await self._events.put(_Event(decide, answered))
+        await self._events.put(_Event(decide, answered, is_large))
         if not self.is_active:  # it resigned while there was no room
             _give_up(answered)
         return await answered
@@ -110,7 +114,7 @@ class Controller:
         try:
             event: _Event[Any] | None = first
             while event is not None:
-                self._decide_one(event, round_)
+                await self._decide_one(event, round_)
                 event = self._next_waiting(round_)
             await self._append(round_)
         except (AppendFailed, AppendRefused, ImageError) as error:
@@ -122,22 +126,27 @@ class Controller:
             round_.give_up()
             raise
 
-    def _decide_one(self, event: _Event[Any], round_: _Round) -> None:
+    async def _decide_one(self, event: _Event[Any], round_: _Round) -> None:
         """What an event raises is its own answer; the others of the round are not touched."""
-        if self._image is None:
+        image = self._image
+        if image is None:
             _give_up(event.answered)
             return
         if event.answered.cancelled():
             return  # nobody waits any more, and nothing was decided yet
+        state = self._state(image)
         try:
-            decision = event.decide(self._state(self._image))
+            if event.is_large:
+                decision = await asyncio.to_thread(event.decide, state)
+            else:
+                decision = event.decide(state)
         except Exception as error:
             if not event.answered.done():
                 event.answered.set_exception(error)
             return
         round_.answers.append((event.answered, decision.answer))
         if decision.records:
-            self._image.apply(Batch(self._image.offset, self._epoch, decision.records))
+            image.apply(Batch(image.offset, self._epoch, decision.records))
             round_.records += decision.records
 
     def _next_waiting(self, round_: _Round) -> _Event[Any] | None:

@@ -18,6 +18,7 @@ from ottla.protocol.messages.create_partitions_response import (
 )
 
 STRICT_QUOTA_FROM = 3  # older clients wait instead of being refused
+PARTITIONS_AT_ONCE = 500  # decided in a few milliseconds
 
 
 def refuse_create_partitions(
@@ -37,7 +38,8 @@ async def create_partitions(
 ) -> CreatePartitionsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
     answer = await context.parts.controller.decide(
-        lambda state: decide_create_partitions(state, request, charge=charge)
+        lambda state: decide_create_partitions(state, request, charge=charge),
+        is_large=sum(topic.count for topic in request.topics) > PARTITIONS_AT_ONCE,
     )
     await context.parts.replicas.settle()
     return answer

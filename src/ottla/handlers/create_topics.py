@@ -19,6 +19,7 @@ from ottla.protocol.messages.create_topics_response import (
 )
 
 STRICT_QUOTA_FROM = 6  # older clients wait instead of being refused
+PARTITIONS_AT_ONCE = 500  # decided in a few milliseconds
 
 
 def refuse_create_topics(
@@ -36,7 +37,14 @@ def refuse_create_topics(
 async def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
     answer = await context.parts.controller.decide(
-        lambda state: decide_create_topics(state, request, charge=charge)
+        lambda state: decide_create_topics(state, request, charge=charge),
+        is_large=is_large(request),
     )
     await context.parts.replicas.settle()
     return answer
+
+
+def is_large(request: CreateTopicsRequest) -> bool:
+    """Whether deciding takes so long that others should not wait for it."""
+    wanted = sum(max(len(each.assignments), each.num_partitions) for each in request.topics)
+    return wanted > PARTITIONS_AT_ONCE

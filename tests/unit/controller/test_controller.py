@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import threading
 from collections.abc import Awaitable, Callable
 from random import Random
 from typing import TypeVar
@@ -167,6 +168,42 @@ def test_events_are_decided_in_the_order_in_which_they_came() -> None:
         answers = await asyncio.gather(*(node.controller.decide(decide(v)) for v in values))
         assert decided == values == list(answers)
         assert node.publisher.image.broker_config(None)["x"] == "49"
+
+    run(story)
+
+
+def test_a_large_event_is_decided_in_a_thread_and_keeps_its_place() -> None:
+    async def story(node: Node) -> None:
+        order: list[str] = []
+        threads: set[int] = set()
+
+        def noting(name: str) -> Callable[[State], Decision[None]]:
+            def decide(_state: State) -> Decision[None]:
+                order.append(name)
+                threads.add(threading.get_ident())
+                return Decision((), None)
+
+            return decide
+
+        await asyncio.gather(
+            node.controller.decide(noting("small")),
+            node.controller.decide(noting("large"), is_large=True),
+            node.controller.decide(noting("last")),
+        )
+        assert order == ["small", "large", "last"]
+        assert len(threads) == 2
+
+    run(story)
+
+
+def test_what_a_large_event_raises_is_its_own_answer() -> None:
+    async def story(node: Node) -> None:
+        def refuse(_state: State) -> Decision[None]:
+            raise BrokerError(ErrorCode.POLICY_VIOLATION)
+
+        with pytest.raises(BrokerError):
+            await node.controller.decide(refuse, is_large=True)
+        assert await node.create("after") is not None
 
     run(story)
 
