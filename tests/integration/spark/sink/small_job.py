@@ -38,7 +38,9 @@ def main() -> None:
     done = int(path.read_text()) if path.exists() else -1
     for number in range(done + 1, int(batches)):
         run_batch(setup, BatchOfQuery(f"query of {topic}", number))
-        path.write_text(str(number))
+        beside = path.with_suffix(".new")
+        beside.write_text(str(number))
+        beside.rename(path)  # as a whole or not at all, whenever this process is killed
 
 
 def run_batch(setup: SinkSetup, wanted: BatchOfQuery) -> None:
