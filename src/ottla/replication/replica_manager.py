@@ -13,10 +13,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from itertools import islice
 from typing import Protocol
 
 from ottla.base.clock import Clock
+from ottla.base.collector import paused_collector
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.tasks import next_turn
 from ottla.config.topic_options import TopicConfig
@@ -37,6 +39,7 @@ from ottla.storage.log.steps import run_steps_elsewhere
 log = logging.getLogger(__name__)
 
 MADE_AT_ONCE = 4  # new partitions of one change: each takes about a millisecond for its files
+MANY = 500  # new partitions
 DELETED_AT_ONCE = 16  # partitions: a rename for each
 
 
@@ -165,9 +168,10 @@ class ReplicaManager:
         """Return when the files are those of the partitions that were placed here."""
         while self._undeleted:
             await self._delete_some()
-        while self._unmade:
-            self._make(next(iter(self._unmade)))
-            await next_turn()
+        with paused_collector() if len(self._unmade) > MANY else nullcontext():
+            while self._unmade:
+                self._make(next(iter(self._unmade)))
+                await next_turn()
 
     @property
     def is_settled(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from itertools import pairwise
 from random import Random
@@ -18,6 +19,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import DELETED_AT_ONCE, MADE_AT_ONCE
+from ottla.replication.replica_manager import MANY as VERY_MANY
 from ottla.storage.log.flushing import flush
 
 MANY = 60
@@ -118,6 +120,25 @@ def test_a_partition_that_cannot_be_made_leaves_the_others(world: BrokerWorld) -
     with pytest.raises(BrokerError) as raised:
         world.replicas.partition("t", 9)
     assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+@pytest.mark.parametrize("count", [MANY, VERY_MANY + 10])
+def test_the_garbage_collector_rests_while_very_many_are_made(
+    world: BrokerWorld, count: int
+) -> None:
+    world.create_topic("t", count)
+    rested: set[bool] = set()
+
+    async def watch() -> None:
+        settling = asyncio.create_task(world.replicas.settle())
+        await asyncio.sleep(0)
+        while not settling.done():
+            rested.add(not gc.isenabled())
+            await asyncio.sleep(0)
+
+    asyncio.run(watch())
+    assert (True in rested) is (count > VERY_MANY)
+    assert gc.isenabled()
 
 
 # Deleting
