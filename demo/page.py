@@ -42,13 +42,16 @@ def verdict(recording: Recording) -> str:
 
 def story(recording: Recording) -> str:
     it = recording.scenario
+    sending_s = sum(end_s - start_s for start_s, end_s in recording.spans.get("generator", []))
     words = (
-        f"{it.trucks} trucks sent {it.events:,} events in {it.seconds} s (seed {it.seed}). One "
+        f"{it.trucks} trucks sent {it.events:,} events in {sending_s:.0f} s (seed {it.seed}). One "
         "Spark application wrote them to a Parquet lake, kept each truck's latest position in a "
         "compacted topic and raised alerts for trucks that were driven for too long."
     )
     if recording.sabotage:
         words += f" Sabotage: {recording.sabotage}."
+    if recording.failures:
+        words += f" Started again after a failure: {'; '.join(recording.failures)}."
     return f"<p>{escape(words)}</p>"
 
 

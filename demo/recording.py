@@ -47,6 +47,7 @@ class Recording:
     spans: dict[str, list[tuple[float, float]]] = field(default_factory=dict)  # alive, by process
     accounts: list[Account] = field(default_factory=list)
     sabotage: str | None = None
+    failures: list[str] = field(default_factory=list)  # of queries that were started again
 
     @property
     def is_balanced(self) -> bool:
@@ -67,6 +68,7 @@ def load(path: Path) -> Recording:
         spans={name: [(a, b) for a, b in spans] for name, spans in plain["spans"].items()},
         accounts=load_accounts(plain["accounts"]),
         sabotage=plain["sabotage"],
+        failures=plain["failures"],
     )
 
 

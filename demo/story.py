@@ -119,7 +119,8 @@ class Story:
         self.watch.until(self._is_drained, "Spark has caught up", PATIENCE_S)
         self.watch.sample()
         self.terminal.say("Spark has caught up, and the last windows are out")
-        for failure in self.cast.query_failures():
+        self.recording.failures = self.cast.query_failures()
+        for failure in self.recording.failures:
             self.terminal.say(f"a query failed meanwhile and was started again: {failure}")
 
     def stop_application(self) -> None:

@@ -84,6 +84,11 @@ def test_what_is_missing_is_named() -> None:
     assert "Sabotage: removed lake/part" in page
 
 
+def test_a_query_that_was_started_again_is_not_kept_quiet() -> None:
+    page = draw_page(recording(failures=["lake: no worker"]))
+    assert "Started again after a failure: lake: no worker." in page
+
+
 def test_books_that_were_never_made_do_not_balance() -> None:
     assert "do not balance" in draw_page(recording(accounts=[]))
 
