@@ -309,6 +309,8 @@ def _parse(declared: Option[Any], text: str) -> Any:
 ELSEWHERE = {
     "path": "the format ottla has no path: name topics with subscribe, subscribePattern or assign",
     "topic": "topic is an option for writing: to read, use subscribe",
+    "provider": "Spark does not hand the options of CREATE TABLE to Python sources: use "
+    "CREATE TEMPORARY VIEW ... USING ottla OPTIONS (...)",
     "checkpointlocation": "checkpointLocation belongs to writeStream, not to readStream",
 }
 

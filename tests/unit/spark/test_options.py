@@ -33,7 +33,7 @@ def test_an_unknown_option_like_no_other_is_refused_with_the_list_of_names() -> 
         parse_options({"zzzzzz": "1"})
 
 
-@pytest.mark.parametrize("name", ["path", "topic", "checkpointLocation"])
+@pytest.mark.parametrize("name", ["path", "topic", "checkpointLocation", "provider"])
 def test_options_that_belong_elsewhere_are_refused_with_advice(name: str) -> None:
     with pytest.raises(InvalidOption, match=name):
         parse_options({name: "x"})
