@@ -48,7 +48,7 @@ class RowOptions:
     )
     chunk_bytes: int = option(
         "chunkBytes",
-        32 * MIB,
+        16 * MIB,
         LONG,
         at_least(1),
         "Ours. Rows that a task gathers before it sorts them by partition: more make larger "
