@@ -3,6 +3,7 @@
     python -m benchmarks.spark.streaming [--rounds 3] [--long]
 
 Values of 100 bytes, 6 partitions, a million rows a batch, the first run not counted.
+With filesTo the tasks write the files themselves, and Spark keeps the list of them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.spark.connectors import FORMATS, report, spark_session
 from benchmarks.spark.reading import MILLION, fill
 
 BATCH_ROWS = MILLION
+FILES_ROW = "by pyarrow inside the tasks (filesTo), beside Spark's writer there"
 
 
 def main() -> None:
@@ -33,22 +35,31 @@ def main() -> None:
                 rate = rows / stream_to_parquet(spark, broker.bootstrap, name, rows) / 1e3
                 if number:
                     rates.add("Spark's Parquet writer", name, rate)
+                    if name != OURS:
+                        rates.add(FILES_ROW, name, rate)
+            rate = rows / stream_to_parquet(spark, broker.bootstrap, OURS, rows, True) / 1e3
+            if number:
+                rates.add(FILES_ROW, OURS, rate)
     show(rates)
 
 
-def stream_to_parquet(spark: Any, bootstrap: str, name: str, rows: int) -> float:
+def stream_to_parquet(
+    spark: Any, bootstrap: str, name: str, rows: int, writes_files: bool = False
+) -> float:
     directory = Path(tempfile.mkdtemp(prefix="ottla-benchmark-"))
     try:
         start = time.perf_counter()
+        more = {"filesTo": str(directory / "lake")} if writes_files else {}
         query = (
             spark.readStream.format(FORMATS[name])
             .option("kafka.bootstrap.servers", bootstrap)
             .option("subscribe", "stream")
             .option("startingOffsets", "earliest")
             .option("maxOffsetsPerTrigger", BATCH_ROWS)
+            .options(**more)
             .load()
-            .writeStream.format("parquet")
-            .option("path", str(directory / "lake"))
+            .writeStream.format("json" if writes_files else "parquet")
+            .option("path", str(directory / ("manifest" if writes_files else "lake")))
             .option("checkpointLocation", str(directory / "checkpoint"))
             .trigger(availableNow=True)
             .start()

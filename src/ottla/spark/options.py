@@ -209,6 +209,19 @@ class RecordOptions:
 
 
 @dataclass(frozen=True)
+class FileOptions:
+    files_to: str | None = option(
+        "filesTo",
+        None,
+        optional(STRING),
+        anything,
+        "Ours. A directory, or a URL that pyarrow knows. Tasks write the records into Parquet "
+        "files there, and the rows of the query are the files: path, topic, partition, "
+        "startOffset, endOffset, rows, bytes. Records do not pass through Spark.",
+    )
+
+
+@dataclass(frozen=True)
 class ProgressOptions:
     """What others see of the query."""
 
@@ -262,6 +275,7 @@ class PatienceOptions:
 class SourceOptions(
     PatienceOptions,
     ProgressOptions,
+    FileOptions,
     RecordOptions,
     FilterOptions,
     SizeOptions,

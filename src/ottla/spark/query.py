@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from pyspark.sql.types import StructType
 
+from ottla.config.options import InvalidOption
+from ottla.spark.file_tasks import check_file_schema
 from ottla.spark.kafka_options import KafkaOptions, parse_kafka_options
 from ottla.spark.options import SourceOptions, parse_options
-from ottla.spark.schema import check_schema
-from ottla.spark.value_types import check_value_type
+from ottla.spark.schema import check_schema, full_schema
+from ottla.spark.value_types import check_value_type, decoded_schema
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Query:
 
     options: SourceOptions
     kafka: KafkaOptions
-    schema: StructType
+    schema: StructType  # of the records, also where they go into files
 
 
 def parse_query(
@@ -28,6 +30,9 @@ def parse_query(
     """InvalidOption names what is wrong."""
     options = parse_options(texts)
     check(options)
+    if options.files_to is not None:
+        check_file_schema(schema)
+        schema = _schema_in_files(options)
     check_schema(
         schema,
         with_headers=options.include_headers,
@@ -36,3 +41,20 @@ def parse_query(
     if options.value_format is not None:
         check_value_type(options.value_format, options.value_schema, schema["value"].dataType)
     return Query(options, parse_kafka_options(texts, options.poll_timeout_ms), schema)
+
+
+def record_schema(options: SourceOptions) -> StructType | str:
+    """All columns that the options ask for. A string where Spark must read it: DDL."""
+    if options.value_format is None:
+        return full_schema(with_headers=options.include_headers)
+    return decoded_schema(options)
+
+
+def _schema_in_files(options: SourceOptions) -> StructType:
+    schema = record_schema(options)
+    if isinstance(schema, str):
+        raise InvalidOption(
+            "Option filesTo needs valueSchema in Spark's JSON, as df.schema.json() gives it: "
+            "Spark reads DDL only for rows that pass through it."
+        )
+    return schema

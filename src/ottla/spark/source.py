@@ -9,13 +9,12 @@ from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from ottla.spark.batch_reader import BatchReader, FilteringBatchReader
+from ottla.spark.file_tasks import FILE_ROWS
 from ottla.spark.kafka_options import parse_kafka_options
 from ottla.spark.option_checks import check_batch, check_common, check_stream
 from ottla.spark.options import parse_options
-from ottla.spark.query import parse_query
-from ottla.spark.schema import full_schema
+from ottla.spark.query import parse_query, record_schema
 from ottla.spark.stream_reader import StreamReader
-from ottla.spark.value_types import decoded_schema
 from ottla.spark.versions import check_spark
 
 # Spark runs this module, in a process of its own, where spark.sql.python.filterPushdown.enabled
@@ -31,9 +30,7 @@ def schema_of(options: Mapping[str, str]) -> StructType | str:
     parsed = parse_options(options)
     check_common(parsed)
     parse_kafka_options(options, parsed.poll_timeout_ms)
-    if parsed.value_format is None:
-        return full_schema(with_headers=parsed.include_headers)
-    return decoded_schema(parsed)
+    return FILE_ROWS if parsed.files_to is not None else record_schema(parsed)
 
 
 def batch_reader(options: Mapping[str, str], schema: StructType) -> DataSourceReader:

@@ -28,6 +28,7 @@ from ottla.protocol.records.arrow import read_arrow
 from ottla.protocol.records.batch import iterate_headers
 from ottla.spark.columns import Columns
 from ottla.spark.errors import DataLoss, UnreadableRecords
+from ottla.spark.file_tasks import write_file
 from ottla.spark.filters import Bounds
 from ottla.spark.query import Query
 from ottla.spark.row_filter import filter_rows
@@ -62,6 +63,7 @@ class TaskPlan:
     bounds: Bounds
     value_format: str | None = None
     value_schema: str | None = None
+    files_to: str | None = None
 
     @classmethod
     def of(cls, query: Query, bounds: Bounds) -> TaskPlan:
@@ -75,6 +77,7 @@ class TaskPlan:
             bounds,
             options.value_format,
             options.value_schema,
+            options.files_to,
         )
 
 
@@ -82,7 +85,10 @@ def read_task(plan: TaskPlan, partition: InputPartition) -> Iterator[pa.RecordBa
     """A batch without any range gets a partition of Spark's own making: nothing is read for it."""
     if isinstance(partition, TaskRange):
         with Cluster(plan.settings) as cluster:
-            yield from TaskReader(plan, cluster, partition.offsets).read()
+            batches = TaskReader(plan, cluster, partition.offsets).read()
+            if plan.files_to is not None:
+                batches = write_file(batches, plan.files_to, partition.offsets)
+            yield from batches
 
 
 class TaskReader:
