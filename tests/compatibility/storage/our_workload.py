@@ -21,9 +21,9 @@ from ottla.storage.compaction.helper import events
 from ottla.storage.compaction.request import CleaningLimits
 from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.directories.log_directory import LogDirectory
-from ottla.storage.log.steps import run_steps
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
+from ottla.storage.log.steps import run_steps
 from ottla.storage.producers.append_decisions import AppendOrigin
 
 COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
