@@ -88,7 +88,8 @@ def produce(
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         production.guards = ProduceGuards(request, context)
-    production.prepared = large_batches(request, context)
+    if context.parts.replicas.opening:
+        production.prepared = large_batches(request, context)
     if production.prepared or (production.guards is not None and production.guards.guards):
         return Working(prepare_and_run(production))
     return production.run()
@@ -147,7 +148,9 @@ class Production:
                     if by_id
                     else replicas.partition(topic.name, part.index)
                 )
-                records = self.prepared.get(id(part), part.records)
+                records = part.records
+                if self.prepared:
+                    records = self.prepared.get(id(part), records)
                 answers.append(self.append(partition, part.index, records))
             except BrokerError as error:
                 self.has_error = True

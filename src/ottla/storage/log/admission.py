@@ -108,7 +108,13 @@ def admit_produced(
     data: Buffer, rules: AppendRules, produce_version: int, now_ms: int
 ) -> tuple[bytearray | memoryview, BatchHeader]:
     """A client's batch, ready to get its offset; InvalidBatch with the code for the producer."""
-    return stamp(admit(data, rules, produce_version, now_ms), rules, now_ms)
+    header, max_timestamp = recognise(
+        data, rules.produce, produce_version, now_ms
+    ) or check_produced(data, rules.produce, produce_version=produce_version, now_ms=now_ms)
+    writable = _in_final_codec(data, header, rules)
+    if rules.is_log_append_time or max_timestamp != header.max_timestamp:
+        return stamp(Admitted(writable, header, max_timestamp), rules, now_ms)
+    return writable, header
 
 
 def admit(data: Buffer, rules: AppendRules, produce_version: int, now_ms: int) -> Admitted:
