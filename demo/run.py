@@ -88,7 +88,7 @@ Broker and Spark keep running until Ctrl-C. In another window:
   export OTTLA_BOOTSTRAP={story.cast.broker.bootstrap_servers}
   ottla status
   ottla groups describe fleet-lake
-  ottla consume {ALERTS_TOPIC} --tail 5 --exit
+  ottla consume {ALERTS_TOPIC} --exit | tail -5
   ottla consume {LATEST_TOPIC} --key truck-007 --exit
 """
 
