@@ -75,10 +75,16 @@ class Cluster:
 
     # What there is
 
-    def describe_topics(self, names: Sequence[str]) -> dict[str, TopicDescription]:
-        """As the cluster sees them now; names that do not exist are left out."""
+    def describe_topics(
+        self, names: Sequence[str], *, may_create: bool = False
+    ) -> dict[str, TopicDescription]:
+        """As the cluster sees them now; names that do not exist are left out.
+
+        With `may_create` brokers that create topics by themselves (`auto.create.topics.enable`)
+        begin to do so for names that do not exist: ask again a moment later.
+        """
         found = {}
-        for name, topic in self.read_metadata(names).items():
+        for name, topic in self.read_metadata(names, may_create=may_create).items():
             found[name] = with_leaders(topic, self.topology)
         return found
 
@@ -92,11 +98,15 @@ class Cluster:
         return sorted(self.topology.brokers)
 
     def read_metadata(
-        self, names: Sequence[str] | None, patience: Patience | None = None
+        self,
+        names: Sequence[str] | None,
+        patience: Patience | None = None,
+        *,
+        may_create: bool = False,
     ) -> dict[str, TopicDescription]:
         patience = patience or Patience("Metadata", self.settings)
         while True:
-            answer, trouble = self._ask_metadata(names, patience)
+            answer, trouble = self._ask_metadata(names, patience, may_create)
             troubles = {} if trouble else self.topology.learn(answer)
             for name, code in troubles.items():
                 if code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -110,10 +120,11 @@ class Cluster:
             patience.pause(trouble)
 
     def _ask_metadata(
-        self, names: Sequence[str] | None, patience: Patience
+        self, names: Sequence[str] | None, patience: Patience, may_create: bool
     ) -> tuple[MetadataResponse, str]:
         topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
-        answer = self.ask_any(MetadataRequest(topics, allow_auto_topic_creation=False), patience)
+        request = MetadataRequest(topics, allow_auto_topic_creation=may_create)
+        answer = self.ask_any(request, patience)
         assert isinstance(answer, MetadataResponse)
         code = code_of(answer.error_code)
         if code == ErrorCode.NONE:

@@ -172,14 +172,17 @@ class TaskWriter:
         return self._counts[topic]
 
     def _count_partitions(self, topic: str) -> int:
-        """A topic that was created a moment ago may not be known to every broker yet."""
+        """A topic that was created a moment ago may not be known to every broker yet.
+
+        Brokers that create topics for producers create them here too.
+        """
         missing = SinkError(
             f"The topic {topic} does not exist: create it, or change the option or the column "
             f"topic."
         )
         patience = Patience(f"looking for {topic}", self._setup.settings, NEW_TOPIC_MS)
         while True:
-            found = self._cluster.describe_topics([topic]).get(topic)
+            found = self._cluster.describe_topics([topic], may_create=True).get(topic)
             if found is not None:
                 return len(found.partitions)
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from uuid import uuid4
 
 import pyarrow as pa
 import pytest
@@ -35,6 +36,7 @@ from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
 from ottla.spark.sink.producer_options import ProducerOptions
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
+from ottla.testing.broker import RunningBroker
 
 pytestmark = pytest.mark.xdist_group("apache-kafka")
 
@@ -274,11 +276,23 @@ def test_a_batch_write_without_a_name_is_finished_by_the_next_one(sink: Sink) ->
     assert sink.name not in log.read().sinks()
 
 
-def test_a_topic_that_is_missing_is_told_by_name(
-    cluster: Cluster, settings: ClientSettings
-) -> None:
-    with pytest.raises(SinkError, match="The topic no-such-topic does not exist: create it"):
-        Sink(cluster, settings, "no-such-topic").write(0, ["a"])
+def test_a_topic_that_is_missing_is_created_where_brokers_do_that(ottla: RunningBroker) -> None:
+    settings = ClientSettings(ottla.bootstrap_servers)
+    with Cluster(settings) as cluster:
+        sink = Sink(cluster, settings, f"not-there-before-{uuid4()}")
+        driver = sink.driver()
+        driver.commit(driver.start(), batch(0, sink.topic), [sink.write(0, ["a"])])
+        assert sink.committed() == ["a"]
+
+
+def test_a_topic_that_is_missing_is_told_by_name_where_brokers_create_none() -> None:
+    with RunningBroker(config={"auto.create.topics.enable": "false"}) as broker:
+        settings = ClientSettings(broker.bootstrap_servers)
+        with (
+            Cluster(settings) as cluster,
+            pytest.raises(SinkError, match="The topic no-such-topic does not exist: create it"),
+        ):
+            Sink(cluster, settings, "no-such-topic").write(0, ["a"])
 
 
 def test_an_abort_after_a_failed_commit_leaves_the_decision_in_force(sink: Sink) -> None:
