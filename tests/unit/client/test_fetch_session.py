@@ -214,6 +214,7 @@ def test_partitions_nobody_asked_for_are_ignored() -> None:
         (bytes(batches(0, 10)[:50]), "got 50 bytes"),
         (bytes(batches(0, 5)), "end before offset 5"),
     ],
+    ids=["zeros", "cut off", "too early"],  # batches hold the time: no name for a test
 )
 def test_nonsense_instead_of_records_is_refused(data: bytes, reason: str) -> None:
     position = Position(TopicPartition("t", 0), TOPIC_ID, 5, 100)
