@@ -4,17 +4,22 @@
     rows bigint · bytes bigint
 
 Owns      the names of the files and the rows that tell of them.
-Promises  a file is whole or not there. The same range of offsets gives the same name, so that a
-          task that runs again replaces its own file. A range without records (markers, aborted or
-          compacted ones) has a row without a path: every offset of a query is told of.
-Leaves    which files count to whoever keeps the rows: after a retry that splits ranges in another
-          way, files may lie there that no kept row names.
+Promises  a file is whole or not there, and no attempt of a task harms the file of another. In a
+          file system the same range of the same topic gives the same name, so that a task that
+          runs again replaces its own file; in an object store, where a file cannot be renamed into
+          place, every attempt has a name of its own. A topic that was made again has other names.
+          A range without records (markers, aborted or compacted ones) has a row without a path:
+          every offset of a query is told of.
+Leaves    which files count to whoever keeps the rows: after a retry, files may lie there that no
+          kept row names.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
 import pyarrow as pa
@@ -22,6 +27,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
+from ottla.base.uuids import uuid_to_text
 from ottla.config.options import InvalidOption
 from ottla.spark.splitting import OffsetRange
 
@@ -51,6 +57,27 @@ ROW_GROUP_BYTES = 64 * 1024 * 1024
 # Of the others hardly any value comes twice: looking for that costs more than it saves.
 DICTIONARIES = ["topic", "partition", "timestampType"]
 
+BUCKETS = frozenset({"s3", "gs", "gcs"})  # whose paths begin with the bucket
+SCHEMES = BUCKETS | {"file", "hdfs", "viewfs", "abfs", "abfss"}  # what pyarrow knows
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
+
+
+def check_directory(directory: str) -> None:
+    """InvalidOption for a URL that pyarrow does not know: its records would go nowhere."""
+    scheme = scheme_of(directory)
+    if scheme is None or scheme in SCHEMES:
+        return
+    advice = " Use s3:// instead: pyarrow writes the files, not Hadoop." if scheme == "s3a" else ""
+    raise InvalidOption(
+        f"Option filesTo: {scheme}: is not among what pyarrow can write to: a directory, or a URL "
+        f"with {', '.join(sorted(SCHEMES))}.{advice}"
+    )
+
+
+def scheme_of(directory: str) -> str | None:
+    found = _SCHEME.match(directory)
+    return found[1].lower() if found else None
+
 
 def check_file_schema(schema: StructType) -> None:
     if schema.simpleString() != FILE_ROWS.simpleString():
@@ -65,17 +92,16 @@ def write_file(
 ) -> Iterator[pa.RecordBatch]:
     """Writes what comes, and tells of it in one row."""
     files, folder = _open_directory(directory)
-    name = f"{wanted.place.topic}-{wanted.place.partition}-{wanted.start:020}-{wanted.end:020}"
-    path = f"{folder}/{name}.parquet"
     is_local = isinstance(files, pafs.LocalFileSystem)
-    # Object stores show a file when it is complete; a file system shows it while it grows.
-    written = f"{folder}/.{name}.{uuid4().hex}" if is_local else path
+    name = file_name(wanted, "" if is_local else uuid4().hex)
+    # A file system shows a file while it grows, an object store when it is complete.
+    written = f"{folder}/.{name}.{uuid4().hex}" if is_local else f"{folder}/{name}"
     rows = _write(batches, files, written)
     size = files.get_file_info(written).size if rows else 0
     if rows and is_local:
-        _publish(written, path)
+        _publish(written, f"{folder}/{name}")
     place = wanted.place
-    shown = path if rows else None
+    shown = f"{_shown_directory(directory, folder)}/{name}" if rows else None
     row = [shown, place.topic, place.partition, wanted.start, wanted.end, rows, size]
     yield pa.RecordBatch.from_arrays(
         [pa.array([value], field.type) for value, field in zip(row, _ARROW, strict=True)],
@@ -83,13 +109,34 @@ def write_file(
     )
 
 
+def file_name(wanted: OffsetRange, attempt: str = "") -> str:
+    place = wanted.place
+    topic_id = uuid_to_text(wanted.topic_id) if wanted.topic_id else ""
+    parts = [place.topic, f"{place.partition}", f"{wanted.start:020}", f"{wanted.end:020}"]
+    return "-".join(filter(None, [*parts, topic_id, attempt])) + ".parquet"
+
+
 def _open_directory(directory: str) -> tuple[pafs.FileSystem, str]:
-    try:
-        files, folder = pafs.FileSystem.from_uri(directory)
-    except pa.ArrowInvalid:  # a plain relative path
+    if scheme_of(directory) is None:
         files, folder = pafs.LocalFileSystem(), os.path.abspath(directory)
+    else:
+        files, folder = pafs.FileSystem.from_uri(directory)
     files.create_dir(folder, recursive=True)
     return files, folder.rstrip("/")
+
+
+def _shown_directory(directory: str, folder: str) -> str:
+    """A place that others can open as well: with its scheme, and without what is secret."""
+    scheme = scheme_of(directory)
+    if scheme is None or scheme == "file":
+        return folder
+    if scheme in BUCKETS:
+        return f"{scheme}://{folder}"
+    parts = urlsplit(directory)
+    user, _, host = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    place = f"{name}@{host}" if name else host
+    return urlunsplit((scheme, place, parts.path.rstrip("/"), "", ""))
 
 
 def _write(batches: Iterator[pa.RecordBatch], files: pafs.FileSystem, path: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql.types import StructType
 
 from ottla.config.options import InvalidOption
-from ottla.spark.file_tasks import check_file_schema
+from ottla.spark.file_tasks import check_directory, check_file_schema
 from ottla.spark.kafka_options import KafkaOptions, parse_kafka_options
 from ottla.spark.options import SourceOptions, parse_options
 from ottla.spark.schema import check_schema, full_schema
@@ -31,6 +31,7 @@ def parse_query(
     options = parse_options(texts)
     check(options)
     if options.files_to is not None:
+        check_directory(options.files_to)
         check_file_schema(schema)
         schema = _schema_in_files(options)
     check_schema(

@@ -9,7 +9,7 @@ from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from ottla.spark.batch_reader import BatchReader, FilteringBatchReader
-from ottla.spark.file_tasks import FILE_ROWS
+from ottla.spark.file_tasks import FILE_ROWS, check_directory
 from ottla.spark.kafka_options import parse_kafka_options
 from ottla.spark.option_checks import check_batch, check_common, check_stream
 from ottla.spark.options import parse_options
@@ -30,7 +30,10 @@ def schema_of(options: Mapping[str, str]) -> StructType | str:
     parsed = parse_options(options)
     check_common(parsed)
     parse_kafka_options(options, parsed.poll_timeout_ms)
-    return FILE_ROWS if parsed.files_to is not None else record_schema(parsed)
+    if parsed.files_to is None:
+        return record_schema(parsed)
+    check_directory(parsed.files_to)
+    return FILE_ROWS
 
 
 def batch_reader(options: Mapping[str, str], schema: StructType) -> DataSourceReader:
