@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test check format generate oracles bench fuzz clean
+.PHONY: help setup run demo demo-clean test check format generate oracles bench fuzz faults clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -29,7 +29,17 @@ run: setup  ## run a broker on localhost:9092
 demo: setup  ## the main job in three minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
 	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
 
-demo-clean:  ## remove what the demo left
+demo-CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
+DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
+
+faults: setup  ## the long runs, over an hour: kill -9 at every point of a Spark write, all Spark cases
+	$(CRASHES) --node ottla
+	$(CRASHES) --node kafka
+	$(DEATHS) --node ottla
+	$(DEATHS) --node kafka
+	OTTLA_SPARK=all $(BIN)/python -m pytest tests/integration/spark
+
+clean:  ## remove what the demo left
 	@rm -rf .demo
 
 test: setup  ## set up and run the tests
@@ -63,6 +73,16 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 	@$(BIN)/python -m pip install --quiet --editable '.[fuzz]'
 	$(BIN)/python fuzz/messages.py -runs=$(FUZZ_RUNS)
 	$(BIN)/python fuzz/batches.py -runs=$(FUZZ_RUNS)
+
+CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
+DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
+
+faults: setup  ## the long runs, over an hour: kill -9 at every point of a Spark write, all Spark cases
+	$(CRASHES) --node ottla
+	$(CRASHES) --node kafka
+	$(DEATHS) --node ottla
+	$(DEATHS) --node kafka
+	OTTLA_SPARK=all $(BIN)/python -m pytest tests/integration/spark
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build
