@@ -29,17 +29,7 @@ run: setup  ## run a broker on localhost:9092
 demo: setup  ## the main job in three minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
 	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
 
-demo-CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
-DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
-
-faults: setup  ## the long runs, over an hour: kill -9 at every point of a Spark write, all Spark cases
-	$(CRASHES) --node ottla
-	$(CRASHES) --node kafka
-	$(DEATHS) --node ottla
-	$(DEATHS) --node kafka
-	OTTLA_SPARK=all $(BIN)/python -m pytest tests/integration/spark
-
-clean:  ## remove what the demo left
+demo-clean:  ## remove what the demo left
 	@rm -rf .demo
 
 test: setup  ## set up and run the tests
