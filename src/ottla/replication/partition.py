@@ -68,6 +68,7 @@ class Partition:
         self._commits = GroupCommit(partition_log, run_elsewhere)
         self._told_stable_offset = -1
         self._flush_owed_to = 0  # the flush policy wants everything below on disk first
+        self._untold_bytes = 0  # appended, but not yet below the high watermark
 
     def __repr__(self) -> str:
         return f"Partition({self.name})"
@@ -222,10 +223,14 @@ class Partition:
     # The high watermark
 
     def advance(self, size: int = 0) -> None:
-        """Move the high watermark to where it belongs now, and wake who waited for it."""
+        """Move the high watermark to where it belongs now, and wake who waited for it.
+
+        `size` is of what was just appended. Readers hear of it once they may see it.
+        """
         state = self.leader_state
         if state is None:
             return
+        self._untold_bytes += size
         own_end = self.log.log_end_offset
         if self.log.recovery_point < self._flush_owed_to:
             own_end = min(own_end, self.log.recovery_point)
@@ -234,6 +239,7 @@ class Partition:
         if wanted > before:
             self.log.update_high_watermark(wanted)
             self._acks.reached(wanted)
+            size, self._untold_bytes = self._untold_bytes, 0
             self.announce(size)
 
     def announce(self, size: int | None = None) -> None:

@@ -306,3 +306,27 @@ def test_many_unverified_partitions_are_checked_together(world: World) -> None:
     response: Any = world.run(answered(world, request_of(partitions=2)))
     codes = [part.error_code for part in response.responses[0].partitions]
     assert codes == [0, ErrorCode.CORRUPT_MESSAGE]
+
+
+@pytest.mark.parametrize("session", [(0, -1), (0, 0)])
+@pytest.mark.parametrize("isolation", [UNCOMMITTED, COMMITTED])
+def test_records_that_had_to_be_synced_first_end_a_wait_too(
+    world: World, isolation: int, session: tuple[int, int]
+) -> None:
+    world.create_topic("synced", config={"flush.messages": "1"})
+    request = request_of(isolation=isolation, session=session)
+    request.topics[0].topic = "synced"
+
+    async def story() -> Any:
+        if session == (0, 0):
+            request.max_wait_ms = 0
+            request.session_id = (await answered(world, request)).session_id
+            request.session_epoch, request.max_wait_ms, request.topics = 1, PATIENT_MS, []
+        reading = asyncio.create_task(answered(world, request))
+        await settle()
+        partition = world.broker.replicas.partition("synced", 0)
+        partition.append(batch_of(b"v"), -1)
+        await partition.wait_replicated(1)
+        return await asyncio.wait_for(reading, PATIENT_MS / 4000)
+
+    assert sum(sizes(world.run(story())))
