@@ -136,8 +136,7 @@ class LogDirectory:
         cluster's metadata is enough to make it again.
         """
         self.health.check()
-        if partition in self._half_deleted:
-            self._finish_deleting()
+        self.free_name(partition)
         name = partition_directory_name(partition)
         if is_future:
             name = marked_directory_name(partition, DirectoryMark.FUTURE, unique_id())
@@ -155,13 +154,18 @@ class LogDirectory:
         self.context.needs_sync(log)
         return log
 
+    def free_name(self, partition: TopicPartition) -> None:
+        """No older log of this name may come back after a power cut."""
+        if partition in self._half_deleted and self.health.is_online:
+            self._finish_deleting()
+
     def delete(self, logs: Iterable[Log]) -> None:
         """Take logs out of use, and queue their directories for deletion."""
         self.begin_deleting(logs)
         self._finish_deleting()
 
     def begin_deleting(self, logs: Iterable[Log]) -> None:
-        """As `delete`, but it is durable only once `deleting` has run, or a log is made anew."""
+        """As `delete`, but durable only once `finishing_deletion` ran, or a log is made anew."""
         self.health.check()
         try:
             for log in list(logs):
@@ -244,8 +248,9 @@ class LogDirectory:
         self.checkpoints.write_now(self._logs_with(log))
 
     def _logs_with(self, log: Log) -> Iterable[Log]:
-        # A log that is still being opened is not among them yet; what it says counts.
-        return {id(each): each for each in [*self._every_log(), log]}.values()
+        # A log that is still being opened is not among them yet; what it says counts. Of two with
+        # the same name the earlier one is deleted, and what the later one says holds.
+        return {id(each): each for each in [log, *self._every_log()]}.values()
 
     def checkpoint_job(self) -> CheckpointJob:
         """What to write now and then, in a thread."""

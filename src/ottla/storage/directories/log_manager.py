@@ -166,6 +166,8 @@ class LogManager:
         """An empty log, in the directory given or in the one with the fewest logs."""
         if partition in self._places:
             raise StorageError(f"{partition} has a log already")
+        for each in self.online:  # the new log may be in another directory than an older one was
+            each.free_name(partition)
         place = directory or self._least_used()
         log = place.create(partition, config, topic_id)
         self._places[partition] = place

@@ -47,7 +47,7 @@ def replacing(log: Log, cleaned: Sequence[Segment], replaced: Sequence[Segment])
     swap = Swap(log, cleaned, replaced)
     try:
         if swap.is_possible:
-            yield from _passing_recovery_point(log, swap.end_offset)
+            yield from _passing_recovery_point(log, swap)
         if not swap.is_possible or log.recovery_checkpoint < swap.end_offset:
             swap.discard()
             return False
@@ -55,7 +55,7 @@ def replacing(log: Log, cleaned: Sequence[Segment], replaced: Sequence[Segment])
         try:
             yield swap.sync
         except FileNotFoundError:
-            if log.path == swap.path:
+            if log.path == swap.path:  # else it was deleted meanwhile: that is no failing disk
                 raise
         swap.finish()
     except OSError as error:
@@ -103,7 +103,7 @@ class Swap:
         log.swap = self
 
     def sync(self) -> None:
-        self._log.context.files.sync_directory(self.path)
+        self._log.context.files.sync_directory(self._log.path)
 
     def finish(self) -> None:
         """The new ones are durable: the old ones go. Names are synced with the next sync, because
@@ -135,10 +135,10 @@ def finish_swap(log: Log) -> None:
         log.swap.finish()
 
 
-def _passing_recovery_point(log: Log, end_offset: int) -> Steps[None]:
+def _passing_recovery_point(log: Log, swap: Swap) -> Steps[None]:
     """Compaction leaves gaps between segments. Recovery takes a gap for a lost end, unless it lies
     before the recovery point; so that must be behind, and written down."""
-    if log.recovery_checkpoint < end_offset:
+    if log.recovery_checkpoint < swap.end_offset:
         job = FlushJob(log)
         try:
             yield job.run
@@ -146,4 +146,5 @@ def _passing_recovery_point(log: Log, end_offset: int) -> Steps[None]:
             finish_flush(log, job, error)
         else:
             finish_flush(log, job, None)
-    yield log.context.checkpoint_job(log)
+    if swap.is_possible:  # else it may be deleted: what it says could be taken for a later log's
+        yield log.context.checkpoint_job(log)

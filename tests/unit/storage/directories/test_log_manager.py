@@ -3,10 +3,12 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
 import pytest
+from tests.unit.storage.log.test_replacement import clean
 from tests.unit.storage.log_making import append_many, batch_of, values_of
 
 from ottla.base.clock import SystemClock
@@ -24,7 +26,7 @@ from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
 from ottla.storage.log.flushing import FlushJob, finish_flush, flush
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import Work
+from ottla.storage.log.steps import Work, run_steps
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import SYNCS
 from ottla.testing.filesystem import MemoryDisk
@@ -585,3 +587,61 @@ def test_an_append_to_a_full_disk_is_refused_by_the_typed_error(disk: MemoryDisk
         append_many(log, 1)
     assert raised.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert broker.log() is log
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_log_half_deleted_in_one_directory_is_gone_before_its_name_is_used_in_another(
+    disk: MemoryDisk, seed: int
+) -> None:
+    broker = Broker(disk)
+    old = broker.manager.create(A, CONFIG, TopicId(b"1" * 16))
+    append_many(old, 3)
+    flush(old)
+    broker.manager.begin_deleting([A])
+    other = next(each for each in broker.manager.directories if each.context is not old.context)
+    flush(broker.manager.create(A, CONFIG, TopicId(b"2" * 16), directory=other))
+    disk.crash(Random(seed))
+    assert Broker(disk).log(A).topic_id == b"2" * 16
+
+
+@pytest.mark.parametrize("is_made_again_first", [True, False])
+def test_a_swap_that_outlives_its_topic_leaves_the_next_one_of_that_name_alone(
+    disk: MemoryDisk, is_made_again_first: bool
+) -> None:
+    """Neither its recovery point nor its start may be taken for those of the new log."""
+    broker = Broker(disk, ["/one"])
+    old = broker.manager.create(A, CONFIG, TopicId(b"1" * 16))
+    append_many(old, 60)
+    old.advance_log_start(50)
+    sources = old.segments[:2]
+    swapping = old.replacing_segments([clean(old, sources, 2)], sources)
+    flushing = next(swapping)
+    assert flushing is not None
+    broker.manager.delete([A])
+    if is_made_again_first:
+        append_many(broker.manager.create(A, CONFIG, TopicId(b"2" * 16)), 3)
+    with suppress(FileNotFoundError):
+        flushing()
+    run_steps(swapping)
+    if not is_made_again_first:
+        append_many(broker.manager.create(A, CONFIG, TopicId(b"2" * 16)), 3)
+    disk.kill()
+    found = Broker(disk, ["/one"]).log(A)
+    assert (values_of(found), found.damage) == ([b"0", b"1", b"2"], ())
+
+
+def test_a_swap_under_way_when_its_topic_is_deleted_is_no_failing_disk(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    old = broker.manager.create(A, CONFIG, TopicId(b"1" * 16))
+    append_many(old, 60)
+    flush(old)
+    sources = old.segments[:2]
+    swapping = old.replacing_segments([clean(old, sources, 2)], sources)
+    while old.swap is None:
+        work = next(swapping)
+        assert work is not None
+        if old.swap is None:
+            work()
+    broker.manager.delete([A])
+    old.finish_swap()  # as retention does, which may have taken it up just before
+    assert old.health.is_online
