@@ -73,7 +73,7 @@ class PartitionFiles:
 
     def open_segments(self) -> list[Segment]:
         """Every segment that has records, in order; indexes that have none are removed."""
-        present = set(self._parsed)
+        present = {file for file in self._parsed if not file.state}  # others were just dropped
         bases = sorted(file.offset for file in present if file.suffix == LOG_SUFFIX)
         orphans = {file for file in present if file.suffix in _INDEX_SUFFIXES} - {
             SegmentFileName(base, suffix) for base in bases for suffix in _INDEX_SUFFIXES

@@ -220,6 +220,23 @@ def test_a_segment_behind_a_lost_end_is_dropped(place: Place) -> None:
     assert values_of(place.reopen_killed()) == expected(5)
 
 
+@pytest.mark.parametrize("log_start_offset", [0, 35])
+def test_a_log_that_lost_synced_records_before_other_segments_can_be_opened(
+    place: Place, log_start_offset: int
+) -> None:
+    log = place.open()
+    append_many(log, 60)
+    flush(log)
+    second = log.segments[1]
+    place.disk.kill()
+    place.disk.open(second.path).truncate(70)
+    log = place.open(Checkpoint(second.base_offset + 5, log_start_offset))
+    assert log.damage
+    assert log.log_end_offset == max(second.base_offset, log_start_offset)
+    append(log, b"x")
+    assert values_of(log)[-1] == b"x"
+
+
 def test_gaps_that_compaction_left_before_the_recovery_point_stay(place: Place) -> None:
     place.config = replace(SMALL, cleanup_policy=("compact",))
     log = place.open()
