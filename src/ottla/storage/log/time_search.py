@@ -72,6 +72,7 @@ def _finding(log: Log, timestamp: int) -> Steps[FoundTime | None]:
         if not segment.is_prepared:
             yield PAUSE
             watch.check()
+        watch.check_place()  # others may have had their turn since the list was made
         if segment.size and largest_timestamp(segment) >= timestamp:
             found = yield from _finding_in(segment, watch, timestamp, log.log_start_offset)
             if found is not None:
@@ -89,6 +90,8 @@ def _finding_max(log: Log) -> Steps[FoundTime | None]:
             prepare(segment)
     if not filled:
         return None
+    for segment in filled:
+        _Watch(log, segment).check_place()
     newest = max(filled, key=lambda segment: segment.max_timestamp)
     if newest.max_timestamp < 0:
         return None
@@ -112,6 +115,10 @@ class _Watch:
     def check(self) -> None:
         if self._log.is_closed:
             raise StorageUnavailable(f"{self._log.partition} was closed during a search")
+        self.check_place()
+
+    def check_place(self) -> None:
+        """Whether it is in the log, as it was: else its files may be gone."""
         segment = self._segment
         if segment.generation != self._generation or segment.state == DELETED_SUFFIX:
             raise LogChanged

@@ -5,6 +5,7 @@ from random import Random
 from struct import pack_into
 
 import pytest
+from tests.unit.storage.log.test_replacement import clean
 from tests.unit.storage.log_making import (
     PATH,
     SMALL,
@@ -216,3 +217,39 @@ def test_a_log_closed_during_a_search_ends_it() -> None:
     log.close()
     with pytest.raises(StorageUnavailable):
         run_steps(steps)
+
+
+def test_segments_compacted_away_and_removed_during_a_search_are_no_failing_disk() -> None:
+    log = Place(config=replace(ANY_TIME, cleanup_policy=("compact",))).open()
+    append_times(log, 100, 0, codec=Codec.GZIP)
+    for number in range(60):
+        append_times(log, number, codec=Codec.GZIP)
+    log.update_high_watermark(log.log_end_offset)
+    log.advance_log_start(1)  # the first batch is opened in vain
+    steps = log.finding_by_timestamp(NOW_MS + 40)
+    work = next(steps)
+    assert work is not PAUSE
+    work()
+    sources = log.segments[1:-1]
+    run_steps(log.replacing_segments([clean(log, sources, 1)], sources))
+    for removal in log.context.deletions.take_all():
+        removal.run()
+    assert driven(steps)[0] == 42
+    assert log.health.is_online
+
+
+def test_segments_compacted_away_while_the_largest_time_is_looked_for_are_no_failing_disk() -> None:
+    place = Place(config=replace(ANY_TIME, cleanup_policy=("compact",)))
+    log = place.open()
+    for number in range(60):
+        append_times(log, -number, codec=Codec.GZIP)
+    log = place.reopen_clean(log)
+    steps = log.finding_max_timestamp()
+    for _ in range(len(log.segments) - 1):
+        assert next(steps) is PAUSE
+    sources = log.segments[:2]
+    run_steps(log.replacing_segments([clean(log, sources, 1)], sources))
+    for removal in log.context.deletions.take_all():
+        removal.run()
+    assert driven(steps)[0] == 0
+    assert log.health.is_online
