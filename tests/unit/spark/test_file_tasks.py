@@ -30,7 +30,7 @@ def failing() -> Iterator[pa.RecordBatch]:
 
 def written(told: Iterator[pa.RecordBatch]) -> dict[str, Any]:
     (batch,) = told
-    (row,) = batch.to_pylist()
+    row: dict[str, Any] = batch.to_pylist()[0]
     return row
 
 

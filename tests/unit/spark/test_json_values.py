@@ -9,15 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.config.options import InvalidOption
-from ottla.spark.json_values import _decode_together, decode_json, is_simple, parse
+from ottla.spark import json_values
+from ottla.spark.json_values import decode_json, is_simple, is_time, parse
 from ottla.spark.value_converters import converter_of
 from ottla.spark.values import BadValue, decode_one_by_one
 
 WANTED = pa.struct([
     ("id", pa.int64()), ("name", pa.string()), ("is_ok", pa.bool_()), ("x", pa.float64()),
     ("tags", pa.list_(pa.string())), ("sub", pa.struct([("a", pa.int32())])),
+    ("at", pa.timestamp("us", "UTC")), ("day", pa.date32()),
 ])  # fmt: skip
-EMPTY = dict.fromkeys(["id", "name", "is_ok", "x", "tags", "sub"])
+EMPTY = dict.fromkeys(["id", "name", "is_ok", "x", "tags", "sub", "at", "day"])
 
 
 def slowly(values: list[bytes | None]) -> tuple[list[Any], set[int]]:
@@ -36,7 +38,7 @@ def decoded(*values: bytes | None) -> tuple[list[Any], dict[int, str]]:
 def test_values_become_structs_and_fields_that_are_not_there_are_null() -> None:
     whole = {"id": 1, "name": "n", "is_ok": True, "x": 0.5, "tags": ["a"], "sub": {"a": 2}}
     values, reasons = decoded(json.dumps({**whole, "extra": {}}).encode(), b"{}", None, b"null")
-    assert values == [whole, EMPTY, None, None]
+    assert values == [whole | {"at": None, "day": None}, EMPTY, None, None]
     assert reasons == {}
 
 
@@ -60,6 +62,8 @@ def test_values_become_structs_and_fields_that_are_not_there_are_null() -> None:
         (b'{"is_ok":"yes"}', "is_ok is 'yes', not true or false"),
         (b'{"tags":["a",1]}', "tags.1 is 1, not a string"),
         (b'{"sub":{"a":{}}}', "sub.a is {}, not a whole number"),
+        (b'{"at":"noon"}', "at is 'noon', not a time"),
+        (b'{"day":5}', "day is 5, not a date"),
     ],
 )
 def test_a_bad_value_is_told_and_spoils_no_other(value: bytes, reason: str) -> None:
@@ -79,20 +83,41 @@ def test_one_bad_value_among_many_is_found() -> None:
     assert list(reasons) == [2500]
 
 
+@pytest.mark.parametrize("value", [b'{"x":NaN}', b'\xef\xbb\xbf{"id":7}', b'{"id":7,"y":1e999}'])
+def test_what_one_parser_refuses_and_the_other_takes_is_taken(value: bytes) -> None:
+    found, reasons = decoded(b'{"id":1}', value, b'{"id":2}')
+    assert found[1] is not None
+    assert reasons == {}
+
+
+def test_bad_values_make_no_others_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [b"bad" if number % 100 == 7 else b'{"id":1}' for number in range(5000)]
+    parsed_slowly = []
+
+    def noted(value: bytes) -> object:
+        parsed_slowly.append(value)
+        return parse(value)
+
+    monkeypatch.setattr(json_values, "parse", noted)
+    _, reasons = decoded(*values)
+    assert list(reasons) == [number for number in range(5000) if number % 100 == 7]
+    assert parsed_slowly == [b"bad"] * len(reasons)
+
+
 PIECES = st.sampled_from([
     b"{", b"}", b"[", b"]", b",", b":", b'"', b"\n", b" ", b"1", b"null", b'"id"', b'"v"', b'"i"',
+    b'{"at":"2024-12-31T23:59:59"}', b'"day":"2024-12-31"',
     b'{"id":1}', b'"name":"x"', b"\\", b"-", b".5", b"e3", b"\xc3\xa9", b"\xff", b"true",
 ])  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=8).map(b"".join)
 
 
 @given(st.lists(st.none() | TEXTS, min_size=1, max_size=6))
-def test_the_fast_way_agrees_with_the_slow_way_or_steps_back(values: list[bytes | None]) -> None:
-    together = _decode_together(pa.array(values, pa.binary()), WANTED)
+def test_whatever_text_comes_both_ways_agree(values: list[bytes | None]) -> None:
+    found, reasons = decoded(*values)
     expected, bad = slowly(values)
-    if together is not None:
-        assert not bad
-        assert together.to_pylist() == expected
+    assert found == expected
+    assert set(reasons) == bad
 
 
 JSON = st.recursive(
@@ -128,7 +153,7 @@ def test_other_types_are_read_from_text(kind: pa.DataType, value: Any, expected:
     wanted = pa.struct([("f", kind)])
     found = decode_json(pa.array([json.dumps({"f": value}).encode()], pa.binary()), wanted)
     assert str(found.values[0].as_py()["f"]) == expected
-    assert not is_simple(wanted)
+    assert is_simple(wanted) == is_time(kind)
 
 
 @pytest.mark.parametrize(
