@@ -268,6 +268,7 @@ class Broker:
     async def close(self) -> None:
         await self.parts.directory_moves.close()
         await self._tasks.close()
+        self.replicas.close()
         self.housekeeping.close()
         await self.metadata_log.close()
         self.logs.close(self.broker_epoch)

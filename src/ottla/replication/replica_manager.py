@@ -177,6 +177,12 @@ class ReplicaManager:
     def is_settled(self) -> bool:
         return not self._unmade and not self._undeleted
 
+    def close(self) -> None:
+        """Nobody settles any more. What is not made is made by the next start; what should be gone
+        goes now, or it would be found as a stray."""
+        if self._undeleted:
+            self._delete(self._undeleted)
+
     async def _delete_some(self) -> None:
         while self._undeleted:
             names = list(islice(self._undeleted, DELETED_AT_ONCE))

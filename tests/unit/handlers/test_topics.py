@@ -134,3 +134,19 @@ def test_a_legal_user_cannot_create_topics_without_end() -> None:
         assert world.ask(request, 7).topics[0].error_code == ErrorCode.POLICY_VIOLATION
         assert grow(world, "many", 21) == ErrorCode.POLICY_VIOLATION
         assert len(logs(world)) == 15
+
+
+def test_files_of_a_topic_deleted_just_before_the_stop_do_not_stay(world: World) -> None:
+    world.create_topic("t", 40)
+    request = DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000)
+
+    async def story() -> None:
+        deleting = asyncio.ensure_future(world._answer(request, 5, world.me, None))
+        while world.broker.replicas.is_settled:
+            await asyncio.sleep(0)
+        deleting.cancel()
+        await world.broker.close()
+
+    world.run(story())
+    left = {name for path in DIRECTORIES for name in world.disk.list_directory(path)}
+    assert not left & {f"t-{index}" for index in range(40)}
