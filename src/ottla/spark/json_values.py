@@ -92,10 +92,11 @@ def _note_odd(column: list[Any], rows: Sequence[int], wanted: pa.DataType, odd: 
     if pa.types.is_struct(wanted):
         column, rows = _only(dict, column, rows, odd)
         for field in wanted:
-            if is_time(field.type):
+            name, kind = field.name, field.type  # looked up here, not for each row
+            if is_time(kind):
                 _make_times(column, rows, field, odd)
             else:
-                _note_odd([each.get(field.name) for each in column], rows, field.type, odd)
+                _note_odd([each.get(name) for each in column], rows, kind, odd)
     elif pa.types.is_list(wanted):
         column, rows = _only(list, column, rows, odd)
         owners = [row for each, row in zip(column, rows, strict=True) for _ in each]
