@@ -65,6 +65,8 @@ class Unreplicated(NamedTuple):
 
 
 def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> ProduceResponse:
+    if request.acks == ACKS_NONE:  # an answer would be taken for that to another request
+        raise MalformedMessage(f"a produce without acknowledgement was refused: {code.name}")
     return ProduceResponse(
         [
             TopicProduceResponse(

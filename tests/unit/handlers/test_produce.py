@@ -8,11 +8,13 @@ from typing import Any, cast
 import pytest
 from tests.unit.handlers.asking import START_MS
 from tests.unit.handlers.world import World
+from tests.unit.storage.log_making import batch_of
 
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Working
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES
 from ottla.protocol.headers import encode_request
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
@@ -127,3 +129,15 @@ def test_others_are_served_while_batches_are_recompressed(gzipped: World) -> Non
 
     assert gzipped.run(story()) > 3  # where nobody is served meanwhile, it is 1
     assert gzipped.broker.replicas.partition("t", 0).log.log_end_offset == count * LARGE
+
+
+def test_a_producer_that_wants_no_answers_gets_none_to_a_request_that_is_refused_as_a_whole(
+    world: World,
+) -> None:
+    world.create_topic("t")
+    batch = batch_of(b"v", producer=(7, 0, 0), is_transactional=True)
+    request = request_of(SMALL)
+    request.acks = 0
+    request.topic_data[0].partition_data[0].records = batch  # and no transactional id
+    with pytest.raises(MalformedMessage):
+        serve(world, request)
