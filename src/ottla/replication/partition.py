@@ -158,6 +158,7 @@ class Partition:
     async def wait_replicated(self, end_offset: int) -> None:
         """Until everything below `end_offset` is replicated; BrokerError if it never will be."""
         if not self.is_replicated(end_offset):
+            self.check_leader()  # those who waited when it resigned were told; nobody else will be
             await self._acks.wait_for(end_offset)
 
     @property
