@@ -63,7 +63,7 @@ def refuse_fetch(
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Awaitable[FetchResponse]:
     fetching = Fetching(request, context)
     if not fetching.look() and request.max_wait_ms > 0:
-        return fetching.wait()
+        return fetching.wait(fetching.waiter())
     if fetching.has_checks:
         return fetching.check()
     return fetching.answer()
@@ -113,14 +113,17 @@ class Fetching:
 
     # Waiting
 
-    async def wait(self) -> FetchResponse:
-        """Until enough has come that the reader may see, or the time is up."""
+    async def wait(self, waiter: DataWaiter) -> FetchResponse:
+        """Until enough has come that the reader may see, or the time is up.
+
+        It listens already: this begins a turn of the loop later, and others may come before.
+        """
         loop = asyncio.get_running_loop()
-        deadline_s = loop.time() + self.request.max_wait_ms / 1000
-        is_enough = False
-        while not is_enough and (left_s := deadline_s - loop.time()) > 0:
+        left_s = self.request.max_wait_ms / 1000
+        deadline_s = loop.time() + left_s
+        await waiter.wait(left_s)
+        while not self.look() and (left_s := deadline_s - loop.time()) > 0:
             await self.waiter().wait(left_s)
-            is_enough = self.look()
         return await self.check()
 
     def waiter(self) -> DataWaiter:

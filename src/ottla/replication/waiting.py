@@ -76,6 +76,7 @@ class DataWaiter:
         """Look again now: leadership, an error or the end of a transaction cannot wait."""
         if not self._future.done():
             self._future.set_result(None)
+            self._leave()  # its reader may have left before it began to wait
 
     async def wait(self, timeout_s: float) -> None:
         """Until data arrived or the time is up."""
@@ -84,5 +85,8 @@ class DataWaiter:
             await self._future
         finally:
             timer.cancel()
-            for each in self._watched:
-                each.watchers.discard(self)
+            self._leave()
+
+    def _leave(self) -> None:
+        for each in self._watched:
+            each.watchers.discard(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.unit.handlers.asking import produce
@@ -13,10 +13,12 @@ from tests.unit.storage.log_making import COORDINATOR, batch_of
 
 from ottla.handlers.fetching.checking import check_all, outcome_of, run_checks
 from ottla.handlers.fetching.reading import Found, failed
+from ottla.network.connection import Connection
+from ottla.network.served import Waiting
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.framing import LENGTH_BYTES
-from ottla.protocol.headers import decode_response_header
+from ottla.protocol.headers import decode_response_header, encode_request
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.messages.fetch_response import FetchResponse, PartitionData
@@ -306,6 +308,25 @@ def test_many_unverified_partitions_are_checked_together(world: World) -> None:
     response: Any = world.run(answered(world, request_of(partitions=2)))
     codes = [part.error_code for part in response.responses[0].partitions]
     assert codes == [0, ErrorCode.CORRUPT_MESSAGE]
+
+
+@pytest.mark.parametrize("session", [(0, -1), (0, 0)])
+def test_records_that_come_before_the_next_turn_of_the_loop_end_a_wait(
+    world: World, session: tuple[int, int]
+) -> None:
+    async def begun() -> Any:
+        request = request_of(session=session)
+        frame = bytearray(b"".join(encode_request(ApiKey.FETCH, VERSION, 1, None, request)))
+        served = world.dispatcher.serve(
+            memoryview(frame)[LENGTH_BYTES:], cast(Connection, world.me)
+        )
+        assert isinstance(served, Waiting)
+        partition_of(world).append(batch_of(b"v"), -1)
+        answer = await asyncio.wait_for(served.answer, PATIENT_MS / 4000)
+        return sum(len(bytes_of(segment)) for segment in answer.segments)
+
+    assert world.run(begun()) > len(batch_of(b"v"))
+    assert not partition_of(world).watchers
 
 
 @pytest.mark.parametrize("session", [(0, -1), (0, 0)])
