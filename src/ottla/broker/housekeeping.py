@@ -74,7 +74,11 @@ class Housekeeping:
         self._unsynced = set()
         for each in {*due, *waiting}:
             if not each.is_closed:
-                await flush_in_thread(each)
+                try:
+                    await flush_in_thread(each)
+                except OSError as error:  # its files cannot be opened: no sync has failed
+                    log.warning("%s: to be synced later: %s", each.partition, error)
+                    self._unsynced.add(each)
 
     def needs_sync(self, partition_log: Log) -> None:
         """A log was made, or a segment closed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Coroutine
 from dataclasses import replace
 from random import Random
@@ -98,6 +99,21 @@ def test_a_sync_that_fails_takes_the_directory_offline_and_ends_nothing_else(
     place.disk.fail(SYNCS)
     place.run(place.housekeeping.flush())
     assert not place.logs.online
+
+
+def test_a_file_that_cannot_be_opened_now_is_synced_the_next_time_and_others_are_now(
+    place: Place,
+) -> None:
+    names = [TopicPartition("t", index) for index in range(6)]
+    logs = [place.create(name) for name in names]
+    for log in logs:
+        append_many(log, 5)
+    logs[2].segments.active.close()
+    place.disk.fail("open", f"{logs[2].path}/*", error=errno.EMFILE)
+    place.run(place.housekeeping.flush())
+    assert [log.recovery_point for log in logs] == [5, 5, 0, 5, 5, 5]
+    place.run(place.housekeeping.flush())
+    assert logs[2].recovery_point == 5
 
 
 def test_files_are_removed_when_their_time_has_come(place: Place) -> None:
