@@ -13,6 +13,7 @@ from pyspark.sql.types import (
     DataType,
     IntegerType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -81,12 +82,24 @@ def _value_type_in(schema: StructType) -> DataType:
 
 def _check_nullable(kind: DataType, path: tuple[str, ...]) -> None:
     """Nobody can promise that a producer leaves nothing out."""
+    name = ".".join(path)
     if isinstance(kind, ArrayType):
+        if not kind.containsNull:
+            raise InvalidOption(
+                f"Option valueSchema: elements of {name} are NOT NULL, but may be null."
+            )
         _check_nullable(kind.elementType, path)
+    if isinstance(kind, MapType):
+        if not kind.valueContainsNull:
+            raise InvalidOption(
+                f"Option valueSchema: values of {name} are NOT NULL, but may be null."
+            )
+        _check_nullable(kind.valueType, path)
     for field in kind.fields if isinstance(kind, StructType) else ():
         if not field.nullable:
-            name = ".".join((*path, field.name))
-            raise InvalidOption(f"Option valueSchema: {name} is NOT NULL, but may be missing.")
+            raise InvalidOption(
+                f"Option valueSchema: {name}.{field.name} is NOT NULL, but may be missing."
+            )
         _check_nullable(field.dataType, (*path, field.name))
 
 

@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+from pyspark.sql.types import ArrayType, DataType, LongType, MapType, StringType, StructType
 
 from ottla.base.ids import TopicPartition
 from ottla.config.options import InvalidOption
@@ -76,3 +77,15 @@ def test_a_column_that_may_be_null_cannot_be_declared_not_null() -> None:
     schema["value"].nullable = False
     with pytest.raises(InvalidOption, match="value in the schema is NOT NULL"):
         check_schema(schema, with_headers=False)
+
+
+@pytest.mark.parametrize(
+    "inside", [ArrayType(LongType(), False), MapType(StringType(), LongType(), False)]
+)
+def test_what_producers_may_leave_out_cannot_be_declared_not_null_inside_values(
+    inside: DataType,
+) -> None:
+    value = StructType().add("deep", ArrayType(StructType().add("inside", inside)))
+    schema = full_schema(with_headers=False, value_type=value)
+    with pytest.raises(InvalidOption, match=r"value\.deep\.inside are NOT NULL"):
+        check_schema(schema, with_headers=False, decodes_values=True)

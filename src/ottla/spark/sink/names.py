@@ -46,8 +46,15 @@ def batch_sink_name(options: SinkOptions, new_name: Callable[[], str] | None = N
     if options.sink_name is not None:
         return options.sink_name
     if options.txn_app_id is not None:
-        return f"txn-{options.txn_app_id}"
+        return txn_name(options)
     return BATCH_PREFIX + (new_name or _random_name)()
+
+
+def txn_name(options: SinkOptions) -> str:
+    """Versions count for each topic by itself, as Delta counts them for each table: jobs write one
+    batch to several under the same txnAppId. No name of an application or topic has a colon."""
+    name = f"txn-{options.txn_app_id}"
+    return name if options.topic is None else f"{name}:{options.topic}"
 
 
 def _random_name() -> str:

@@ -93,15 +93,16 @@ class DeliveryOptions:
         None,
         optional(STRING),
         plain_name,
-        "For foreachBatch: the name under which txnVersion counts, as Delta has it.",
+        "For foreachBatch: the name under which txnVersion counts, as Delta has it: for each topic "
+        "by itself. Where a column names the topics, give each write a name of its own.",
     )
     txn_version: int | None = option(
         "txnVersion",
         None,
         optional(LONG),
         at_least(0),
-        "For foreachBatch: the batch id. A version that is not above the last one written under "
-        "txnAppId writes nothing.",
+        "For foreachBatch: the batch id. A version that is not above the last one written to the "
+        "topic under txnAppId writes nothing.",
     )
 
 

@@ -34,7 +34,7 @@ from ottla.spark.sink.decisions import Transaction
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.errors import SinkError
 from ottla.spark.sink.messages import Started, TaskWritten
-from ottla.spark.sink.names import batch_sink_name, stream_sink_name
+from ottla.spark.sink.names import batch_sink_name, stream_sink_name, txn_name
 from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
@@ -169,7 +169,7 @@ def batch_of_task() -> BatchOfQuery:
 def batch_of_write(setup: SinkSetup) -> BatchOfQuery:
     options = setup.options
     if options.txn_app_id is not None and options.txn_version is not None:
-        return BatchOfQuery(f"txn-{options.txn_app_id}", options.txn_version, skips_older=True)
+        return BatchOfQuery(txn_name(options), options.txn_version, skips_older=True)
     return BatchOfQuery(f"write-{uuid.uuid4()}", 0)
 
 

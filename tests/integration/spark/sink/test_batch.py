@@ -111,6 +111,15 @@ def test_a_version_of_an_application_is_written_once(
     assert committed_values(servers, topic) == ["a", "d", "e"]
 
 
+def test_one_version_of_an_application_may_go_to_several_topics(
+    spark: Any, servers: str, new_topic: Callable[..., str]
+) -> None:
+    first, second = new_topic(1), new_topic(1)
+    for topic in (first, second, second):
+        write(values(spark, "a"), servers, topic, txnAppId=f"app-{first}", txnVersion=1)
+    assert committed_values(servers, first) == committed_values(servers, second) == ["a"]
+
+
 def test_writes_are_not_skipped_without_versions(
     spark: Any, servers: str, new_topic: Callable[..., str]
 ) -> None:

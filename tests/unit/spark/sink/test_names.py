@@ -57,6 +57,14 @@ def test_batch_writes_have_names_of_their_own_and_applications_keep_theirs() -> 
     assert batch_sink_name(SinkOptions(txn_app_id="app", txn_version=3)) == "txn-app"
 
 
+def test_one_application_counts_its_versions_for_each_topic_by_itself() -> None:
+    names = {
+        batch_sink_name(SinkOptions(topic=topic, txn_app_id=app, txn_version=3))
+        for app, topic in [("app", None), ("app", "a"), ("app", "b"), ("app.a", "b")]
+    }
+    assert len(names) == 4
+
+
 def test_attempts_never_share_an_id() -> None:
     assert task_id("s", 3, 0, 1) == "s/3/0.1"
     assert len({task_id("s", 3, 0, 0), task_id("s", 3, 0, 1), task_id("s", 3, 1, 0)}) == 3
