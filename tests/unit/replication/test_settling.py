@@ -21,6 +21,7 @@ from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import DELETED_AT_ONCE, MADE_AT_ONCE
 from ottla.replication.replica_manager import MANY as VERY_MANY
 from ottla.storage.log.flushing import flush
+from ottla.storage.log.steps import run_steps
 
 MANY = 60
 HERE = TopicPartition("here", 0)
@@ -220,6 +221,31 @@ def test_a_new_log_inherits_no_recovery_point_from_one_that_was_half_deleted(
     found = BrokerWorld(disk=world.disk).logs.get(HERE)
     assert found is not None
     assert (found.topic_id, found.log_end_offset, found.damage) == (b"2" * 16, 3, ())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_log_deleted_again_while_its_older_one_becomes_durably_deleted_does_not_come_back(
+    world: BrokerWorld, seed: int
+) -> None:
+    for number in (b"1", b"2"):
+        log = world.logs.create(HERE, TopicConfig(), TopicId(number * 16))
+        append_many(log, 50)
+        flush(log)
+        world.logs.directories[0].write_checkpoints()
+        world.logs.begin_deleting([HERE])
+        if number == b"1":
+            finishing = world.logs.finishing_deletion()
+            work = next(finishing)
+            assert work is not None
+            work()
+    run_steps(finishing)
+    again = world.logs.create(HERE, TopicConfig(), TopicId(b"3" * 16))
+    append_many(again, 3)
+    flush(again)
+    world.disk.crash(Random(seed))
+    found = BrokerWorld(disk=world.disk).logs.get(HERE)
+    assert found is not None
+    assert (found.topic_id, found.log_end_offset, found.damage) == (b"3" * 16, 3, ())
 
 
 def test_a_directory_that_fails_while_topics_are_deleted_takes_nothing_else_with_it(

@@ -82,7 +82,7 @@ class LogDirectory:
         self.unreadable: dict[TopicPartition, StorageError] = {}
         self.is_loaded = False
         self._lock: FileLock | None = None
-        self._half_deleted: set[TopicPartition] = set()  # out of the way, not yet for good
+        self._half_deleted: dict[TopicPartition, str] = {}  # out of the way, not yet for good
 
     def __repr__(self) -> str:
         return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
@@ -172,21 +172,23 @@ class LogDirectory:
                 self.checkpoints.forget(log.partition)
                 self._set_aside(log, DirectoryMark.DELETE)
                 self.queue_deletion(log.path, log)
-                self._half_deleted.add(log.partition)
+                self._half_deleted[log.partition] = log.path
         except OSError as error:
             raise self.health.failed(f"deleting logs in {self.path}", error) from error
 
     def finishing_deletion(self) -> Steps[None]:
         """What waits for the disk, as work for a thread."""
         if self._half_deleted and self.health.is_online:
-            names = set(self._half_deleted)
+            finished = dict(self._half_deleted)
             job = self.checkpoints.urgent_job(self._every_log())
             try:
                 yield lambda: self.files.sync_directory(self.path)
                 yield job.run
             except OSError as error:
                 raise self.health.failed(f"deleting logs in {self.path}", error) from error
-            self._half_deleted -= names
+            for partition, path in finished.items():
+                if self._half_deleted.get(partition) == path:  # and not a later one of its name
+                    del self._half_deleted[partition]
 
     def _finish_deleting(self) -> None:
         try:
