@@ -147,6 +147,7 @@ class ReplicaManager:
         doomed = [change for change in changes.partitions.values() if change.after is None]
         for change in doomed:
             self._remove(change.topic, change.partition)
+            self.opening -= {change.topic.name, change.topic.id}
         # Before the new ones: a topic may be deleted and created again in one batch.
         names = [TopicPartition(each.topic.name, each.partition) for each in doomed]
         if len(names) <= DELETED_AT_ONCE:

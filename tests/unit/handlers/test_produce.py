@@ -141,3 +141,9 @@ def test_a_producer_that_wants_no_answers_gets_none_to_a_request_that_is_refused
     request.topic_data[0].partition_data[0].records = batch  # and no transactional id
     with pytest.raises(MalformedMessage):
         serve(world, request)
+
+
+def test_topics_that_are_deleted_are_not_asked_for_their_codec_any_more(gzipped: World) -> None:
+    assert gzipped.broker.replicas.opening
+    gzipped.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 5)
+    assert not gzipped.broker.replicas.opening
