@@ -109,3 +109,12 @@ def test_schemas_that_cannot_be_columns_are_refused_by_field(schema: Any, told: 
 def test_text_that_is_no_schema_is_refused() -> None:
     with pytest.raises(InvalidOption, match="valueSchema is no Avro schema"):
         parse_avro_schema("{")
+
+
+def test_what_a_column_cannot_hold_is_bad_and_spoils_no_other() -> None:
+    millis = {"type": "long", "logicalType": "timestamp-millis"}
+    schema = {"type": "record", "name": "R", "fields": [{"name": "at", "type": millis}]}
+    good, beyond = encoded(schema, {"at": 5}), encoded(schema, {"at": 2**62})
+    values, reasons = decode(schema, good, beyond, good)
+    assert [each is None for each in values] == [False, True, False]
+    assert list(reasons) == [1]
