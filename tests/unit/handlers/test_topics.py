@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 from tests.unit.handlers.asking import produce
@@ -150,3 +151,20 @@ def test_files_of_a_topic_deleted_just_before_the_stop_do_not_stay(world: World)
     world.run(story())
     left = {name for path in DIRECTORIES for name in world.disk.list_directory(path)}
     assert not left & {f"t-{index}" for index in range(40)}
+
+
+def test_new_partitions_are_closed_several_at_a_time(world: World) -> None:
+    """Each waits for syncs of its own: one after the other, a stop would take minutes."""
+    world.create_topic("t", 40)
+    threads = set()
+    sync_directory = world.disk.sync_directory
+
+    def noting(path: str) -> None:
+        if path.endswith(tuple(f"/t-{index}" for index in range(40))):
+            threads.add(threading.get_ident())
+        sync_directory(path)
+
+    world.disk.sync_directory = noting  # type: ignore[method-assign]
+    world.run(world.broker.close())
+    assert threads
+    assert threading.get_ident() not in threads
