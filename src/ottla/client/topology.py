@@ -6,6 +6,7 @@ Promises  a leader of an older epoch never replaces a newer one.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
@@ -94,7 +95,11 @@ class Topology:
 
     def has_partition(self, partition: TopicPartition) -> bool:
         topic = self.topics.get(partition.topic)
-        return topic is not None and partition in topic.topic_partitions
+        if topic is None:
+            return False
+        numbers, wanted = topic.partitions, partition.partition
+        at = bisect_left(numbers, wanted, key=lambda each: each.partition)
+        return at < len(numbers) and numbers[at].partition == wanted
 
     def note_leader(self, partition: TopicPartition, leader: Leader) -> bool:
         """Whether that is news. Clusters too old for epochs (-1) are believed every time."""

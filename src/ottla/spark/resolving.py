@@ -99,7 +99,8 @@ def resolve_end(logs: Logs, position: Position, places: Places, options: SourceO
 def _demand_same(places: Places, given: Mapping[TopicPartition, int], option: str) -> None:
     """Leaving a partition out would be a silent skip, so Spark's `kafka` format refuses it."""
     forgotten = [place for place in places if place not in given]
-    unknown = [place for place in given if place not in set(places)]
+    read = set(places)
+    unknown = [place for place in given if place not in read]
     told = [f"{named(forgotten)} missing"] if forgotten else []
     told += [f"{named(unknown)} not among the partitions read"] if unknown else []
     if told:

@@ -33,13 +33,14 @@ def compare(
     place: StreamOffsets, partitions: Sequence[TopicPartition], topic_ids: Mapping[str, str]
 ) -> Change:
     """An id that is not known on either side says nothing."""
+    there = set(partitions)
     known = [each for each in partitions if each in place.offsets]
-    anew = [each for each in known if is_another(each.topic, place.topic_ids, topic_ids)]
+    anew = {each: None for each in known if is_another(each.topic, place.topic_ids, topic_ids)}
     return Change(
-        tuple(each for each in known if each not in set(anew)),
+        tuple(each for each in known if each not in anew),
         tuple(each for each in partitions if each not in place.offsets),
         tuple(anew),
-        tuple(each for each in place.offsets if each not in set(partitions)),
+        tuple(each for each in place.offsets if each not in there),
     )
 
 

@@ -94,3 +94,12 @@ def test_requests_are_shared_out_by_leader() -> None:
     }
     assert homeless == [TopicPartition("u", 1), TopicPartition("v", 0)]
     assert by_topic(leaders) == {"t": [0, 1], "u": [0, 1]}
+
+
+def test_partitions_are_known_by_their_numbers() -> None:
+    known = Topology()
+    partitions = [MetadataResponsePartition(0, number, 1, 5, [1], [1]) for number in (4, 0, 2)]
+    known.learn(MetadataResponse(topics=[MetadataResponseTopic(0, "t", partitions=partitions)]))
+    there = [number for number in range(-1, 7) if known.has_partition(TopicPartition("t", number))]
+    assert there == [0, 2, 4]
+    assert not known.has_partition(TopicPartition("other", 0))

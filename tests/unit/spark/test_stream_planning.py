@@ -74,3 +74,21 @@ def test_the_group_has_a_name_that_says_what_is_read() -> None:
     name = group_name(None, many)
     assert len(name) == NAME_CHARACTERS_MAX + 17
     assert group_name(None, many) == name
+
+
+class CountedPartition(TopicPartition):
+    """Counts how often it is looked up."""
+
+    lookups = 0
+
+    def __hash__(self) -> int:
+        CountedPartition.lookups += 1
+        return super().__hash__()
+
+
+def test_the_work_grows_with_the_number_of_partitions_and_not_with_its_square() -> None:
+    places = [CountedPartition("a", number) for number in range(300)]
+    reached = StreamOffsets(dict.fromkeys(places, 5), {"a": "old"})
+    CountedPartition.lookups = 0
+    assert len(compare(reached, places, {"a": "new"}).anew) == 300
+    assert CountedPartition.lookups < 10 * len(places)
