@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test check format generate oracles bench fuzz faults clean
+.PHONY: help setup run demo demo-clean test test-long check format generate oracles bench fuzz faults clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -32,8 +32,14 @@ demo: setup  ## the main job in three minutes: a stream, Spark, a lake, two kill
 demo-clean:  ## remove what the demo left
 	@rm -rf .demo
 
+# Tests wait for other processes more than they compute.
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
+
 test: setup  ## set up and run the tests
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+test-long: setup  ## the same with everything that the ordinary run leaves out
+	OTTLA_LONG=1 OTTLA_SPARK=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 check: setup  ## lint, types, imports, generated files fresh
 	$(BIN)/ruff format --check .
@@ -67,12 +73,11 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
 DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
 
-faults: setup  ## the long runs, over an hour: kill -9 at every point of a Spark write, all Spark cases
+faults: setup  ## the long runs, about an hour: kill -9 at every point of a Spark write
 	$(CRASHES) --node ottla
 	$(CRASHES) --node kafka
 	$(DEATHS) --node ottla
 	$(DEATHS) --node kafka
-	OTTLA_SPARK=all $(BIN)/python -m pytest tests/integration/spark
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.kafka_jars import OLDER_VERSION
+from tests.support.long_run import is_wanted
 from tests.support.oracle import Oracle
 from tests.support.requirements import VARIABLE, judge, required_names
 
@@ -21,6 +22,13 @@ def pytest_configure(config: pytest.Config) -> None:
         required_names(os.environ.get(VARIABLE, ""))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left = [item for item in items if not is_wanted(item.nodeid)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if is_wanted(item.nodeid)]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

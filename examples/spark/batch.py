@@ -15,7 +15,12 @@ from pyspark.sql import functions as f
 SERVERS = sys.argv[1] if len(sys.argv) > 1 else "localhost:9092"
 ORDERS = [(1, "tea", 2), (2, "coffee", 1), (3, "tea", 5)]
 
-spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+spark = (
+    SparkSession.builder.master("local[2]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", 2)
+    .getOrCreate()
+)
 
 orders = spark.createDataFrame(ORDERS, "id int, item string, cups int")
 (

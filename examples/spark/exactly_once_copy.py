@@ -34,7 +34,10 @@ def prepare() -> None:
 
 def copy() -> None:
     spark = (
-        SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", 2)
+        .getOrCreate()
     )
     plain = (
         spark.readStream.format("ottla")

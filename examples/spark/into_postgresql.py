@@ -51,7 +51,10 @@ def write_batch(rows: DataFrame, batch: int) -> None:
 
 def run(checkpoint: str) -> None:
     spark = (
-        SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", 2)
+        .getOrCreate()
     )
     query = (
         spark.readStream.format("ottla")

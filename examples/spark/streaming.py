@@ -23,7 +23,12 @@ for number in range(100):
     producer.produce(TOPIC, key=item, value=json.dumps({"item": item, "cups": 1}))
 producer.flush()
 
-spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+spark = (
+    SparkSession.builder.master("local[2]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", 2)
+    .getOrCreate()
+)
 orders = (
     spark.readStream.format("ottla")
     .option("kafka.bootstrap.servers", SERVERS)

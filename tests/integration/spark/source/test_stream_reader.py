@@ -297,6 +297,8 @@ def test_transactions_are_read_once_decided(either_kafka: Kafka) -> None:
     assert values == [b"committed"]
     assert reader.latestOffset(end, ALL) == end
     open_one.abort_transaction(30)
+    # The coordinator answers before its marker is in the log.
+    wait_until(lambda: bool(reader.latestOffset(end, ALL) != end), "the end of the transaction")
     end, values = next_batch(reader, end)
     assert values == [b"behind"]
 

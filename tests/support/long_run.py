@@ -1,0 +1,38 @@
+"""Which tests are left to the long run (`make test-long`), so that the ordinary one stays short.
+
+Every kind of story stays in the ordinary run with at least one client on at least one broker; what
+is here repeats it with another release of a client, on the other broker, or at another point.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+VARIABLE = "OTTLA_LONG"
+
+CLIENTS = "tests/compatibility/clients/"
+SINK = "tests/integration/spark/sink/"
+# Where Kafka 3.9's clients stay in the ordinary run.
+OLDER_CLIENTS = ("test_produce_consume_records", "test_groups_clients.py", "test_admin_tools")
+
+LONG = [
+    # Kafka 3.9's clients and tools, in stories that the newest ones tell too
+    rf"{CLIENTS}(?!{'|'.join(OLDER_CLIENTS)}).*\[.*java-3\.9",
+    rf"{CLIENTS}test_groups_clients\.py.*\[java-3\.9-(consumer|cooperative)",
+    # The Java producer at the broker's fault points: librdkafka reaches all twelve
+    rf"{CLIENTS}test_transactions_crashes.*kafkas_own_producer_survives.*"
+    r"\[java-(?!prepare-logged|first-marker-written)",
+    # Spark sessions on Apache Kafka, and deaths there
+    rf"{SINK}test_(batch|stream|driver_deaths|broker_deaths)\.py.*\[.*kafka",
+]
+_LONG = re.compile("|".join(f"(?:{each})" for each in LONG))
+
+
+def is_long(test_id: str) -> bool:
+    return _LONG.match(test_id) is not None
+
+
+def is_wanted(test_id: str) -> bool:
+    """In this run: all of them if the environment says so."""
+    return bool(os.environ.get(VARIABLE)) or not is_long(test_id)
