@@ -8,7 +8,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
-from tests.integration.spark.source.reading import expected_rows, read, read_stream
+from tests.integration.spark.source.reading import (
+    expected_rows,
+    read,
+    read_stream,
+    wait_until_stable,
+)
 
 from ottla.testing import Kafka
 
@@ -83,6 +88,7 @@ def abort_a_record(kafka: Kafka, topic: str) -> None:
     producer.produce(topic, b"never seen")
     producer.flush(30)
     producer.abort_transaction(30)
+    wait_until_stable(kafka, topic)
 
 
 def test_a_schema_of_records_is_refused_where_rows_are_files(

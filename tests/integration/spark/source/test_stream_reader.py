@@ -21,6 +21,7 @@ from tests.integration.spark.source.reading import (
     options_of,
     produce_anew,
     recreate,
+    wait_until_stable,
     write_transaction,
 )
 from tests.support.waiting import wait_until
@@ -297,8 +298,7 @@ def test_transactions_are_read_once_decided(either_kafka: Kafka) -> None:
     assert values == [b"committed"]
     assert reader.latestOffset(end, ALL) == end
     open_one.abort_transaction(30)
-    # The coordinator answers before its marker is in the log.
-    wait_until(lambda: bool(reader.latestOffset(end, ALL) != end), "the end of the transaction")
+    wait_until_stable(either_kafka, topic)
     end, values = next_batch(reader, end)
     assert values == [b"behind"]
 
@@ -317,6 +317,7 @@ def test_a_stream_that_becomes_read_committed_waits_behind_an_open_transaction(
     given = {"startingOffsets": json.dumps({topic: {"0": 1}}), **committed_only}
     assert plain(reader_of(either_kafka, topic, **given).initialOffset()) == {topic: {"0": 1}}
     open_one.commit_transaction(30)
+    wait_until_stable(either_kafka, topic)
     either_kafka.produce(topic, ["later"])
     assert next_batch(stricter, reached)[1] == [b"later"]
 
