@@ -7,6 +7,7 @@ as it should be.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +22,7 @@ from tests.compatibility.clients.foreign.librdkafka import QUIET
 from tests.support.oracle import Oracle, from_base64
 
 PATIENCE_S = 60.0
+STOP_S = 20.0
 
 
 class Reader(Protocol):
@@ -136,7 +138,9 @@ class AioKafkaReader(ThreadedReader):
                     self.records += [each.value for each in batch]
                 self.partitions = frozenset(each.partition for each in consumer.assignment())
         finally:
-            await consumer.stop()
+            # After a broker's death it may wait for a coordinator that it no longer looks for.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(consumer.stop(), STOP_S)
 
 
 READERS: Mapping[str, type[ThreadedReader]] = {

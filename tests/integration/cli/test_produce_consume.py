@@ -252,6 +252,8 @@ def test_ctrl_c_ends_it_quietly(shared_broker: RunningBroker, command: Command, 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**clean_environment(), "OTTLA_BOOTSTRAP": shared_broker.bootstrap_servers},
+        # A shell's background jobs ignore Ctrl-C, and hand that down to what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as reader:
         assert reader.stdout is not None
         assert reader.stdout.readline() == b"one\n"

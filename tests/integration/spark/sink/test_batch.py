@@ -92,7 +92,7 @@ def test_a_write_that_fails_leaves_nothing(
     spark: Any, servers: str, new_topic: Callable[..., str], cluster: Cluster
 ) -> None:
     topic = new_topic(2)
-    rows = spark.range(0, 100, 1, 2).selectExpr(
+    rows = spark.range(0, 100, 1, 1).selectExpr(
         "if(id = 99, cast(raise_error('boom') as string), cast(id as string)) as value"
     )
     assert "boom" in failure_of(lambda: write(rows, servers, topic, chunkBytes=10))
