@@ -49,8 +49,17 @@ class Kafka:
         full = self.name(name)
         wanted = new_topic(full, partitions, config=dict(config or {}))
         self.admin.create_topics([wanted])[full].result(PATIENCE_S)
+        self._wait_for(full)
         self.topics[name] = full
         return full
+
+    def _wait_for(self, topic: str) -> None:
+        """Apache Kafka answers for a new topic before its brokers know of it."""
+        end_s = time.monotonic() + PATIENCE_S
+        while self.admin.list_topics(topic, timeout=PATIENCE_S).topics[topic].error is not None:
+            if time.monotonic() > end_s:
+                raise RuntimeError(f"topic {topic} was created and is not there")
+            time.sleep(0.05)
 
     def produce(self, topic: str, rows: Iterable[Row]) -> list[Record]:
         """Write records, and wait until all are acknowledged; as they were written."""
