@@ -102,8 +102,10 @@ class SinkDriver:
             self._await_decision()  # no decision was under way, or it was made
         except ProducerFenced as error:
             raise self._taken_over() from error
-        plan = plan_abort(self._log.read().state_of(self._sink), written)
-        self._carry_out(plan, started.driver)
+        state = self._log.read().state_of(self._sink)
+        self._carry_out(plan_abort(state, written), started.driver)
+        # A task that Spark killed could not end its own: left open, it would hold back readers.
+        self._abort_ids(plan_recovery(state, self._open_ids()).abort)
 
     def _await_decision(self) -> None:
         """A decision counts from its EndTxn on, and can be read once its marker is written."""

@@ -87,14 +87,17 @@ def commit_batch(setup: SinkSetup, messages: Sequence[WriterCommitMessage | None
         raise explained(error) from error
 
 
-def abort_batch(setup: SinkSetup, messages: Sequence[WriterCommitMessage | None]) -> None:
+def abort_batch(
+    setup: SinkSetup,
+    messages: Sequence[WriterCommitMessage | None],
+    started: Started | None = None,
+) -> None:
     """Never raises: something else went wrong before, and that is what people must see. What is
-    left here, the next start puts in order. Tasks that failed have no message, and have aborted by
-    themselves."""
+    left here, the next start puts in order. Tasks that failed have no message."""
     told = _told(messages)
-    if not told or told[0].started is None:
+    started = told[0].started if told else started
+    if started is None:
         return
-    started = told[0].started
     try:
         with Cluster(setup.settings) as cluster:
             SinkDriver(cluster, setup, started.sink).abort(started, _transactions(told))
@@ -123,7 +126,7 @@ class BatchWriter(DataSourceArrowWriter):  # type: ignore[misc]
         commit_batch(self.setup, messages)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        abort_batch(self.setup, messages)
+        abort_batch(self.setup, messages, self.started)
 
 
 @dataclass

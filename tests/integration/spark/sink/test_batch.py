@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from tests.integration.spark.sink.reading import Found, committed, committed_values
+from tests.support.waiting import wait_until
+
+from ottla.client.cluster import Cluster
+from ottla.client.transactions import list_transactions
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -86,13 +90,16 @@ def test_batches_are_compressed_as_asked_for(
 
 
 def test_a_write_that_fails_leaves_nothing(
-    spark: Any, servers: str, new_topic: Callable[..., str]
+    spark: Any, servers: str, new_topic: Callable[..., str], cluster: Cluster
 ) -> None:
     topic = new_topic(2)
-    rows = spark.range(0, 100, 1, 1).selectExpr(
+    rows = spark.range(0, 100, 1, 2).selectExpr(
         "if(id = 99, cast(raise_error('boom') as string), cast(id as string)) as value"
     )
     assert "boom" in failure_of(lambda: write(rows, servers, topic, chunkBytes=10))
+    assert committed(servers, topic) == []
+    # The task ends its transaction by itself, which Spark does not wait for.
+    wait_until(lambda: not list_transactions(cluster, states=["Ongoing"]), "all have ended")
     assert committed(servers, topic) == []
 
 
