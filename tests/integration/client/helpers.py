@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as ForeignPartition
 from tests.support.raw_client import batch_of
+from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
 from ottla.client.admin import NewTopic, create_topics
@@ -70,6 +71,16 @@ def read_values(
         )
         for each in values_of(fetched)
     ]
+
+
+def wait_until_committed(cluster: Cluster, partitions: list[TopicPartition]) -> None:
+    """Until readers of committed records see it all: brokers answer EndTxn a little earlier."""
+
+    def is_stable() -> bool:
+        ends = latest_offsets(cluster, partitions, "read_committed")
+        return ends == latest_offsets(cluster, partitions)
+
+    wait_until(is_stable, f"no open transaction in {partitions}")
 
 
 def read_with_librdkafka(

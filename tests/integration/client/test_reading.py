@@ -15,6 +15,7 @@ from tests.integration.client.helpers import (
     values_of,
 )
 from tests.support.raw_client import RawClient, batch_of
+from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
 from ottla.client.admin import NewTopic, create_topics, delete_records, delete_topics
@@ -208,6 +209,8 @@ def test_transactions_in_any_order_read_as_librdkafka_reads_them(
     with RandomWriters(cluster, partition, rng) as writers:
         for _ in range(150):
             writers.act()
+        # Brokers answer EndTxn a little before readers see it.
+        wait_until(lambda: stable_end(cluster, partition) == writers.stable_end(), "all is ended")
     for isolation_level in ("read_committed", "read_uncommitted"):
         expected = read_with_librdkafka(address, partition, isolation_level)
         assert expected
@@ -217,6 +220,10 @@ def test_transactions_in_any_order_read_as_librdkafka_reads_them(
             rest = [each for each in expected if each[0] >= start]
             end = expected[-1][0] + 1
             assert read_values(cluster, partition, start, end, isolation_level) == rest
+
+
+def stable_end(cluster: Cluster, partition: TopicPartition) -> int:
+    return latest_offsets(cluster, [partition], "read_committed")[partition]
 
 
 class RandomWriters:
@@ -229,7 +236,7 @@ class RandomWriters:
             for name, identity in self._identities.items()
         }
         self._plain = BatchProducer(cluster, init_producer_id(cluster))
-        self._open: set[str] = set()
+        self._open: dict[str, int] = {}  # where each began
         self._written = 0
 
     def __enter__(self) -> RandomWriters:
@@ -238,6 +245,11 @@ class RandomWriters:
     def __exit__(self, *_: object) -> None:
         for producer in (*self._producers.values(), self._plain):
             producer.close()
+
+    def stable_end(self) -> int:
+        """Up to where readers of committed records may see."""
+        end = latest_offsets(self._cluster, [self._partition])[self._partition]
+        return min(self._open.values(), default=end)
 
     def act(self) -> None:
         """One producer writes a little, or ends its transaction."""
@@ -248,18 +260,18 @@ class RandomWriters:
         elif chance < 0.45 and name in self._open:
             self._end(name)
         else:
-            self._open.add(name)
-            self._write(self._producers[name])
+            self._open.setdefault(name, self._write(self._producers[name]))
 
-    def _write(self, producer: BatchProducer) -> None:
+    def _write(self, producer: BatchProducer) -> int:
+        """The offset of the first of them."""
         count = self._rng.randint(1, 3)
         values = [b"%d" % (self._written + at) for at in range(count)]
         self._written += count
         producer.send(self._partition, batch_of(*values))
-        producer.flush()
+        return producer.flush()[self._partition].ranges[-1][0]
 
     def _end(self, name: str) -> None:
-        self._open.discard(name)
+        del self._open[name]
         commit = self._rng.random() < 0.5
         end_transaction(self._cluster, name, self._identities[name], commit=commit)
         self._producers[name].begin_transaction()

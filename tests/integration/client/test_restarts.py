@@ -15,6 +15,7 @@ from tests.integration.client.helpers import (
     read_values,
     read_with_librdkafka,
     values_of,
+    wait_until_committed,
 )
 from tests.support.apache_kafka import ApacheKafka, free_ports
 from tests.support.raw_client import batch_of
@@ -201,6 +202,7 @@ def test_a_transaction_survives_kills_and_is_ended_by_somebody_else(
         crashes.crash()
         end_transaction(other, "kills", identity, commit=True)
     crashes.finish()
+    wait_until_committed(cluster, partitions)
     for partition in partitions:
         stored = read_with_librdkafka(node[1], partition, "read_committed")
         assert [value for _, value in stored] == [numbered(number) for number in range(3000)]

@@ -11,6 +11,7 @@ from tests.integration.client.helpers import (
     read_values,
     read_with_librdkafka,
     values_of,
+    wait_until_committed,
 )
 from tests.integration.client.lossy import lossy
 from tests.support.raw_client import batch_of
@@ -145,6 +146,7 @@ def test_transactions_and_commits_survive_lost_answers(cluster: Cluster, address
             expected += numbers(10 * number, 5) if number % 3 else []
             commit_offsets(shaky, partition.topic, {partition: number})
             assert committed_offsets(shaky, partition.topic)[partition].offset == number
+    wait_until_committed(cluster, [partition])
     stored = read_with_librdkafka(address, partition, "read_committed")
     assert [value for _, value in stored] == expected
     assert read_values(cluster, partition, isolation_level="read_committed") == stored
