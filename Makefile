@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test test-long check format generate oracles bench fuzz faults clean
+.PHONY: help setup run demo demo-clean test retest test-long check format generate oracles bench fuzz faults clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,6 +37,9 @@ WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
 
 test: setup  ## set up and run the tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+retest: setup  ## what failed in the last run once more, each by itself, if it was not more than a few
+	$(BIN)/python -m tools.retest
 
 test-long: setup  ## the same with everything that the ordinary run leaves out
 	OTTLA_LONG=1 OTTLA_SPARK=all $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup

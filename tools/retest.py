@@ -1,0 +1,52 @@
+"""What failed in the last test run, once more and by itself.
+
+    python -m tools.retest
+
+Tests run beside each other and beside other people's programs (Apache Kafka, Spark, a dozen
+clients), thousands of them. A few that fail among all of these and pass alone are told by name, as
+races to be looked into; they do not stop a change. More than a few, or a test that fails again, do.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
+FEW = 3
+
+
+def failed_tests(path: Path) -> list[str]:
+    """Ids; none where the run did not come to its end."""
+    return sorted(json.loads(path.read_text())) if path.exists() else []
+
+
+def trouble(tests: list[str]) -> str | None:
+    """Why another try would be no answer."""
+    if not tests:
+        return "the last run did not say which tests failed"
+    if any("::" not in test for test in tests):
+        return f"not a failed test but a file that cannot be loaded: {', '.join(tests)}"
+    if len(tests) > FEW:
+        return f"{len(tests)} tests failed, and more than {FEW} are no accident"
+    return None
+
+
+def main() -> int:
+    tests = failed_tests(LAST_FAILED)
+    if (reason := trouble(tests)) is not None:
+        print(f"no second try: {reason}", file=sys.stderr)
+        return 1
+    for test in tests:
+        # A process for each: what one leaves behind does not help the next.
+        if subprocess.run([sys.executable, "-m", "pytest", "-n", "0", test]).returncode != 0:
+            return 1
+    print("\nFailed beside others, passed alone; each is a race that somebody has to find:")
+    print("\n".join(f"  {test}" for test in tests))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
