@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
-FEW = 3
+FEW = 5
 
 
 def failed_tests(path: Path) -> list[str]:
