@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ottla.client.errors import InvalidSetting
 from ottla.client.settings import ClientSettings
 from ottla.config.options import InvalidOption
-from ottla.spark.options import KAFKA_PREFIX
+from ottla.spark.option_table import KAFKA_PREFIX, kafka_properties
 
 REFUSED = {
     "auto.offset.reset": "use the option startingOffsets; new partitions begin at earliest",
@@ -38,7 +38,6 @@ WITHOUT_EFFECT = frozenset({
 })  # fmt: skip
 GROUP_ID = "group.id"
 CLIENT_ID = "client.id"
-BOOTSTRAP_SERVERS = "bootstrap.servers"
 
 
 @dataclass(frozen=True)
@@ -51,12 +50,7 @@ def parse_kafka_options(
     texts: Mapping[str, str], poll_timeout_ms: int | None = None
 ) -> KafkaOptions:
     """InvalidOption names the option as the user wrote it."""
-    properties = _properties(texts)
-    if BOOTSTRAP_SERVERS not in properties:
-        raise InvalidOption("Option kafka.bootstrap.servers is missing: give host:port of brokers.")
-    for name in properties:
-        if name in REFUSED:
-            raise InvalidOption(f"Option {KAFKA_PREFIX}{name} cannot be used: {REFUSED[name]}.")
+    properties = kafka_properties(texts, REFUSED)
     group_id = properties.pop(GROUP_ID, None)
     understood = {n: text for n, text in properties.items() if n not in WITHOUT_EFFECT}
     understood.setdefault(CLIENT_ID, "ottla-spark")
@@ -66,11 +60,3 @@ def parse_kafka_options(
         return KafkaOptions(ClientSettings.from_properties(understood), group_id)
     except InvalidSetting as error:
         raise InvalidOption(f"Option {KAFKA_PREFIX}{error}.") from None
-
-
-def _properties(texts: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name[len(KAFKA_PREFIX) :].lower(): text
-        for name, text in texts.items()
-        if name.lower().startswith(KAFKA_PREFIX)
-    }

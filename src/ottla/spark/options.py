@@ -1,26 +1,24 @@
 """The options of a query that reads, declared once: name, type, check, explanation.
 
-Owns      the table of options, which are those of Spark's `kafka` format and a few of our own, and
-          how a query's texts become `SourceOptions`.
-Promises  names in any case; a name nobody knows is refused together with the nearest known one.
-Leaves    what must hold between options to `option_checks.py`, `kafka.*` to `kafka_options.py`.
+Owns      the table of options, which are those of Spark's `kafka` format and a few of our own.
+Promises  values are read as Spark reads them: words in any case, blanks around them left out.
+Leaves    names and texts to `option_table.py`, what must hold between options to
+          `option_checks.py`, `kafka.*` to `kafka_options.py`.
 """
 
 # ruff: noqa: RUF009 (`option` makes a field, which is what dataclasses want there)
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ottla.base.ids import TopicPartition
-from ottla.config.checks import anything, at_least, no_blanks, one_of
-from ottla.config.kinds import BOOLEAN, INT, LIST, LONG, STRING, optional
-from ottla.config.options import MIB, MINUTE_MS, InvalidOption, Option, option
+from ottla.config.checks import anything, at_least, one_of
+from ottla.config.kinds import BOOLEAN, INT, LONG, STRING, Kind, optional
+from ottla.config.options import MIB, MINUTE_MS, option
 from ottla.spark.durations import DURATION
+from ottla.spark.option_table import WORD, OptionTable
 from ottla.spark.positions import (
     ASSIGNMENT,
     POSITION,
@@ -31,7 +29,13 @@ from ottla.spark.positions import (
     Position,
 )
 
-KAFKA_PREFIX = "kafka."
+
+def _parse_names(text: str) -> tuple[str, ...]:
+    """Blanks between commas are no names: a trailing comma does no harm."""
+    return tuple(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
+
+
+NAMES: Kind[tuple[str, ...]] = Kind("LIST", 7, _parse_names, ",".join)
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class TopicOptions:
     """Which partitions are read: exactly one of the three."""
 
     subscribe: tuple[str, ...] | None = option(
-        "subscribe", None, optional(LIST), no_blanks, "Topics to read, separated by commas."
+        "subscribe", None, optional(NAMES), anything, "Topics to read, separated by commas."
     )
     subscribe_pattern: str | None = option(
         "subscribePattern",
@@ -100,7 +104,7 @@ class PositionOptions:
     starting_offsets_by_timestamp_strategy: str = option(
         "startingOffsetsByTimestampStrategy",
         "error",
-        STRING,
+        WORD,
         one_of("error", "latest"),
         "What to do where no record is young enough for the start: error, or begin at the end.",
     )
@@ -187,7 +191,7 @@ class RecordOptions:
     value_format: str | None = option(
         "valueFormat",
         None,
-        optional(STRING),
+        optional(WORD),
         one_of("json", "avro"),
         "Ours. Decode values inside the source: the column value becomes a struct.",
     )
@@ -285,40 +289,6 @@ class SourceOptions(
     """Everything but `kafka.*`. Bases are listed last part first: fields come out in order."""
 
 
-def _declared() -> dict[str, tuple[str, Option[Any]]]:
-    fields = dataclasses.fields(SourceOptions)
-    return {
-        field.metadata["option"].name.lower(): (field.name, field.metadata["option"])
-        for field in fields
-    }
-
-
-SOURCE_OPTIONS = _declared()  # name in lower case: attribute, declaration
-
-
-def parse_options(texts: Mapping[str, str]) -> SourceOptions:
-    """InvalidOption names the option that is unknown or has an impossible value."""
-    values = {}
-    for name, text in texts.items():
-        if name.lower().startswith(KAFKA_PREFIX):
-            continue
-        if name.lower() not in SOURCE_OPTIONS:
-            raise InvalidOption(unknown_option(name))
-        attribute, declared = SOURCE_OPTIONS[name.lower()]
-        values[attribute] = _parse(declared, text)
-    return SourceOptions(**values)
-
-
-def _parse(declared: Option[Any], text: str) -> Any:
-    try:
-        return declared.parse(text)
-    except InvalidOption as error:
-        reason = str(error)
-        if declared.name in reason:
-            raise
-        raise InvalidOption(f"Option {declared.name}: {reason}") from None
-
-
 # Options of the sink, of other sources, and of what people look for here.
 ELSEWHERE = {
     "path": "the format ottla has no path: name topics with subscribe, subscribePattern or assign",
@@ -327,13 +297,10 @@ ELSEWHERE = {
     "CREATE TEMPORARY VIEW ... USING ottla OPTIONS (...)",
     "checkpointlocation": "checkpointLocation belongs to writeStream, not to readStream",
 }
+_TABLE = OptionTable(SourceOptions, "", ELSEWHERE)
+SOURCE_OPTIONS = _TABLE.declared
 
 
-def unknown_option(name: str) -> str:
-    if (hint := ELSEWHERE.get(name.lower())) is not None:
-        return f"Option {name}: {hint}."
-    known = [declared.name for _, declared in SOURCE_OPTIONS.values()]
-    lowered = {each.lower(): each for each in [*known, "kafka.bootstrap.servers"]}
-    near = difflib.get_close_matches(name.lower(), lowered, n=1)
-    advice = f" Did you mean {lowered[near[0]]}?" if near else f" Known are: {', '.join(known)}."
-    return f"Option {name} is not known to the format ottla.{advice}"
+def parse_options(texts: Mapping[str, str]) -> SourceOptions:
+    """InvalidOption names the option that is unknown or has an impossible value."""
+    return _TABLE.parse(texts)

@@ -13,6 +13,7 @@ from ottla.spark.option_checks import (
 )
 from ottla.spark.options import SOURCE_OPTIONS, parse_options
 from ottla.spark.positions import AtOffsets, AtTimestamp, AtTimestamps, Earliest, Latest
+from ottla.spark.sink.options import AT_LEAST_ONCE, parse_sink_options
 
 SERVERS = {"kafka.bootstrap.servers": "localhost:9092"}
 
@@ -31,6 +32,27 @@ def test_an_unknown_option_is_refused_together_with_the_nearest_known_name() -> 
 def test_an_unknown_option_like_no_other_is_refused_with_the_list_of_names() -> None:
     with pytest.raises(InvalidOption, match=r"zzzzzz is not known .*subscribe, subscribePattern"):
         parse_options({"zzzzzz": "1"})
+
+
+def test_words_are_known_in_any_case_as_spark_knows_them() -> None:
+    texts = {"startingOffsetsByTimestampStrategy": " LATEST", "valueFormat": "Avro"}
+    options = parse_options({**texts, "failOnDataLoss": "FALSE", "maxTriggerDelay": "15M"})
+    assert options.starting_offsets_by_timestamp_strategy == "latest"
+    assert options.value_format == "avro"
+    assert not options.fail_on_data_loss
+    assert options.max_trigger_delay_ms == 900_000
+    assert parse_sink_options({"delivery": "At-Least-Once"}).delivery == AT_LEAST_ONCE
+
+
+def test_a_comma_too_many_names_no_topic() -> None:
+    assert parse_options({"subscribe": "a, ,b,"}).subscribe == ("a", "b")
+
+
+def test_options_of_the_sink_are_refused_with_the_same_advice() -> None:
+    with pytest.raises(InvalidOption, match=r"for writing\. Did you mean sinkName\?"):
+        parse_sink_options({"sinkNames": "x"})
+    with pytest.raises(InvalidOption, match="to write, use topic"):
+        parse_sink_options({"Subscribe": "x"})
 
 
 @pytest.mark.parametrize("name", ["path", "topic", "checkpointLocation", "provider"])

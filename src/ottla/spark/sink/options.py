@@ -1,23 +1,20 @@
 """The options of a query that writes, declared once: name, type, check, explanation.
 
 Owns      the table of options, which are those of Spark's `kafka` format and a few of our own.
-Promises  names in any case; a name nobody knows is refused together with the nearest known one.
-Leaves    `kafka.*` to `producer_options.py`, what names the sink to `names.py`.
+Leaves    names and texts to `option_table.py`, `kafka.*` to `producer_options.py`, what names the
+          sink to `names.py`.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from ottla.config.checks import anything, at_least, one_of_any_case
+from ottla.config.checks import anything, at_least, one_of
 from ottla.config.kinds import BOOLEAN, LONG, STRING, optional
-from ottla.config.options import MIB, InvalidOption, Option, option
-from ottla.spark.options import KAFKA_PREFIX
+from ottla.config.options import MIB, InvalidOption, option
+from ottla.spark.option_table import WORD, OptionTable
 
 EXACTLY_ONCE, AT_LEAST_ONCE = "exactly-once", "at-least-once"
 DECISIONS_TOPIC = "ottla-spark-decisions"
@@ -61,8 +58,8 @@ class DeliveryOptions:
     delivery: str = option(
         "delivery",
         EXACTLY_ONCE,
-        STRING,
-        one_of_any_case(EXACTLY_ONCE, AT_LEAST_ONCE),
+        WORD,
+        one_of(EXACTLY_ONCE, AT_LEAST_ONCE),
         "Ours. exactly-once writes in transactions that are decided together; at-least-once "
         "writes without, and a task or batch that runs again writes its rows again.",
     )
@@ -124,50 +121,23 @@ class SinkOptions(QueryOptions, DeliveryOptions, RowOptions):
 
     @property
     def is_exactly_once(self) -> bool:
-        return self.delivery.lower() == EXACTLY_ONCE
+        return self.delivery == EXACTLY_ONCE
 
 
-SINK_OPTIONS: dict[str, tuple[str, Option[Any]]] = {
-    field.metadata["option"].name.lower(): (field.name, field.metadata["option"])
-    for field in dataclasses.fields(SinkOptions)
-}
 ELSEWHERE = {
     "path": "the format ottla has no path: name the topic with the option topic, or a column",
     "subscribe": "subscribe is an option for reading: to write, use topic",
     "subscribepattern": "subscribePattern is an option for reading: to write, use topic",
 }
+_TABLE = OptionTable(SinkOptions, " for writing", ELSEWHERE)
+SINK_OPTIONS = _TABLE.declared
 
 
 def parse_sink_options(texts: Mapping[str, str]) -> SinkOptions:
     """InvalidOption names the option that is unknown or has an impossible value."""
-    values = {}
-    for name, text in texts.items():
-        if name.lower().startswith(KAFKA_PREFIX):
-            continue
-        if name.lower() not in SINK_OPTIONS:
-            raise InvalidOption(unknown_sink_option(name))
-        attribute, declared = SINK_OPTIONS[name.lower()]
-        values[attribute] = _parse(declared, text)
-    options = SinkOptions(**values)
+    options = _TABLE.parse(texts)
     if (options.txn_app_id is None) != (options.txn_version is None):
         raise InvalidOption(
             "The options txnAppId and txnVersion are given together, or not at all."
         )
     return options
-
-
-def _parse(declared: Option[Any], text: str) -> Any:
-    try:
-        return declared.parse(text)
-    except InvalidOption as error:
-        raise InvalidOption(f"Option {declared.name}: {error}") from None
-
-
-def unknown_sink_option(name: str) -> str:
-    if (hint := ELSEWHERE.get(name.lower())) is not None:
-        return f"Option {name}: {hint}."
-    known = [declared.name for _, declared in SINK_OPTIONS.values()]
-    lowered = {each.lower(): each for each in [*known, "kafka.bootstrap.servers"]}
-    near = difflib.get_close_matches(name.lower(), lowered, n=1)
-    advice = f" Did you mean {lowered[near[0]]}?" if near else f" Known are: {', '.join(known)}."
-    return f"Option {name} is not known to the format ottla for writing.{advice}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ottla.client.errors import InvalidSetting
 from ottla.client.settings import ClientSettings
@@ -17,7 +16,7 @@ from ottla.config.checks import between, one_of_any_case
 from ottla.config.kinds import BOOLEAN, INT, STRING, optional
 from ottla.config.options import MINUTE_MS, InvalidOption, option, options_of
 from ottla.protocol.records.compression import Codec
-from ottla.spark.options import KAFKA_PREFIX
+from ottla.spark.option_table import KAFKA_PREFIX, kafka_properties, parse_option
 
 CODECS = {
     "none": Codec.NONE,
@@ -105,25 +104,16 @@ _ATTRIBUTES = {
 
 def parse_producer_options(texts: Mapping[str, str]) -> tuple[ProducerOptions, ClientSettings]:
     """InvalidOption names the option as the user wrote it."""
-    properties = _properties(texts)
-    if "bootstrap.servers" not in properties:
-        raise InvalidOption("Option kafka.bootstrap.servers is missing: give host:port of brokers.")
-    for name in properties:
-        if name in REFUSED:
-            raise InvalidOption(f"Option {KAFKA_PREFIX}{name} cannot be used: {REFUSED[name]}.")
-    own = {_ATTRIBUTES[name]: _parse(name, properties.pop(name)) for name in _own(properties)}
+    properties = kafka_properties(texts, REFUSED)
+    own = {
+        _ATTRIBUTES[name]: parse_option(_OPTIONS[name], properties.pop(name), KAFKA_PREFIX)
+        for name in _own(properties)
+    }
     return ProducerOptions(**own), _client_settings(properties)
 
 
 def _own(properties: dict[str, str]) -> list[str]:
     return [name for name in properties if name in _OPTIONS]
-
-
-def _parse(name: str, text: str) -> Any:
-    try:
-        return _OPTIONS[name].parse(text)
-    except InvalidOption as error:
-        raise InvalidOption(f"Option {KAFKA_PREFIX}{name}: {error}") from None
 
 
 def _client_settings(properties: dict[str, str]) -> ClientSettings:
@@ -136,11 +126,3 @@ def _client_settings(properties: dict[str, str]) -> ClientSettings:
     if settings.acks != -1:
         raise InvalidOption("Option kafka.acks must be all: an idempotent producer needs it.")
     return settings
-
-
-def _properties(texts: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name[len(KAFKA_PREFIX) :].lower(): text
-        for name, text in texts.items()
-        if name.lower().startswith(KAFKA_PREFIX)
-    }
