@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 
 STEP_S = 0.02
+PATIENCE_S = 120.0  # reached only by what never happens: machines may be busy
 
 
-def wait_until(is_done: Callable[[], bool], what: str, deadline_s: float = 30.0) -> None:
+def wait_until(is_done: Callable[[], bool], what: str, deadline_s: float = PATIENCE_S) -> None:
     end_s = time.monotonic() + deadline_s
     while not is_done():
         if time.monotonic() > end_s:

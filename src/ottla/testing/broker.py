@@ -10,6 +10,7 @@ Promises  ready when the `with` block begins, gone with its data when it ends; `
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import shutil
@@ -23,8 +24,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-START_S = 30.0
-STOP_S = 30.0
+from ottla.testing.ports import quiet_port
+
+# Reached only by what hangs: machines that run tests may be busy.
+START_S = 120.0
+STOP_S = 120.0
+PORTS_TRIED = 3
 
 
 class BrokerFailed(RuntimeError):
@@ -68,21 +73,36 @@ class RunningBroker:
 
     def start(self) -> None:
         """Start the process and wait until it accepts connections; the port stays the same."""
+        if self._port:
+            self._start_on(self._port)
+        else:
+            self._start_anywhere()
+
+    def _start_anywhere(self) -> None:
+        for tries_left in reversed(range(PORTS_TRIED)):
+            try:
+                self._start_on(quiet_port())
+                break
+            except BrokerFailed as error:
+                # Somebody took the port since it was looked at.
+                if not tries_left or os.strerror(errno.EADDRINUSE) not in str(error):
+                    raise
+        self._port = int(self.bootstrap_servers.rpartition(":")[2])
+
+    def _start_on(self, port: int) -> None:
         settings = [word for item in self._config.items() for word in ("--set", "=".join(item))]
         self.data.mkdir(parents=True, exist_ok=True)
         with open(self.log_path, "a") as errors:
             self._process = subprocess.Popen(
                 [
                     sys.executable, "-m", "ottla.cli.main", "up",
-                    "--listen", f"127.0.0.1:{self._port}", "--data", str(self.data), *settings,
+                    "--listen", f"127.0.0.1:{port}", "--data", str(self.data), *settings,
                     "--stop-with-stdin", *self._arguments,
                 ],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
                 env={**os.environ, **self.environment},
             )  # fmt: skip
         self.bootstrap_servers = self._wait_until_ready()
-        if not self._port:  # one that was given may differ from the one that is advertised
-            self._port = int(self.bootstrap_servers.rpartition(":")[2])
 
     def stop(self) -> int:
         """Stop in good order (SIGTERM); the exit code."""

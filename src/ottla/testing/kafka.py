@@ -15,7 +15,9 @@ from typing import Any
 from ottla.testing.clients import Clients, load
 from ottla.testing.records import Record, Row, as_record, difference, shown
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0  # with what must be answered
+TIMEOUT_S = 10.0  # with what may come later
+REPORT_S = 5.0  # for what failing tests show, also of a broker that they have killed
 POLL_S = 0.05
 DUMPED_RECORDS = 20
 
@@ -96,9 +98,7 @@ class Kafka:
             except BufferError:
                 producer.poll(POLL_S)
 
-    def consume(
-        self, topic: str, n: int | None = None, timeout: float = PATIENCE_S
-    ) -> list[Record]:
+    def consume(self, topic: str, n: int | None = None, timeout: float = TIMEOUT_S) -> list[Record]:
         """The first `n` records of a topic, waiting for them; without `n` all that there are now.
 
         Every call begins at the start. Records of several partitions come partition by partition.
@@ -106,7 +106,7 @@ class Kafka:
         """
         __tracebackhide__ = True
         full = self.topics.get(topic, topic)
-        found = self._read(full, n, timeout)
+        found = self._read(full, n or 0, timeout)
         if n is not None and len(found) < n:
             lines = [f"expected {n} records in {topic} within {timeout:g} s, found {len(found)}"]
             raise AssertionError("\n".join([*lines, *(f"  {shown(each)}" for each in found)]))
@@ -118,7 +118,7 @@ class Kafka:
         expected: Sequence[Row],
         *,
         any_order: bool = False,
-        timeout: float = PATIENCE_S,
+        timeout: float = TIMEOUT_S,
     ) -> None:
         """A topic holds these records, and no others; waits for them to come."""
         __tracebackhide__ = True
@@ -127,22 +127,26 @@ class Kafka:
         if problem is not None:
             raise AssertionError(f"{topic}: {problem}")
 
-    def _read(self, topic: str, at_least: int | None, timeout: float) -> list[Record]:
-        """Up to the end of every partition, and until there are `at_least` so many."""
+    def _read(
+        self, topic: str, at_least: int, timeout: float, patience_s: float = PATIENCE_S
+    ) -> list[Record]:
+        """Up to the end of every partition, which `patience_s` is for, and then on until there are
+        `at_least` so many, or the time is up."""
         partition = load("confluent_kafka", "TopicPartition")
         start = load("confluent_kafka", "OFFSET_BEGINNING")
         consumer = self._clients.consumer(READER)
         try:
-            numbers = consumer.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions
+            numbers = consumer.list_topics(topic, timeout=patience_s).topics[topic].partitions
             if not numbers:
                 raise AssertionError(f"there is no topic {topic}")
             consumer.assign([partition(topic, number, start) for number in numbers])
-            found = read_to_end(consumer, set(numbers), at_least or 0, timeout)
+            found = read_to_end(consumer, set(numbers), patience_s)
+            found += read_more(consumer, at_least - len(found), timeout)
         finally:
             consumer.close()
         return sorted(found, key=lambda record: (record.partition, record.offset))
 
-    def wait_lag_zero(self, group: str, topic: str, timeout: float = PATIENCE_S) -> None:
+    def wait_lag_zero(self, group: str, topic: str, timeout: float = TIMEOUT_S) -> None:
         """Until the group has committed everything that is in the topic now."""
         __tracebackhide__ = True
         full = self.topics.get(topic, topic)
@@ -164,7 +168,7 @@ class Kafka:
         """What is in the topics of this test: for the report of a failure."""
         parts = []
         for name, full in self.topics.items():
-            found = self._read(full, None, 1.0)
+            found = self._read(full, 0, 0, REPORT_S)
             left_out = max(0, len(found) - DUMPED_RECORDS)
             lines = [f"{name} ({full}): {len(found)} records", *(["  ..."] if left_out else [])]
             parts += [*lines, *(f"  {shown(each)}" for each in found[left_out:])]
@@ -187,11 +191,12 @@ READER = {
 }
 
 
-def read_to_end(consumer: Any, reading: set[int], at_least: int, timeout: float) -> list[Record]:
+def read_to_end(consumer: Any, reading: set[int], patience_s: float) -> list[Record]:
+    """All that is in these partitions now."""
     end_of_partition = load("confluent_kafka", "KafkaError")._PARTITION_EOF
     found: list[Record] = []
-    deadline_s = time.monotonic() + timeout
-    while (reading or len(found) < at_least) and time.monotonic() < deadline_s:
+    deadline_s = time.monotonic() + patience_s
+    while reading and time.monotonic() < deadline_s:
         message = consumer.poll(POLL_S)
         if message is None:
             continue
@@ -200,6 +205,17 @@ def read_to_end(consumer: Any, reading: set[int], at_least: int, timeout: float)
             found.append(from_message(message))
         elif error.code() == end_of_partition:
             reading.discard(message.partition())
+    return found
+
+
+def read_more(consumer: Any, count: int, timeout: float) -> list[Record]:
+    """So many records that come later, or as many as come in time."""
+    found: list[Record] = []
+    deadline_s = time.monotonic() + timeout
+    while len(found) < count and time.monotonic() < deadline_s:
+        message = consumer.poll(POLL_S)
+        if message is not None and message.error() is None:
+            found.append(from_message(message))
     return found
 
 

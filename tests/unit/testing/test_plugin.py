@@ -94,7 +94,7 @@ def test_topics_are_gone_after_the_test(pytester: pytest.Pytester, cluster: Runn
             kafka.topic("two", config={"cleanup.policy": "compact"})
 
         def test_look(kafka):
-            names = kafka.admin.list_topics(timeout=10).topics
+            names = kafka.admin.list_topics(timeout=60).topics
             assert not [name for name in names if name.startswith("test-")]
         """
     )
@@ -125,7 +125,7 @@ def test_a_failure_shows_what_was_found_what_the_topics_hold_and_what_the_broker
         def test_settings_reach_the_broker(kafka):
             name = kafka.name("made-by-writing")
             kafka.produce(name, ["x"])
-            assert len(kafka.admin.list_topics(timeout=10).topics[name].partitions) == 2
+            assert len(kafka.admin.list_topics(timeout=60).topics[name].partitions) == 2
             assert False
         """
     )
@@ -195,7 +195,7 @@ def test_a_groups_lag_can_be_awaited(pytester: pytest.Pytester, cluster: Running
                 "group.id": group, "auto.offset.reset": "earliest",
             })
             consumer.subscribe([topic])
-            assert len(consumer.consume(3, 20)) == 3
+            assert len(consumer.consume(3, 120)) == 3
             consumer.close()
             kafka.wait_lag_zero(group, "t")
         """
@@ -283,6 +283,6 @@ def wait_for_end(pid: int) -> None:
     except ProcessLookupError:
         return
     try:
-        assert select.select([descriptor], [], [], 30)[0], f"process {pid} is still there"
+        assert select.select([descriptor], [], [], 120)[0], f"process {pid} is still there"
     finally:
         os.close(descriptor)

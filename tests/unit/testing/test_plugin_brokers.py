@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from aiokafka import AIOKafkaProducer
 
 import ottla.testing
 from ottla.testing import AsyncBroker, Broker, BrokerFailed, Kafka
+from ottla.testing import broker as broker_module
 
 
 def test_records_outlive_a_kill_and_the_port_stays(tmp_path: Path) -> None:
@@ -56,3 +58,13 @@ def test_what_the_package_offers_is_there() -> None:
         assert getattr(ottla.testing, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         _ = ottla.testing.Nothing
+
+
+def test_a_port_that_somebody_took_meanwhile_is_left_to_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = iter([taken.getsockname()[1], 0])
+        monkeypatch.setattr(broker_module, "quiet_port", lambda: next(ports))
+        with Broker() as broker:
+            socket.create_connection(("127.0.0.1", broker._port)).close()
