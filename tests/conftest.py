@@ -11,11 +11,25 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.kafka_jars import OLDER_VERSION
+from tests.support.long_run import VARIABLE as LONG_RUN
 from tests.support.long_run import is_wanted
 from tests.support.oracle import Oracle
 from tests.support.requirements import VARIABLE, judge, required_names
+
+# Random examples are the same in every ordinary run; new ones are for the long run. Slowness is
+# never a failure: machines may be busy.
+settings.register_profile(
+    "ottla",
+    derandomize=not os.environ.get(LONG_RUN),
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+)
+settings.load_profile("ottla")
 
 Unraisable = Callable[["sys.UnraisableHookArgs"], object]
 

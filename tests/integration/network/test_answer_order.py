@@ -51,7 +51,9 @@ async def release_in_any_order(server: ScriptedServer, bodies: list[bytes], seed
 
 
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     kinds=st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=40),
