@@ -25,7 +25,7 @@ from ottla.protocol.errors import MalformedMessage
 
 T = TypeVar("T")
 
-PATIENCE_S = 20.0  # how long a test waits for what must happen; never for what must not
+PATIENCE_S = 120.0  # how long a test waits for what must happen; never for what must not
 LOOPS = ["asyncio", "uvloop"]
 
 
@@ -186,6 +186,16 @@ class RunningNetwork:
                 await asyncio.sleep(0.001)
 
         asyncio.run_coroutine_threadsafe(wait(), self.loop).result(PATIENCE_S)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The network's loop stands still meanwhile: what clients do happens at once for it."""
+        may_go_on = threading.Event()
+        self.loop.call_soon_threadsafe(may_go_on.wait)
+        try:
+            yield
+        finally:
+            may_go_on.set()
 
     def drain(self, seconds: float) -> None:
         coroutine = self.network.drain(seconds)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
+import os
 import resource
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from tests.integration.network.harness import (
@@ -150,20 +154,36 @@ def test_stopping_ends_everything_that_was_begun(loop_kind: str) -> None:
     assert network.network.gate.open_connections == 0
 
 
+@contextmanager
+def no_descriptor_left() -> Iterator[None]:
+    """Nothing more can be opened here; and nothing is closed by a garbage collection meanwhile."""
+    taken: list[int] = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    gc.disable()
+    try:
+        taken.append(os.open(os.devnull, os.O_RDONLY))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 1, hard))
+        with pytest.raises(OSError, match="Too many open files"):
+            while True:
+                taken.append(os.dup(taken[0]))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in taken:
+            os.close(descriptor)
+        gc.enable()
+
+
 def test_running_out_of_descriptors_delays_a_connection_and_loses_none(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(listener_module, "ACCEPT_AGAIN_S", 0.01)
     with running() as network, socket.socket() as sock:
         assert network.connect().ask(b"before") == b"before"
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (sock.fileno() + 1, hard))
-        try:
+        with no_descriptor_left():
             sock.settimeout(PATIENCE_S)
             sock.connect(("127.0.0.1", network.network.listeners["PLAINTEXT"].port))
             network.wait_until(lambda: "cannot accept" in caplog.text)
-        finally:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         sock.sendall(framed(b"after"))
         assert sock.recv(100) == framed(b"after")
 
