@@ -1,11 +1,12 @@
 """How far a stream has come: the offsets that Spark keeps in its checkpoint.
 
-    {"orders": {"0": 120, "1": 98}, "$ottla": {"topicIds": {"orders": "dGhl..."}}}
+    {"orders": {"0": 120, "1": 98}, "$ottla": {"query": "5f0c...", "topicIds": {"orders": "dG..."}}}
 
 Owns      that JSON: Spark's own form, and one name more that no topic can have. It holds the ids of
-          the topics, by which a topic that was deleted and made again is noticed; the end of the
-          first batch also holds where that batch began, because Spark asks again for the start
-          when it repeats that batch, and `latest` would then be another place.
+          the topics, by which a topic that was deleted and made again is noticed, and an id of the
+          query, which Spark does not tell Python. The end of the first batch also holds where that
+          batch began, because Spark asks again for the start when it repeats that batch, and
+          `latest` would then be another place.
 Promises  what Spark's `kafka` format wrote is read; equal offsets are equal JSON.
 """
 
@@ -22,6 +23,8 @@ from ottla.spark.positions import parse_object_numbers
 RESERVED = "$ottla"
 TOPIC_IDS = "topicIds"
 BEGAN_AT = "beganAt"
+QUERY = "query"
+UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class StreamOffsets:
     offsets: Mapping[TopicPartition, int]
     topic_ids: Mapping[str, str] = field(default_factory=dict)  # text form; unknown ids are absent
     began_at: Mapping[TopicPartition, int] | None = None
+    query: str = ""  # made up in the first batch
+    is_undecided: bool = False  # a start that could not be found, and may not be needed
 
     def to_json(self) -> dict[str, Any]:
         """What Spark gets: always in the same order, since it compares texts."""
@@ -40,6 +45,10 @@ class StreamOffsets:
             extra[TOPIC_IDS] = dict(sorted(self.topic_ids.items()))
         if self.began_at is not None:
             extra[BEGAN_AT] = _nested(self.began_at)
+        if self.query:
+            extra[QUERY] = self.query
+        if self.is_undecided:
+            extra[UNDECIDED] = True
         if extra:
             written[RESERVED] = extra
         return written
@@ -59,6 +68,8 @@ def offsets_from_json(value: Any) -> StreamOffsets:
             parse_object_numbers(plain, minimum=0),
             {str(topic): str(text) for topic, text in extra.get(TOPIC_IDS, {}).items()},
             None if began is None else parse_object_numbers(began, minimum=0),
+            str(extra.get(QUERY, "")),
+            bool(extra.get(UNDECIDED, False)),
         )
     except (ValueError, AttributeError) as error:
         raise SourceError(f"the offsets in the checkpoint cannot be read: {error}") from None

@@ -235,7 +235,8 @@ class ProgressOptions:
         optional(STRING),
         anything,
         "Begins the name of the group in which a stream's progress is kept, where kafka.group.id "
-        "names none. Default: spark-ottla.",
+        "names none: then come the topics and an id that the query keeps in its checkpoint. "
+        "Default: spark-ottla.",
     )
     commit_offsets: bool = option(
         "commitOffsets",

@@ -7,9 +7,9 @@ Promises  never moves back, and never stops a query: what fails is a warning, an
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import time
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -23,21 +23,25 @@ from ottla.spark.query import Query
 log = logging.getLogger("ottla.spark")
 
 DEFAULT_PREFIX = "spark-ottla"
-NAME_CHARACTERS_MAX = 200
+NAME_CHARACTERS_MAX = 200  # without the id of the query
+QUERY_CHARACTERS = 12  # 48 bits: no two queries on the same topics will have the same
 PATIENCE_MS = 5_000  # a query must not wait longer than this for its own bookkeeping
 PAUSE_S = 30.0  # after a failure
 
 
-def group_name(group_id: str | None, options: SourceOptions) -> str:
-    """kafka.group.id, or a name that is the same at every start and says what is read."""
+def group_name(group_id: str | None, options: SourceOptions, query: str) -> str:
+    """kafka.group.id, or a name that says what is read and differs between queries; `query` stays
+    the same at every start from the same checkpoint. Empty where neither is known."""
     if group_id is not None:
         return group_id
+    if not query:
+        return ""
     prefix = DEFAULT_PREFIX if options.group_id_prefix is None else options.group_id_prefix
-    name = f"{prefix}-{_what_is_read(options)}"
-    if len(name) <= NAME_CHARACTERS_MAX:
-        return name
-    digest = hashlib.sha256(name.encode()).hexdigest()[:16]
-    return f"{name[:NAME_CHARACTERS_MAX]}-{digest}"
+    return f"{prefix}-{_what_is_read(options)}"[:NAME_CHARACTERS_MAX] + f"-{query}"
+
+
+def new_query_id() -> str:
+    return uuid.uuid4().hex[:QUERY_CHARACTERS]
 
 
 def _what_is_read(options: SourceOptions) -> str:
@@ -56,10 +60,10 @@ def moved_forward(
 
 
 class Progress:
-    def __init__(self, query: Query) -> None:
+    def __init__(self, query: Query, group: str) -> None:
         settings = query.kafka.settings
         patience_ms = min(settings.default_api_timeout_ms, PATIENCE_MS)
-        self.group = group_name(query.kafka.group_id, query.options)
+        self.group = group
         self._is_on = query.options.commit_offsets
         self._cluster = Cluster(replace(settings, default_api_timeout_ms=patience_ms))
         self._committed: dict[TopicPartition, int] = {}

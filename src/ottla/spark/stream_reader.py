@@ -23,13 +23,14 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
+from ottla.config.options import InvalidOption
 from ottla.spark.admission import Admission
-from ottla.spark.errors import named
+from ottla.spark.errors import SourceError, named
 from ottla.spark.filters import Bounds
 from ottla.spark.offsets import StreamOffsets, offsets_from_json
 from ottla.spark.option_checks import starting_position
 from ottla.spark.positions import Latest
-from ottla.spark.progress import Progress
+from ottla.spark.progress import Progress, group_name, new_query_id
 from ottla.spark.query import Query
 from ottla.spark.resolving import Logs, Offsets, report_loss, resolve_start
 from ottla.spark.splitting import plan_tasks
@@ -54,6 +55,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         self._cluster: Cluster | None = None
         self._progress: Progress | None = None
         self._initial: StreamOffsets | None = None
+        self._query_id = new_query_id()  # if the checkpoint holds none
         self._admission = Admission(query.options)
         self._last_ends: Mapping[TopicPartition, int] = {}
 
@@ -66,6 +68,15 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
     # Offsets
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Spark also asks when it repeats the first batch, whose end says where it began. What is
+        wrong by now with the options, such as a partition that came since and that they do not
+        name, must not stop that: it is told when somebody needs to know."""
+        try:
+            return self._begin().to_json()
+        except (InvalidOption, SourceError):
+            return StreamOffsets({}, is_undecided=True).to_json()
+
+    def _begin(self) -> StreamOffsets:
         """Resolved once: Spark asks twice, and both answers must be the same `latest`."""
         if self._initial is None:
             topics = find_topics(self._connected, self.query.options)
@@ -73,7 +84,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             position = starting_position(self.query.options, Latest())
             starts = resolve_start(self._logs, position, topics.partitions, self.query.options)
             self._initial = StreamOffsets(starts, ids_as_text(topics.topic_ids))
-        return self._initial.to_json()
+        return self._initial
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         return self._admission.default_limit
@@ -88,6 +99,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         Spark calls this after every batch, the last one included: what lies before `start` is done.
         """
         reached = offsets_from_json(start)
+        if reached.is_undecided:
+            reached = self._begin()
         topics = self._topics_now(reached)
         starts = self._starts_of(reached, topics)
         self._report_progress(reached, topics.partitions)
@@ -100,6 +113,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             ends,
             ids_as_text(topics.topic_ids, {place.topic for place in ends}),
             reached.offsets if is_first else None,
+            reached.query or self._query_id,
         )
         if end.is_same_place(reached) and not is_first:
             return start
@@ -135,7 +149,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         for told in losses(change):
             report_loss(told, self.query.options.fail_on_data_loss)
         if change.anew:
-            self._shown_progress.forget(change.anew)
+            if (progress := self._progress_of(reached)) is not None:
+                progress.forget(change.anew)
             self._admission.stop_at_instead(self._logs.latest(change.anew))
         beginnings = self._logs.earliest([*change.new, *change.anew])
         return {place: reached.offsets[place] for place in change.kept} | beginnings
@@ -164,6 +179,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         if start == end:
             return []
         first, last = offsets_from_json(start), offsets_from_json(end)
+        if first.is_undecided and last.began_at is None:  # from a checkpoint of another format
+            first = self._begin()
         begin = batch_start(first, last)
         unknown = [place for place, offset in begin.offsets.items() if offset is None]
         beginnings = self._beginnings_of(unknown)
@@ -217,13 +234,17 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
     def _report_progress(
         self, reached: StreamOffsets, partitions: Collection[TopicPartition]
     ) -> None:
-        known = set(partitions)
-        self._shown_progress.report({at: n for at, n in reached.offsets.items() if at in known})
+        progress = self._progress_of(reached)
+        if progress is not None:
+            known = set(partitions)
+            progress.report({at: n for at, n in reached.offsets.items() if at in known})
 
-    @property
-    def _shown_progress(self) -> Progress:
+    def _progress_of(self, reached: StreamOffsets) -> Progress | None:
+        """None before the first batch, unless the group is named: the query has no id yet that
+        would be the same after a restart."""
         if self._progress is None:
-            self._progress = Progress(self.query)
+            group = group_name(self.query.kafka.group_id, self.query.options, reached.query)
+            self._progress = Progress(self.query, group) if group else None
         return self._progress
 
     @property

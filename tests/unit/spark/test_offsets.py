@@ -29,7 +29,8 @@ def test_partitions_are_in_the_order_of_their_numbers() -> None:
     [
         StreamOffsets({}),
         StreamOffsets({A0: 5}),
-        StreamOffsets({A0: 5, B0: 2**62}, {"a": "x"}, {A0: 1}),
+        StreamOffsets({A0: 5, B0: 2**62}, {"a": "x"}, {A0: 1}, "5f0c"),
+        StreamOffsets({}, is_undecided=True),
     ],
 )
 def test_what_is_written_is_read_again(offsets: StreamOffsets) -> None:

@@ -65,15 +65,15 @@ def test_progress_only_moves_forward() -> None:
     assert moved_forward({A0: 5, A1: 5, B0: 5}, {A0: 5, A1: 9}) == {B0: 5}
 
 
-def test_the_group_has_a_name_that_says_what_is_read() -> None:
-    assert group_name("mine", parse_options({"subscribe": "a"})) == "mine"
-    assert group_name(None, parse_options({"subscribe": "b,a"})) == "spark-ottla-a,b"
+def test_the_group_has_a_name_that_says_what_is_read_and_by_which_query() -> None:
+    subscribed = parse_options({"subscribe": "b,a"})
+    assert group_name("mine", subscribed, "") == "mine"
+    assert group_name(None, subscribed, "5f0c") == "spark-ottla-a,b-5f0c"
+    assert group_name(None, subscribed, "") == "", "two queries would share it"
     prefixed = parse_options({"subscribePattern": "x.*", "groupIdPrefix": "p"})
-    assert group_name(None, prefixed) == "p-x.*"
+    assert group_name(None, prefixed, "5f0c") == "p-x.*-5f0c"
     many = parse_options({"subscribe": ",".join(f"topic-{n}" for n in range(100))})
-    name = group_name(None, many)
-    assert len(name) == NAME_CHARACTERS_MAX + 17
-    assert group_name(None, many) == name
+    assert len(group_name(None, many, "5f0c")) == NAME_CHARACTERS_MAX + 5
 
 
 class CountedPartition(TopicPartition):

@@ -138,6 +138,11 @@ def committed(kafka: Kafka, group: str, topic: str, partitions: int) -> list[int
         consumer.close()
 
 
+def groups_like(kafka: Kafka, prefix: str) -> list[str]:
+    found = kafka.admin.list_consumer_groups().result(PATIENCE_S)
+    return [each.group_id for each in found.valid if each.group_id.startswith(prefix)]
+
+
 def delete_before(kafka: Kafka, topic: str, offsets: Mapping[int, int]) -> None:
     """What retention does: records before these offsets are gone."""
     places = [Place(topic, number, offset) for number, offset in offsets.items()]

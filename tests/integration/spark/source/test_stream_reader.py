@@ -26,6 +26,7 @@ from tests.integration.spark.source.reading import (
 )
 from tests.support.waiting import wait_until
 
+from ottla.config.options import InvalidOption
 from ottla.spark.errors import DataLoss, SourceError
 from ottla.spark.schema import full_schema
 from ottla.spark.source import stream_reader
@@ -60,6 +61,11 @@ def stored(offsets: dict[str, Any]) -> dict[str, Any]:
     return loaded
 
 
+def begin(reader: Any) -> dict[str, Any]:
+    """The end of the first batch."""
+    return stored(reader.latestOffset(stored(reader.initialOffset()), ALL))
+
+
 def next_batch(
     reader: Any, start: dict[str, Any], limit: Any = ALL
 ) -> tuple[dict[str, Any], list[Any]]:
@@ -75,6 +81,11 @@ def values_of(reader: Any, start: dict[str, Any], end: dict[str, Any]) -> list[A
         for table in reader.read(partition)
     ]
     return pa.Table.from_batches(tables).column("value").to_pylist() if tables else []
+
+
+def group_of(end: dict[str, Any], topic: str, prefix: str = "spark-ottla") -> str:
+    """The default one of the query that planned this end."""
+    return f"{prefix}-{topic}-{end['$ottla']['query']}"
 
 
 def plain(offsets: dict[str, Any]) -> dict[str, Any]:
@@ -114,6 +125,28 @@ def test_latest_stays_what_it_was_when_the_first_batch_is_planned_again(
     assert plain(other_start) == {topic: {"0": 3}}
     assert values_of(restarted, other_start, end) == [b"during"]
     assert next_batch(restarted, end)[1] == [b"after"]
+
+
+def test_the_first_batch_can_be_repeated_after_partitions_came_that_no_option_names(
+    either_kafka: Kafka,
+) -> None:
+    topic = either_kafka.topic("t")
+    either_kafka.produce(topic, ["skipped", "a"])
+    named = {"startingOffsets": json.dumps({topic: {"0": 1}})}
+    reader = reader_of(either_kafka, topic, **named)
+    end, values = next_batch(reader, reader.initialOffset())
+    assert values == [b"a"]
+    add_partitions(either_kafka, topic, 2)
+    produce_anew(either_kafka, topic, [Record(b"new", partition=1)])
+
+    restarted = reader_of(either_kafka, topic, **named)
+    again = stored(restarted.initialOffset())
+    assert values_of(restarted, again, end) == [b"a"]
+    assert next_batch(restarted, end)[1] == [b"new"]
+    with pytest.raises(InvalidOption, match=f"must name exactly .*{topic}-1 missing"):
+        restarted.latestOffset(again, ALL)  # as a query that was not planned before
+    with pytest.raises(InvalidOption, match="must name exactly"):
+        restarted.partitions(again, {topic: {"0": 2}})  # of a format that notes no beginning
 
 
 def test_a_limit_is_shared_and_ends_at_what_was_there(either_kafka: Kafka) -> None:
@@ -223,7 +256,7 @@ def test_a_topic_made_again_is_noticed_even_with_more_records(either_kafka: Kafk
     end, values = next_batch(lenient, offset)
     assert values == [b"new 1", b"new 2"]
     assert lenient.latestOffset(end, ALL) == end
-    assert committed(either_kafka, f"spark-ottla-{topic}", topic, 1) == [2]
+    assert committed(either_kafka, group_of(end, topic), topic, 1) == [2]
 
 
 def test_a_batch_of_a_topic_that_was_made_again_cannot_be_repeated(either_kafka: Kafka) -> None:
@@ -346,17 +379,32 @@ def test_progress_is_seen_in_a_group_and_never_moves_back(either_kafka: Kafka) -
     start = reader.initialOffset()
     end, _ = next_batch(reader, start)
     reader.latestOffset(end, ALL)
-    group = f"spark-ottla-{topic}"
+    group = group_of(end, topic)
     assert committed(either_kafka, group, topic, 1) == [2]
     restarted = reader_of(either_kafka, topic, **EARLIEST)
-    restarted.commit(start)
+    restarted.commit({**end, topic: {"0": 1}})
     assert committed(either_kafka, group, topic, 1) == [2]
+    produce_anew(either_kafka, topic, ["c"])
+    end, _ = next_batch(restarted, end)
+    assert group_of(end, topic) == group, "a restarted query keeps its group"
     named = reader_of(either_kafka, topic, **{"kafka.group.id": either_kafka.name("g"), **EARLIEST})
     named.commit(end)
-    assert committed(either_kafka, either_kafka.name("g"), topic, 1) == [2]
+    assert committed(either_kafka, either_kafka.name("g"), topic, 1) == [3]
     silent = reader_of(either_kafka, topic, commitOffsets=False, groupIdPrefix="silent")
     silent.commit(end)
-    assert committed(either_kafka, f"silent-{topic}", topic, 1) == [-1001]
+    assert committed(either_kafka, group_of(end, topic, "silent"), topic, 1) == [-1001]
+
+
+def test_two_queries_on_the_same_topic_show_their_progress_apart(either_kafka: Kafka) -> None:
+    topic = either_kafka.topic("t")
+    either_kafka.produce(topic, ["a", "b", "c"])
+    groups = []
+    for rows in (3, 1):
+        reader = reader_of(either_kafka, topic, **EARLIEST)
+        end = stored(reader.latestOffset(reader.initialOffset(), ReadMaxRows(rows)))
+        reader.commit(end)
+        groups.append(group_of(end, topic))
+    assert [committed(either_kafka, each, topic, 1) for each in groups] == [[3], [1]]
 
 
 def test_a_group_that_cannot_be_committed_to_is_a_warning(
@@ -424,9 +472,9 @@ def test_the_ends_of_the_logs_are_reported(either_kafka: Kafka) -> None:
 def test_a_missing_topic_is_an_error_even_beside_one_that_is_there(either_kafka: Kafka) -> None:
     topic = either_kafka.topic("t")
     with pytest.raises(SourceError, match="These do not exist: no-such-topic"):
-        reader_of(either_kafka, f"{topic},no-such-topic").initialOffset()
+        begin(reader_of(either_kafka, f"{topic},no-such-topic"))
     with pytest.raises(SourceError, match=f"These do not exist: {topic}-7"):
-        reader_of(either_kafka, None, assign=json.dumps({topic: [0, 7]})).initialOffset()
+        begin(reader_of(either_kafka, None, assign=json.dumps({topic: [0, 7]})))
 
 
 def test_offsets_that_the_log_does_not_have_are_refused(either_kafka: Kafka) -> None:
@@ -434,7 +482,7 @@ def test_offsets_that_the_log_does_not_have_are_refused(either_kafka: Kafka) -> 
     either_kafka.produce(topic, ["a"])
     options = {"startingOffsets": json.dumps({topic: {"0": 9}})}
     with pytest.raises(DataLoss, match=f"startingOffsets: {topic}-0 has no offset 9"):
-        reader_of(either_kafka, topic, **options).initialOffset()
+        begin(reader_of(either_kafka, topic, **options))
     lenient = reader_of(either_kafka, topic, failOnDataLoss=False, **options)
     assert plain(lenient.initialOffset()) == {topic: {"0": 1}}
 

@@ -12,6 +12,7 @@ from tests.integration.spark.source.reading import (
     add_partitions,
     committed,
     expected_rows,
+    groups_like,
     produce_anew,
     read_stream,
     recreate,
@@ -48,13 +49,14 @@ def test_limited_batches_restarts_and_new_partitions_read_everything_once(
     batches = run_to_end(frame, tmp_path)
     assert batches.sizes == [10, 10, 5]
     assert batches.all_rows == expected_rows(each_kafka, topic)
-    assert committed(each_kafka, f"spark-ottla-{topic}", topic, 2) == [13, 12]
+    (group,) = groups_like(each_kafka, f"spark-ottla-{topic}-")
+    assert committed(each_kafka, group, topic, 2) == [13, 12]
 
     add_partitions(each_kafka, topic, 3)
     produce_anew(each_kafka, topic, [Record(b"new", partition=p) for p in range(3)])
     run_to_end(frame, tmp_path, batches)
     assert batches.all_rows == expected_rows(each_kafka, topic)
-    assert committed(each_kafka, f"spark-ottla-{topic}", topic, 3) == [14, 13, 1]
+    assert committed(each_kafka, group, topic, 3) == [14, 13, 1]
 
 
 def test_a_run_to_the_end_does_not_wait_for_more(spark: Any, kafka: Kafka, tmp_path: Path) -> None:
@@ -77,6 +79,20 @@ def test_latest_stays_what_it_was_when_batch_0_is_run_again(
     each_kafka.produce(topic, ["after 1", "after 2"])
     batches = run_to_end(frame, tmp_path)
     assert [row[1] for row in batches.all_rows] == [b"after 1", b"after 2"]
+
+
+def test_batch_0_is_run_again_although_partitions_came_that_no_option_names(
+    spark: Any, kafka: Kafka, tmp_path: Path
+) -> None:
+    topic = kafka.topic("t")
+    kafka.produce(topic, ["skipped", "a"])
+    frame = read_stream(spark, kafka, topic, startingOffsets=json.dumps({topic: {"0": 1}}))
+    with pytest.raises(Exception, match="the sink failed"):
+        run_to_end(frame, tmp_path, FailsAt(0))
+    add_partitions(kafka, topic, 2)
+    produce_anew(kafka, topic, [Record(b"new", partition=1)])
+    batches = run_to_end(frame, tmp_path)
+    assert [row[1] for row in batches.all_rows] == [b"a", b"new"]
 
 
 def test_a_batch_that_failed_is_run_again_with_the_same_rows(
