@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections import deque
 from collections.abc import Iterable
-from itertools import chain
 from typing import BinaryIO
 
 from ottla.cli.connection import Connection, add_connection_arguments
@@ -18,16 +16,15 @@ from ottla.cli.offset_ranges import (
     BadRange,
     End,
     OffsetRange,
-    Start,
     parse_range,
 )
-from ottla.cli.offsets import Place
 from ottla.cli.problems import CommandFailed
 from ottla.cli.reading import Reading
-from ottla.cli.reading_plan import group_reading, partition_reading
+from ottla.cli.reading_plan import group_reading, partition_reading, tail_reading
 from ottla.cli.record_output import Write, record_writer
 from ottla.cli.record_printing import Around
 from ottla.cli.records import Record
+from ottla.cli.tail import last_records
 from ottla.cli.templates import BadTemplate
 
 EPILOG = r"""
@@ -82,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def count_of_records(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is no number of records")
-    return int(text)
+    return min(int(text), sys.maxsize)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -91,15 +88,18 @@ def run(arguments: argparse.Namespace) -> int:
     write = make_writer(arguments)
     wanted = parse_filter(arguments.key, arguments.grep, arguments.header)
     connection = Connection.of(arguments)
+    if arguments.tail is not None:
+        reading, offsets = tail_reading(connection, arguments)
+        with reading:
+            last = last_records(reading.stretches, offsets, wanted, arguments.tail)
+            print_records([last], wanted, write, reading, output, arguments.count)
+        return 0
     if arguments.group is not None:
         reading = group_reading(connection, arguments, wanted_range)
     else:
         reading = partition_reading(connection, arguments, wanted_range)
     with reading:
-        batches: Iterable[list[Record]] = reading.batches()
-        if arguments.tail is not None:
-            batches = [last_of(batches, wanted, arguments.tail)]
-        print_records(batches, wanted, write, reading, output, arguments.count)
+        print_records(reading.batches(), wanted, write, reading, output, arguments.count)
     return 0
 
 
@@ -114,11 +114,8 @@ def parse_arguments(arguments: argparse.Namespace) -> OffsetRange:
             f"ottla groups reset {arguments.group} --to {arguments.offset} moves a group",
             code=2,
         )
-    if arguments.tail is not None:
-        if arguments.group is not None or arguments.offset != "start":
-            raise CommandFailed("--tail goes neither with --group nor with --offset", code=2)
-        is_filtered = arguments.key or arguments.grep or arguments.header
-        return OffsetRange(Start() if is_filtered else End(arguments.tail), End())
+    if arguments.tail is not None and (arguments.group is not None or arguments.offset != "start"):
+        raise CommandFailed("--tail goes neither with --group nor with --offset", code=2)
     return OffsetRange(found.start, End()) if arguments.exit and found.end is None else found
 
 
@@ -127,20 +124,6 @@ def make_writer(arguments: argparse.Namespace) -> Write:
         return record_writer(arguments.format, arguments.null.encode())
     except BadTemplate as error:
         raise CommandFailed(f"--format {arguments.format}: {error}", code=2) from error
-
-
-def last_of(batches: Iterable[list[Record]], wanted: Wanted, count: int) -> list[Record]:
-    """By time, over all partitions; within a partition its own order stays."""
-    last: dict[Place, deque[Record]] = {}
-    for record in chain.from_iterable(batches):
-        if wanted(record):
-            kept = last.setdefault((record.topic, record.partition), deque(maxlen=count))
-            kept.append(record)
-    found = sorted(
-        chain.from_iterable(last.values()),
-        key=lambda record: (record.timestamp_ms, record.topic, record.partition),
-    )
-    return found[max(0, len(found) - count) :]
 
 
 def print_records(

@@ -15,6 +15,7 @@ from ottla.cli.connection import Connection, confluent_kafka
 from ottla.cli.offsets import Place
 from ottla.cli.problems import CommandFailed
 from ottla.cli.records import Record
+from ottla.cli.tail import Ranges
 
 BATCH_RECORDS = 1000
 WAIT_S = 0.5  # how long a call into librdkafka may keep Ctrl-C waiting
@@ -50,10 +51,18 @@ class Reading:
         self._open = {
             place for place, offset in starts.items() if not 0 <= ends.get(place, -1) <= offset
         }
-        self._consumer.assign(
-            [library.TopicPartition(*place, starts[place]) for place in sorted(self._open)]
-        )
+        partitions = [library.TopicPartition(*place, starts[place]) for place in sorted(self._open)]
+        self._consumer.assign(partitions)
+        if self._has_begun:
+            self._consumer.resume(partitions)  # what was closed stays paused, even if given anew
         self._has_begun = True
+
+    def stretches(self, ranges: Ranges) -> Iterator[list[Record]]:
+        """The records of these ranges, whatever was read before."""
+        starts = {place: start for place, (start, _) in ranges.items()}
+        ends = {place: end for place, (_, end) in ranges.items() if end is not None}
+        self.begin(starts, ends)
+        return self.batches()
 
     def joined(self, _consumer: Any, partitions: list[Any]) -> None:
         self._open |= {(each.topic, each.partition) for each in partitions}

@@ -40,12 +40,7 @@ def partition_reading(
     connection: Connection, arguments: argparse.Namespace, wanted: OffsetRange
 ) -> Reading:
     stops_at_end = arguments.exit or isinstance(wanted.end, End | AtTime)
-    consumer = connection.consumer(
-        group_id=WITHOUT_GROUP,
-        enable_auto_commit=False,
-        auto_offset_reset="error",
-        **common_settings(arguments, stops_at_end=stops_at_end),
-    )
+    consumer = lone_consumer(connection, arguments, "error", stops_at_end=stops_at_end)
     reading = Reading(connection, consumer, is_group=False)
     reading.stops_at_end = stops_at_end
     places = chosen_places(connection, consumer, arguments)
@@ -53,6 +48,29 @@ def partition_reading(
     ends = {} if wanted.end is None else end_positions(connection, consumer, places, wanted.end)
     reading.begin(starts, {place: end for place, end in ends.items() if end >= 0})
     return reading
+
+
+def tail_reading(
+    connection: Connection, arguments: argparse.Namespace
+) -> tuple[Reading, dict[Place, tuple[int, int]]]:
+    """A reading that has not begun, and the first and the end offset of each partition."""
+    # Where records were deleted meanwhile, those that are left are the last.
+    consumer = lone_consumer(connection, arguments, "earliest", stops_at_end=True)
+    reading = Reading(connection, consumer, is_group=False)
+    reading.stops_at_end = True
+    places = chosen_places(connection, consumer, arguments)
+    return reading, watermarks(connection, consumer, places)
+
+
+def lone_consumer(
+    connection: Connection, arguments: argparse.Namespace, out_of_range: str, *, stops_at_end: bool
+) -> Any:
+    return connection.consumer(
+        group_id=WITHOUT_GROUP,
+        enable_auto_commit=False,
+        auto_offset_reset=out_of_range,
+        **common_settings(arguments, stops_at_end=stops_at_end),
+    )
 
 
 def common_settings(arguments: argparse.Namespace, *, stops_at_end: bool) -> dict[str, Any]:
@@ -100,15 +118,22 @@ def positions(
             return dict.fromkeys(places, library.OFFSET_END)
         case AtTime(timestamp_ms):
             return offsets_of_time(connection, consumer, places, timestamp_ms)
-    ranges = {
+    ranges = watermarks(connection, consumer, places)
+    if isinstance(position, At):
+        require_somewhere(position.offset, ranges)
+    return {place: within(position, start, end, -1) for place, (start, end) in ranges.items()}
+
+
+def watermarks(
+    connection: Connection, consumer: Any, places: list[Place]
+) -> dict[Place, tuple[int, int]]:
+    library = confluent_kafka()
+    return {
         place: consumer.get_watermark_offsets(
             library.TopicPartition(*place), timeout=connection.timeout_s
         )
         for place in places
     }
-    if isinstance(position, At):
-        require_somewhere(position.offset, ranges)
-    return {place: within(position, start, end, -1) for place, (start, end) in ranges.items()}
 
 
 def require_somewhere(offset: int, ranges: dict[Place, tuple[int, int]]) -> None:

@@ -5,10 +5,16 @@ import signal
 import subprocess
 import sys
 
+import confluent_kafka
 import pytest
 from tests.integration.cli.conftest import Command
 from tests.integration.cli.ottla_command import clean_environment, ottla
+from tests.support.waiting import wait_until
 
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.offsets import latest_offsets
+from ottla.client.settings import ClientSettings
 from ottla.testing.broker import RunningBroker
 
 pytestmark = pytest.mark.xdist_group("command-line")
@@ -107,6 +113,30 @@ def test_the_tail_is_the_newest_of_all_partitions(command: Command, topic: str) 
     assert command("consume", topic, "--tail", "4").lines == ["5", "6", "7", "8"]
     assert command("consume", topic, "--tail", "0").lines == []
     assert command("consume", topic, "-e", "-p", "1").lines == ["1", "4", "7"]
+
+
+def test_the_tail_counts_records_and_not_offsets(
+    shared_broker: RunningBroker, command: Command, topic: str
+) -> None:
+    command("produce", topic, "one", "two")
+    settings = {"bootstrap.servers": shared_broker.bootstrap_servers, "transactional.id": topic}
+    producer = confluent_kafka.Producer(settings)
+    producer.init_transactions()
+    for values, is_committed in ((["three"], True), (["never"] * 20, False), (["four"], True)):
+        producer.begin_transaction()
+        for value in values:
+            producer.produce(topic, value)
+        producer.flush()
+        (producer.commit_transaction if is_committed else producer.abort_transaction)()
+    place = TopicPartition(topic, 0)
+    with Cluster(ClientSettings(shared_broker.bootstrap_servers)) as cluster:
+        wait_until(
+            lambda: latest_offsets(cluster, [place], "read_committed")[place] == 27,
+            "the markers of all transactions",
+        )
+    assert command("consume", topic, "--tail", "3").lines == ["two", "three", "four"]
+    assert command("consume", topic, "--tail", "9").lines == ["one", "two", "three", "four"]
+    assert command("consume", topic, "--tail", "1", "--grep", "o$").lines == ["two"]
 
 
 def test_records_are_chosen_by_key_value_and_header(command: Command, topic: str) -> None:
