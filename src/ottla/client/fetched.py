@@ -5,7 +5,7 @@ Owns      cutting what came into whole batches, up to the end of the range that 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from struct import Struct
@@ -21,6 +21,10 @@ from ottla.protocol.records.batch import (
     BatchHeader,
     read_header,
 )
+
+COMPACT = "compact"
+TIERED = ("remote.storage.enable", "redpanda.remote.read")
+SUSPICIONS_MIN = 2
 
 _BASE_LENGTH_MAGIC = Struct(">qi4xB").unpack_from
 
@@ -58,6 +62,7 @@ class Position:
     leader_epoch: int = -1
     readable_offset: int = -1  # up to here the log could be read when the broker last told
     empty_answers: int = 0
+    gaps_suspected: int = 0  # here, since the last records
 
     @property
     def is_done(self) -> bool:
@@ -88,6 +93,16 @@ def waiting_for(position: Position) -> str:
         f"{position.partition}: nothing came from offset {position.offset} on, of the range up to "
         f"{position.end_offset}; the log ends at {position.readable_offset}"
     )
+
+
+def is_gap(configs: Mapping[str, str | None], suspicions: int) -> bool:
+    """Whether nothing is left up to an end that the log has: the broker said so several times, and
+    then was asked so many times again. Only compaction leaves that behind, be it long ago that the
+    topic was compacted. Brokers that have to get old records from elsewhere also say so while
+    these are on their way: they are waited for."""
+    if COMPACT in (configs.get("cleanup.policy") or ""):
+        return True
+    return suspicions >= SUSPICIONS_MIN and all(configs.get(each) != "true" for each in TIERED)
 
 
 def whole_batches(data: memoryview, position: Position) -> tuple[memoryview, int]:

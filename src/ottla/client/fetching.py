@@ -33,6 +33,7 @@ from ottla.client.errors import (
 )
 from ottla.client.fetch_session import Digest, FetchedRecords, FetchLimits, Position, Trouble
 from ottla.client.fetch_stream import Delivery, FetchStream
+from ottla.client.fetched import is_gap
 from ottla.client.handoff import Handoff
 from ottla.client.offsets import earliest_offsets, isolation_number, latest_offsets
 from ottla.client.retrying import Patience, Reaction, reaction_to
@@ -43,7 +44,6 @@ __all__ = ["FetchedRecords", "Fetcher", "PartitionRange", "fetch_range", "fetch_
 
 ANSWERS_AHEAD = 1  # that wait for the caller; one more waits for room, one more is on its way
 WAIT_S = 1.0
-COMPACT = "compact"
 
 
 @dataclass(frozen=True)
@@ -260,11 +260,10 @@ class Fetcher:
         raise error
 
     def _judge_gap(self, position: Position) -> None:
-        """Compaction alone can leave nothing between a record and the end of a log. Elsewhere it
-        is the broker that does not deliver, for a while or for good."""
+        """What looks like one may also be a broker that does not deliver, for a while or for
+        good."""
         topic = position.partition.topic
-        policy = topic_configs(self._cluster, [topic])[topic].get("cleanup.policy") or ""
-        if COMPACT in policy:
+        if is_gap(topic_configs(self._cluster, [topic])[topic], position.gaps_suspected):
             del self._end_offsets[position.partition]
             self._has_progress = True
         else:

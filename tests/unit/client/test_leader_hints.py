@@ -152,19 +152,42 @@ def test_nonsense_instead_of_records_is_told_with_broker_and_partition() -> None
             list(fetch_range(cluster, HERE, 0, 2))
 
 
-@pytest.mark.parametrize("policy", ["compact", "compact,delete", "delete"])
-def test_nothing_left_before_the_end_is_a_gap_in_compacted_topics_only(policy: str) -> None:
-    config = describe_configs_response.DescribeConfigsResourceResult("cleanup.policy", policy)
-    result = describe_configs_response.DescribeConfigsResult(0, None, 2, "t", [config])
+@pytest.mark.parametrize(
+    ("configs", "times"),
+    [
+        ({"cleanup.policy": "compact"}, 1),
+        ({"cleanup.policy": "compact,delete"}, 1),
+        ({"cleanup.policy": "delete", "remote.storage.enable": "false"}, 2),  # compacted once
+    ],
+)
+def test_nothing_left_before_the_end_is_what_compaction_left(
+    configs: dict[str, str], times: int
+) -> None:
     with two_brokers() as (one, _):
-        one.scripts[ApiKey.FETCH] = lambda _: fetched(b"")
-        one.scripts[ApiKey.DESCRIBE_CONFIGS] = lambda _: DescribeConfigsResponse(0, [result])
-        with cluster_of(one, default_api_timeout_ms=200) as cluster:
-            if policy != "delete":
-                assert list(fetch_range(cluster, HERE, 0, 2)) == []
-                return
-            with pytest.raises(GaveUp, match=r"nothing came from offset 0 on, .* ends at 2"):
-                list(fetch_range(cluster, HERE, 0, 2))
+        script_gap(one, configs)
+        with cluster_of(one) as cluster:
+            assert list(fetch_range(cluster, HERE, 0, 2)) == []
+        assert len(one.requests(ApiKey.DESCRIBE_CONFIGS)) == times
+
+
+def test_what_a_broker_gets_from_elsewhere_is_waited_for() -> None:
+    with two_brokers() as (one, _):
+        script_gap(one, {"cleanup.policy": "delete", "remote.storage.enable": "true"})
+        with (
+            cluster_of(one, default_api_timeout_ms=200) as cluster,
+            pytest.raises(GaveUp, match=r"nothing came from offset 0 on, .* ends at 2"),
+        ):
+            list(fetch_range(cluster, HERE, 0, 2))
+
+
+def script_gap(broker: ScriptedBroker, configs: dict[str, str]) -> None:
+    """It has an end at 2, and nothing before that."""
+    described = [
+        describe_configs_response.DescribeConfigsResourceResult(*item) for item in configs.items()
+    ]
+    result = describe_configs_response.DescribeConfigsResult(0, None, 2, "t", described)
+    broker.scripts[ApiKey.FETCH] = lambda _: fetched(b"")
+    broker.scripts[ApiKey.DESCRIBE_CONFIGS] = lambda _: DescribeConfigsResponse(0, [result])
 
 
 def test_a_topic_created_anew_is_told_from_one_that_is_just_unknown() -> None:
