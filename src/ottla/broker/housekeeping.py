@@ -42,6 +42,7 @@ class Housekeeping:
         self._clock = clock
         self._compactors: dict[str, Compactor] = {}
         self._unsynced: set[Log] = set()
+        self._helper: HelperProcess | None = None  # of compaction, at work or between two rounds
 
     async def run(self) -> None:
         config = self._config
@@ -105,13 +106,22 @@ class Housekeeping:
     # Compaction
 
     async def compact(self) -> None:
-        """Clean logs until none is dirty enough."""
+        """Clean logs until none is dirty enough.
+
+        The helper goes once there is nothing for it to do: starting one takes longer than a usual
+        round, and while many records come, there is a round each time.
+        """
+        is_needed = False
         for directory in self._logs.online:
             compactor = self.compactor_of(directory)
             while (
                 chosen := compactor.begin(directory.logs.values(), self._clock.now_ms())
             ) is not None:
+                is_needed = True
                 await self._clean(compactor, chosen)
+        if not is_needed and self._helper is not None:
+            helper, self._helper = self._helper, None
+            await asyncio.to_thread(helper.close)
 
     def compactor_of(self, directory: LogDirectory) -> Compactor:
         known = self._compactors.get(directory.path)
@@ -129,7 +139,7 @@ class Housekeeping:
         """Events come from a helper process through a thread, and are used here in the loop."""
         loop = asyncio.get_running_loop()
         try:
-            helper = HelperProcess()
+            helper = self._idle_helper()
         except OSError:
             compactor.abandon(chosen)
             raise
@@ -149,9 +159,18 @@ class Housekeeping:
                 await run_steps_elsewhere(taking, asyncio.to_thread, next_turn)
             await pumping
         except BaseException:
+            self._helper = None
             helper.kill()
             compactor.abandon(chosen)
             raise
+
+    def _idle_helper(self) -> HelperProcess:
+        if self._helper is not None and self._helper.is_gone:
+            self._helper.close()
+            self._helper = None
+        if self._helper is None:
+            self._helper = HelperProcess()
+        return self._helper
 
     def removed(self, partition: TopicPartition) -> None:
         """A log was deleted: compaction forgets it."""
@@ -167,7 +186,10 @@ class Housekeeping:
         self.compactor_of(directory).truncated(partition_log.partition, end_offset)
 
     def close(self) -> None:
-        """Leave nothing unwritten."""
+        """Leave nothing unwritten, and no process."""
+        if self._helper is not None:
+            self._helper.close()
+            self._helper = None
         for directory in self._logs.online:
             compactor = self._compactors.get(directory.path)
             if compactor is not None and not compactor.offsets.is_written:

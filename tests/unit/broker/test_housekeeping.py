@@ -6,17 +6,22 @@ import asyncio
 import errno
 from collections.abc import Coroutine
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from tests.unit.storage.log_making import append, append_many
 
+from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.broker.housekeeping import Housekeeping
 from ottla.config.load import load_config
 from ottla.config.topic_options import TopicConfig
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.record import Record
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
+from ottla.storage.compaction.helper_process import HelperProcess
 from ottla.storage.directories.log_directory import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
@@ -184,3 +189,39 @@ def test_a_record_appended_while_its_log_is_synced_is_not_counted_as_synced(
 
     place.run(story())
     assert log.recovery_point == 5
+
+
+def test_compaction_keeps_its_helper_while_it_has_work_and_lets_it_go_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helpers: list[HelperProcess] = []
+
+    class Helper(HelperProcess):
+        def __init__(self) -> None:
+            super().__init__()
+            helpers.append(self)
+
+    monkeypatch.setattr("ottla.broker.housekeeping.HelperProcess", Helper)
+    clock = ManualClock()
+    logs = LogManager(DiskFileSystem(), clock, Random(1), [str(tmp_path)])
+    logs.open(Owner("cluster", 1))
+    list(logs.load(lambda _topic: COMPACTED))
+    log = logs.create(A, COMPACTED, TopicId(b"t" * 16))
+    housekeeping = Housekeeping(logs, load_config().config, clock)
+    row = Record(0, 1, b"key", bytes(100))
+
+    async def story() -> None:
+        for _ in range(2):
+            for _ in range(50):
+                log.append_as_leader(build_batch([row]), 0)
+            log.update_high_watermark(log.log_end_offset)
+            await housekeeping.compact()
+            assert [each.is_gone for each in helpers] == [False]
+        await housekeeping.compact()
+        assert [each.is_gone for each in helpers] == [True]
+
+    asyncio.run(story())
+    cleaned = housekeeping.compactor_of(logs.directories[0]).offsets.get(A)
+    assert cleaned == log.segments.active.base_offset
+    housekeeping.close()
+    logs.close()

@@ -1,8 +1,8 @@
-"""The helper process: reads one request from its input, cleans, writes events to its output.
+"""The helper process: reads requests from its input, cleans, writes events to its output.
 
-    python -m ottla.storage.compaction.helper
+    python -m ottla.storage.compaction.helper_start
 
-Owns      the process: its priority, its output, its end when the broker is gone.
+Owns      the process: its output, its end when the broker is gone.
 Promises  it writes no files but `.cleaned` ones, and none after the broker has died or closed its
           end of the pipe; whatever goes wrong is told as an event.
 Leaves    starting and killing it to `helper_process.py`.
@@ -31,7 +31,6 @@ from ottla.storage.compaction.request import (
 from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.errors import CorruptLogError
 
-NICENESS = 5  # clients come first
 WATCH_BYTES = 4 << 20  # how often to look whether the broker is still there
 LENGTH = Struct(">Q")
 
@@ -87,7 +86,6 @@ def read_message(source: IO[bytes]) -> object:
 
 
 def main() -> None:
-    os.nice(NICENESS)
     source, output = sys.stdin.buffer, sys.stdout.buffer
     hang_up = select.poll()
     hang_up.register(source.fileno(), select.POLLHUP)
@@ -98,14 +96,11 @@ def main() -> None:
             os._exit(1)
 
     try:
-        request = read_message(source)
-        assert isinstance(request, CleanRequest)
-        throttle = WatchingThrottle(request.limits.bytes_per_second, watch)
-        for event in events(request, DiskFileSystem(), throttle):
-            write_message(output, event)
+        while True:
+            request = read_message(source)
+            assert isinstance(request, CleanRequest)
+            throttle = WatchingThrottle(request.limits.bytes_per_second, watch)
+            for event in events(request, DiskFileSystem(), throttle):
+                write_message(output, event)
     except (EOFError, BrokenPipeError):
         os._exit(1)  # nobody reads what else could be said
-
-
-if __name__ == "__main__":
-    main()

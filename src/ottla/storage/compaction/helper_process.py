@@ -1,4 +1,4 @@
-"""The broker's side of the helper process: start it for one round, hear what it did, or kill it.
+"""The broker's side of the helper process: give it a round, hear what it did, or kill it.
 
 Owns      the child process and its pipes.
 Promises  the child gets no descriptor of ours but its two pipes, and no signal from our terminal;
@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from ottla.storage.compaction.helper import Event, read_message, write_message
 from ottla.storage.compaction.request import CleanFailure, CleanRequest, CleanSummary
 
-COMMAND = (sys.executable, "-m", "ottla.storage.compaction.helper")
+COMMAND = (sys.executable, "-m", "ottla.storage.compaction.helper_start")
 
 
 class HelperProcess:
@@ -33,24 +33,32 @@ class HelperProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    def run(self, request: CleanRequest) -> Iterator[Event]:
-        """What the helper says, as it comes; the last event is a summary or a failure."""
+    @property
+    def is_gone(self) -> bool:
+        return self._process.poll() is not None
+
+    def run(self, request: CleanRequest) -> Generator[Event, None, None]:
+        """What the helper says, as it comes; the last event is a summary or a failure.
+
+        Then it can be given the next request, unless it `is_gone`.
+        """
         process = self._process
         assert process.stdin is not None, "it was opened as a pipe"
         assert process.stdout is not None, "it was opened as a pipe"
+        is_over = False
         try:
             write_message(process.stdin, request)
-            while True:
+            while not is_over:
                 event = read_message(process.stdout)
                 assert isinstance(event, Event)
+                is_over = isinstance(event, CleanSummary | CleanFailure)
                 yield event
-                if isinstance(event, CleanSummary | CleanFailure):
-                    return
         except (EOFError, BrokenPipeError):
             code = process.wait()
             yield CleanFailure(f"the helper process ended with code {code}", is_damaged=False)
         finally:
-            self.close()
+            if not is_over:  # what it still says would be taken for the next round's
+                self.close()
 
     def kill(self) -> None:
         """End it now, whatever it does, and wait until it is gone. `run` then says so."""

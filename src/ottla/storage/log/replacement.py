@@ -17,7 +17,7 @@ from ottla.storage.files.file_names import CLEANED_SUFFIX, SWAP_SUFFIX
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.steps import Steps
-from ottla.storage.log.truncation import retire
+from ottla.storage.log.truncation import retire, retire_snapshots
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_files import open_segment
 
@@ -120,7 +120,7 @@ class Swap:
         for segment in self._cleaned:
             segment.rename("")
         new_offsets = {segment.base_offset for segment in self._cleaned}
-        log.snapshots.remove({each.base_offset for each in self._replaced} - new_offsets)
+        retire_snapshots(log, {each.base_offset for each in self._replaced} - new_offsets)
 
     def moved(self, path: str) -> None:
         """The directory has another name now."""

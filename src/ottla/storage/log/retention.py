@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.rolling import roll
-from ottla.storage.log.truncation import retire
+from ottla.storage.log.truncation import retire, retire_snapshots
 from ottla.storage.producers.producer_replay import load_states
 from ottla.storage.segments.segment_search import largest_timestamp
 
@@ -127,7 +127,7 @@ def _delete(log: Log, count: int) -> int:
             states = load_states(log.snapshots, log.segments, first_offset)
             log.snapshots.write(states, first_offset, sync=True)
         retire(log, doomed)
-        log.snapshots.remove(segment.base_offset for segment in doomed)
+        retire_snapshots(log, [segment.base_offset for segment in doomed])
     except OSError as error:
         raise log.health.failed(f"deleting segments of {log.path}", error) from error
     finally:

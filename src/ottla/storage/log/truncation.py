@@ -12,7 +12,7 @@ Leaves    finding the offset by comparing epochs with the leader to replication.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ottla.storage.files.file_names import DELETED_SUFFIX
@@ -90,6 +90,15 @@ def retire(log: Log, doomed: Sequence[Segment]) -> None:
         log.has_unsynced_names = True
         removal = Removal(log.context.files, segment.paths(), close=segment.close)
         log.context.deletions.add(removal, due_ms)
+
+
+def retire_snapshots(log: Log, offsets: Iterable[int]) -> None:
+    """Take producer snapshots out of use, and queue them for deletion."""
+    paths = log.snapshots.retire(offsets)
+    if paths:
+        log.has_unsynced_names = True
+        removal = Removal(log.context.files, paths)
+        log.context.deletions.add(removal, log.clock.now_ms() + log.config.file_delete_delay_ms)
 
 
 def lower_offsets(log: Log, recovery_point: int, log_start_offset: int) -> None:

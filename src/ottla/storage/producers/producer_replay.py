@@ -16,7 +16,7 @@ from ottla.base.filesystem import File, FileSystem
 from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.files.file_names import SNAPSHOT_SUFFIX, segment_file_name
+from ottla.storage.files.file_names import DELETED_SUFFIX, SNAPSHOT_SUFFIX, segment_file_name
 from ottla.storage.producers.producer_snapshot import read_snapshot, write_snapshot
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.scanning import walk_headers
@@ -65,6 +65,23 @@ class SnapshotFiles:
                     self._files.remove(self.path(offset))
                 except FileNotFoundError:
                     pass
+
+    def retire(self, offsets: Iterable[int]) -> list[str]:
+        """Take them out of use under another name, and leave removing the paths to the caller.
+
+        Removing one whose bytes are just being written waits for the disk; renaming does not.
+        """
+        paths = []
+        for offset in set(offsets):
+            if offset in self:
+                self._offsets.remove(offset)
+                path = self.path(offset)
+                try:
+                    self._files.rename(path, path + DELETED_SUFFIX)
+                except FileNotFoundError:
+                    continue
+                paths.append(path + DELETED_SUFFIX)
+        return paths
 
     def remove_strays(self, base_offsets: Iterable[int]) -> None:
         """Keep one a segment, which recovery may need, and the newest."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -18,7 +19,7 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.compactor import Compactor, Round
-from ottla.storage.compaction.helper import write_message
+from ottla.storage.compaction.helper import Event, write_message
 from ottla.storage.compaction.helper_process import COMMAND, HelperProcess
 from ottla.storage.compaction.request import (
     CleanedGroup,
@@ -69,6 +70,13 @@ class Place:
             round_.request = replace(round_.request, limits=limits)
         return round_
 
+    def clean(self, round_: Round, helper: HelperProcess) -> list[Event]:
+        events = []
+        for event in helper.run(round_.request):
+            events.append(event)
+            run_steps(self.compactor.taking(round_, event))
+        return events
+
     def cleaned_files(self) -> list[Path]:
         return list(self.path.glob("*.cleaned"))
 
@@ -81,12 +89,8 @@ def place(tmp_path: Path) -> Place:
 def test_a_helper_cleans_and_the_log_swaps(place: Place) -> None:
     place.fill(batches=100)
     round_ = place.begin()
-    helper = HelperProcess()
-    events = []
-    for event in helper.run(round_.request):
-        events.append(event)
-        run_steps(place.compactor.taking(round_, event))
-    *groups, summary = events
+    with closing(HelperProcess()) as helper:
+        *groups, summary = place.clean(round_, helper)
     assert groups
     assert all(isinstance(group, CleanedGroup) for group in groups)
     assert isinstance(summary, CleanSummary)
@@ -103,10 +107,37 @@ def test_damage_is_told_as_such(place: Place) -> None:
     file = Path(place.log.segments[0].path)
     file.write_bytes(file.read_bytes()[:-1] + b"?")
     round_ = place.begin()
-    (event,) = HelperProcess().run(round_.request)
+    with closing(HelperProcess()) as helper:
+        (event,) = helper.run(round_.request)
     assert isinstance(event, CleanFailure)
     assert event.is_damaged
     assert file.name in event.message
+
+
+def test_a_helper_does_one_round_after_the_other(place: Place) -> None:
+    with closing(HelperProcess()) as helper:
+        for number in range(1, 4):
+            place.fill(batches=100)
+            *_, summary = place.clean(place.begin(), helper)
+            assert isinstance(summary, CleanSummary)
+            assert summary.end_offset == number * 1000
+            assert not helper.is_gone
+
+
+def test_a_helper_whose_round_is_given_up_does_no_other(place: Place) -> None:
+    place.fill(batches=300)
+    helper = HelperProcess()
+    events = helper.run(place.begin().request)
+    assert isinstance(next(events), CleanedGroup)
+    events.close()
+    assert helper.is_gone
+
+
+def test_a_helper_stands_back_for_the_broker(place: Place) -> None:
+    place.fill(batches=3)
+    with closing(HelperProcess()) as helper:
+        place.clean(place.begin(), helper)
+        assert os.getpriority(os.PRIO_PROCESS, helper.pid) > os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def test_a_helper_that_is_killed_leaves_only_cleaned_files(place: Place) -> None:

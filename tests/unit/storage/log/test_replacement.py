@@ -70,6 +70,18 @@ def test_cleaned_segments_take_the_place_of_their_sources(place: Place) -> None:
     assert values_of(place.reopen_clean(log)) == expected
 
 
+def test_snapshots_of_replaced_segments_go_later_with_the_other_files(place: Place) -> None:
+    log = place.open()
+    append_many(log, 100)
+    sources = log.segments[:3]
+    run_steps(log.replacing_segments([clean(log, sources, 5)], sources))
+    assert len(names_in(place.disk, ".snapshot.deleted")) == 2
+    assert log.snapshots.offsets() == log.segments.base_offsets[1:]
+    for removal in log.context.deletions.take_all():
+        removal.run()
+    assert not names_in(place.disk, ".deleted")
+
+
 def test_readers_that_have_a_range_of_an_old_segment_can_finish(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
