@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ottla.base.ids import TopicPartition
+from ottla.base.uuids import ZERO_UUID
 from ottla.client.asking import Told, ask_controller, ask_leaders, ask_until
 from ottla.client.cluster import Cluster
 from ottla.client.connection import Connection
@@ -61,16 +62,20 @@ def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, may_exist: bo
         timeout_ms=cluster.settings.request_timeout_ms,
     )
     passing = {ErrorCode.TOPIC_ALREADY_EXISTS} if may_exist else set[ErrorCode]()
-    ask_controller(cluster, request, _problems("CreateTopics", "topics", passing), "CreateTopics")
-    _wait_for_leaders(cluster, [each.name for each in wanted])
+    problems = _problems("CreateTopics", "topics", passing)
+    answer = ask_controller(cluster, request, problems, "CreateTopics")
+    _wait_for_leaders(cluster, {each.name: each.topic_id for each in answer.topics})
 
 
-def _wait_for_leaders(cluster: Cluster, names: list[str]) -> None:
+def _wait_for_leaders(cluster: Cluster, topic_ids: Mapping[str, bytes]) -> None:
+    """Of these topics: one by the same name may have been deleted a moment ago, and brokers still
+    know that one. An id of zeros is any."""
     patience = Patience("CreateTopics", cluster.settings)
     while True:
-        found = cluster.describe_topics(names)
+        found = cluster.describe_topics(list(topic_ids))
+        are_new = all(topic_ids[name] in (ZERO_UUID, found[name].topic_id) for name in found)
         leaders = [each.leader for topic in found.values() for each in topic.partitions]
-        if len(found) == len(set(names)) and min(leaders, default=0) >= 0:
+        if len(found) == len(topic_ids) and are_new and min(leaders, default=0) >= 0:
             return
         patience.pause("the new topics are not known everywhere, or have no leaders yet")
 

@@ -14,7 +14,7 @@ from ottla.testing.broker import RunningBroker
 APACHE_KAFKA = pytest.param(
     "apache-kafka", marks=[pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 )
-PATIENCE_MS = 20_000
+PATIENCE_MS = 120_000
 
 
 @pytest.fixture(scope="session")

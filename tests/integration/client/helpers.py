@@ -22,7 +22,7 @@ from ottla.client.transactions import ProducerIdentity, init_producer_id
 from ottla.protocol.records.batch import iterate_headers
 from ottla.protocol.records.reading import iterate_records
 
-PATIENCE_STEPS = 150
+PATIENCE_STEPS = 600
 _numbers = itertools.count()
 
 

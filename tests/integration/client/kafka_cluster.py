@@ -10,7 +10,6 @@ from tests.support.apache_kafka import ApacheKafka
 
 PROPERTIES = {
     "default.replication.factor": "2",
-    "replica.lag.time.max.ms": "1000",
     "auto.leader.rebalance.enable": "false",
     "broker.session.timeout.ms": "2000",
 }

@@ -36,7 +36,7 @@ def test_committed_offsets_are_seen_by_others_and_theirs_by_us(
     settings = {"bootstrap.servers": address, "group.id": topic, "log_level": 0}
     consumer = Consumer(settings)
     here = [ForeignPartition(topic, number) for number in range(2)]
-    assert [each.offset for each in consumer.committed(here, 10)] == [5, 7]
+    assert [each.offset for each in consumer.committed(here, 60)] == [5, 7]
     consumer.commit(offsets=[ForeignPartition(topic, 0, 6)], asynchronous=False)
     consumer.close()
     assert committed_offsets(cluster, topic) == {

@@ -21,6 +21,7 @@ from ottla.client.cluster import Cluster
 from ottla.client.fetching import PartitionRange, fetch_ranges
 from ottla.client.producing import BatchProducer
 from ottla.client.settings import ClientSettings
+from ottla.client.topology import PartitionDescription
 from ottla.client.transactions import init_producer_id
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
@@ -41,6 +42,8 @@ def brokers(
 def cluster(brokers: tuple[ApacheKafka, SecondBroker]) -> Iterator[Cluster]:
     settings = ClientSettings(
         ",".join(node.bootstrap for node in brokers),
+        default_api_timeout_ms=300_000,  # a busy machine starts brokers slowly
+        delivery_timeout_ms=300_000,
         retry_backoff_ms=20,
         max_request_bytes=5_000,
         fetch_max_bytes=20_000,
@@ -54,22 +57,40 @@ def numbered(number: int) -> bytes:
     return b"%06d" % number + bytes(200)
 
 
-def leaders(cluster: Cluster, topic: str) -> list[int]:
+def described(cluster: Cluster, topic: str) -> list[PartitionDescription]:
+    """As one of the brokers sees it now, which may not be the other's view."""
     with Cluster(cluster.settings) as other:
-        return [each.leader for each in other.describe_topics([topic])[topic].partitions]
+        found = other.describe_topics([topic])
+        return list(found[topic].partitions) if topic in found else []
 
 
-def in_sync(cluster: Cluster, topic: str) -> bool:
-    with Cluster(cluster.settings) as other:
-        described = other.describe_topics([topic])[topic]
-        return all(len(each.in_sync_replicas) == 2 for each in described.partitions)
+def wait_led_by(cluster: Cluster, topic: str, brokers: set[int]) -> None:
+    wait_until(
+        lambda: {each.leader for each in described(cluster, topic)} == brokers,
+        f"{topic} is led by {brokers}",
+    )
+
+
+def wait_in_sync(cluster: Cluster, topic: str) -> None:
+    """Until either broker may die."""
+
+    def is_in_sync() -> bool:
+        found = described(cluster, topic)
+        return bool(found) and all(len(each.in_sync_replicas) == 2 for each in found)
+
+    wait_until(is_in_sync, "both brokers have all records")
 
 
 def prefer_first_replicas(cluster: Cluster, topic: str) -> None:
     """Give partitions back to the brokers they belong to."""
     admin = AdminClient({"bootstrap.servers": cluster.settings.bootstrap_servers, "log_level": 0})
     wanted = [ForeignPartition(topic, number) for number in range(PARTITIONS)]
-    admin.elect_leaders(ElectionType.PREFERRED, wanted).result(30)
+
+    def is_done() -> bool:
+        admin.elect_leaders(ElectionType.PREFERRED, wanted).result(60)
+        return {each.leader for each in described(cluster, topic)} == {1, 2}
+
+    wait_until(is_done, "both brokers lead partitions again")
 
 
 def test_reading_and_writing_follow_the_leaders(
@@ -80,15 +101,16 @@ def test_reading_and_writing_follow_the_leaders(
     create_topics(cluster, [NewTopic(topic, PARTITIONS, 2)])
     partitions = [TopicPartition(topic, number) for number in range(PARTITIONS)]
     second = brokers[1]
-    assert set(leaders(cluster, topic)) == {1, 2}
+    wait_led_by(cluster, topic, {1, 2})
     with BatchProducer(cluster, init_producer_id(cluster)) as producer:
         for number in range(BATCHES):
             if number == 50:
+                wait_in_sync(cluster, topic)
                 second.kill()
             if number == 100:
-                assert set(leaders(cluster, topic)) == {1}
+                wait_led_by(cluster, topic, {1})
                 second.start()
-                wait_until(lambda: in_sync(cluster, topic), "the second broker caught up")
+                wait_in_sync(cluster, topic)
             if number in (110, 120):
                 prefer_first_replicas(cluster, topic)
             for partition in partitions:
@@ -99,7 +121,8 @@ def test_reading_and_writing_follow_the_leaders(
     for partition in partitions:
         stored = read_with_librdkafka(cluster.settings.bootstrap_servers, partition)
         assert stored == expected
-    assert set(leaders(cluster, topic)) == {1, 2}
+    wait_led_by(cluster, topic, {1, 2})
+    wait_in_sync(cluster, topic)
     found: dict[TopicPartition, list[object]] = {each: [] for each in partitions}
     ranges = [PartitionRange(each, 0, len(expected)) for each in partitions]
     for count, fetched in enumerate(fetch_ranges(cluster, ranges)):
@@ -108,6 +131,6 @@ def test_reading_and_writing_follow_the_leaders(
             second.kill()
         if count == 15:
             second.start()
-            wait_until(lambda: in_sync(cluster, topic), "the second broker caught up")
+            wait_in_sync(cluster, topic)
             prefer_first_replicas(cluster, topic)
     assert all(found[each] == expected for each in partitions)

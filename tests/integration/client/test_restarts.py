@@ -71,6 +71,9 @@ def node(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Node,
 def cluster(node: tuple[Node, str]) -> Iterator[Cluster]:
     settings = ClientSettings(
         node[1],
+        # A broker may take long to start again on a busy machine.
+        default_api_timeout_ms=300_000,
+        delivery_timeout_ms=300_000,
         retry_backoff_ms=20,
         max_partition_fetch_bytes=20_000,
         fetch_max_bytes=40_000,
@@ -191,7 +194,7 @@ def test_a_transaction_survives_kills_and_is_ended_by_somebody_else(
 ) -> None:
     topic = new_topic(cluster, partitions=2)
     partitions = [TopicPartition(topic, number) for number in range(2)]
-    identity = init_producer_id(cluster, "kills", 60_000)
+    identity = init_producer_id(cluster, "kills", 900_000)
     with BatchProducer(cluster, identity, "kills") as producer:
         send_all(producer, partitions, {100, 299}, crashes)
         producer.flush()
