@@ -19,7 +19,7 @@ from tests.support.java_process import JavaProcess
 
 from ottla.base.uuids import random_uuid, uuid_to_text
 
-START_S = 120.0
+START_S = 300.0  # of a busy machine
 STARTS_MAX = 3
 # Below the range from which the system takes ports for outgoing connections, so that no test
 # running beside this one is given the port between our looking and Kafka's binding.
@@ -43,14 +43,19 @@ PROPERTIES: Mapping[str, str] = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
-    # A node that was killed is registered again once its old session is over.
-    "broker.session.timeout.ms": "1000",
-    "broker.heartbeat.interval.ms": "200",
+    # One that cannot send heartbeats on a busy machine leads nothing until it can.
+    "broker.session.timeout.ms": "60000",
+    "broker.heartbeat.interval.ms": "2000",
     "log.cleaner.dedupe.buffer.size": "4194304",
     "log.cleaner.backoff.ms": "100",
     # Where logs start is written down soon, so that a killed node knows it again.
     "log.initial.task.delay.ms": "100",
     "log.flush.start.offset.checkpoint.interval.ms": "100",
+}
+# A node that was killed is registered again once its old session is over.
+AFTER_KILL: Mapping[str, str] = {
+    "broker.session.timeout.ms": "2500",
+    "broker.heartbeat.interval.ms": "1000",
 }
 
 
@@ -65,7 +70,8 @@ class ApacheKafka:
         self.directory = directory
         self.log_directory = directory / "logs"
         self.cluster_id = uuid_to_text(random_uuid())
-        self._properties = {**PROPERTIES, **(properties or {})}
+        self._properties = dict(properties or {})
+        self._is_in_order = True  # not killed, when it ran last
         self._ports = free_ports(2)
         self._process: JavaProcess | None = None
         directory.mkdir(parents=True, exist_ok=True)
@@ -79,6 +85,7 @@ class ApacheKafka:
             process = self._launch()
             if _is_ready(process):
                 self._process = process
+                self._is_in_order = False
                 return
             printed = process.log_tail()
             process.close()
@@ -90,6 +97,7 @@ class ApacheKafka:
     def stop(self) -> None:
         """End in order: every log is flushed and the clean-shutdown file written."""
         self._running.terminate()
+        self._is_in_order = True
         self.close()
 
     def kill(self) -> None:
@@ -116,7 +124,8 @@ class ApacheKafka:
 
     def _launch(self) -> JavaProcess:
         path = self.directory / "server.properties"
-        properties = self._properties | self._places()
+        session = {} if self._is_in_order else AFTER_KILL
+        properties = {**PROPERTIES, **session, **self._properties, **self._places()}
         path.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
         return JavaProcess(
             "interop.KafkaNode",

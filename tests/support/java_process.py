@@ -27,7 +27,7 @@ OPTIONS = (
     "-Dorg.slf4j.simpleLogger.cacheOutputStream=true",
 )
 LOG_LEVEL = "-Dorg.slf4j.simpleLogger.defaultLogLevel={}"
-END_S = 60.0
+END_S = 120.0
 
 
 class JavaProcess:

@@ -25,7 +25,7 @@ from ottla.protocol.messages.produce_response import PartitionProduceResponse
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 TOPIC_IDS_FROM = 13
 
 

@@ -64,7 +64,7 @@ class WireTap:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._is_open.wait(10)
+        assert self._is_open.wait(120)
         return self
 
     def __exit__(

@@ -11,7 +11,8 @@ from tests.support.apache_kafka import ApacheKafka
 PROPERTIES = {
     "default.replication.factor": "2",
     "auto.leader.rebalance.enable": "false",
-    "broker.session.timeout.ms": "2000",
+    "broker.session.timeout.ms": "4000",
+    "broker.heartbeat.interval.ms": "1000",
 }
 
 

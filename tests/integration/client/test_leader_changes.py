@@ -87,7 +87,7 @@ def prefer_first_replicas(cluster: Cluster, topic: str) -> None:
     wanted = [ForeignPartition(topic, number) for number in range(PARTITIONS)]
 
     def is_done() -> bool:
-        admin.elect_leaders(ElectionType.PREFERRED, wanted).result(60)
+        admin.elect_leaders(ElectionType.PREFERRED, wanted).result(120)
         return {each.leader for each in described(cluster, topic)} == {1, 2}
 
     wait_until(is_done, "both brokers lead partitions again")
