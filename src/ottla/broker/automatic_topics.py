@@ -29,11 +29,11 @@ class AutomaticTopics:
         self,
         config: BrokerConfig,
         controller: Controller,
-        made: Callable[[], Awaitable[None]],
+        made: Callable[[Iterable[str]], Awaitable[None]],
     ) -> None:
         self._config = config
         self._controller = controller
-        self._made = made  # returns when new partitions can be used
+        self._made = made  # returns when the partitions of these topics can be used
 
     async def create(self, names: Iterable[str]) -> dict[str, ErrorCode]:
         """Create what is not there yet; the topics that could not be created, and why."""
@@ -42,7 +42,7 @@ class AutomaticTopics:
             answer = await self._controller.decide(
                 lambda state: decide_create_topics(state, request)
             )
-            await self._made()
+            await self._made(topic.name for topic in request.topics)
         except BrokerError as error:
             return {topic.name: error.code for topic in request.topics}
         codes = {topic.name: ErrorCode(topic.error_code) for topic in answer.topics}

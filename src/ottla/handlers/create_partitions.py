@@ -41,5 +41,5 @@ async def create_partitions(
         lambda state: decide_create_partitions(state, request, charge=charge),
         is_large=sum(topic.count for topic in request.topics) > PARTITIONS_AT_ONCE,
     )
-    await context.parts.replicas.settle()
+    await context.parts.replicas.made(topic.name for topic in request.topics)
     return answer

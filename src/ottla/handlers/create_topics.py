@@ -40,7 +40,7 @@ async def create_topics(request: CreateTopicsRequest, context: Context) -> Creat
         lambda state: decide_create_topics(state, request, charge=charge),
         is_large=is_large(request),
     )
-    await context.parts.replicas.settle()
+    await context.parts.replicas.made(topic.name for topic in request.topics)
     return answer
 
 

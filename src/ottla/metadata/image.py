@@ -106,6 +106,10 @@ class Image:
     def topic_by_id(self, topic_id: TopicId) -> Topic | None:
         return self._topics.by_id.get(topic_id)
 
+    def was_deleted(self, topic_id: TopicId) -> bool:
+        """Of the topics that were deleted last, ten thousand are remembered."""
+        return topic_id in self._topics.deleted
+
     def partition(self, name: str, index: int) -> Partition | None:
         topic = self._topics.by_name.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
@@ -157,7 +161,10 @@ class Image:
         """Fill a new image from a snapshot, which stands for the log up to `offset`."""
         ignored = Changes()
         for record in records:
-            self._apply(record, ignored)
+            if isinstance(record, TopicDeleted):  # all that a snapshot says of such a topic
+                self._topics.note_deleted(record.topic_id)
+            else:
+                self._apply(record, ignored)
         self.offset = offset
         self.controller_epoch = controller_epoch
 
@@ -240,6 +247,7 @@ class Image:
             yield FeatureLevelSet(name, level)
         for _, broker in sorted(self._brokers.items()):
             yield broker.to_record()
+        yield from map(TopicDeleted, self._topics.deleted)
         for _, topic in sorted(self._topics.by_name.items()):
             yield TopicCreated(topic.id, topic.name)
             for index, partition in enumerate(topic.partitions):

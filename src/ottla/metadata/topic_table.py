@@ -6,6 +6,7 @@ Promises  partitions are numbered without gaps, epochs only grow, and a record t
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TypeVar
 
 from ottla.base.ids import TopicId
@@ -16,6 +17,7 @@ from ottla.metadata.records import PartitionChanged, PartitionCreated, TopicCrea
 from ottla.metadata.topic_names import has_collision_characters, unified_name
 
 T = TypeVar("T")
+DELETED_MAX = 10_000
 
 
 class ImageError(Exception):
@@ -27,6 +29,8 @@ class TopicTable:
         self.by_name: dict[str, Topic] = {}
         self.by_id: dict[TopicId, Topic] = {}
         self.partition_count = 0
+        # The last ones, the oldest first: a broker that finds files of one may delete them.
+        self.deleted: OrderedDict[TopicId, None] = OrderedDict()
         self._collisions: dict[str, list[str]] = {}  # unified name to names
         # Most partitions share their replicas with many others: one tuple serves them all.
         self._shared: dict[tuple[object, ...], tuple[object, ...]] = {}
@@ -36,6 +40,7 @@ class TopicTable:
         for name, topic in self.by_name.items():
             copied.by_name[name] = copied.by_id[topic.id] = topic.copy()
         copied.partition_count = self.partition_count
+        copied.deleted = self.deleted.copy()
         copied._collisions = {name: list(names) for name, names in self._collisions.items()}
         copied._shared = dict(self._shared)
         return copied
@@ -66,7 +71,13 @@ class TopicTable:
             if not names:
                 del self._collisions[unified_name(topic.name)]
         changes.note_topic_deleted(topic)
+        self.note_deleted(topic.id)
         return topic
+
+    def note_deleted(self, topic_id: TopicId) -> None:
+        self.deleted[topic_id] = None
+        if len(self.deleted) > DELETED_MAX:
+            self.deleted.popitem(last=False)
 
     def create_partition(self, record: PartitionCreated, changes: Changes) -> None:
         topic = self._known(record.topic_id)

@@ -2,17 +2,16 @@
 
 Owns      which partitions are here, and the way from a decision of the cluster to logs on disk.
 Promises  a partition answers with Kafka's error wherever it cannot be served; a log on disk that
-          the metadata does not know is reported and set aside, never deleted. Making files for
-          many new partitions, and moving those of deleted ones out of the way, is spread over
-          turns of the event loop, and nobody can tell: one that is asked for is made at once.
-Leaves    deciding to the controller, files to the storage, requests to the handlers.
+          the metadata never knew is never deleted. Making files for many new partitions is spread
+          over turns of the event loop, and nobody can tell: one that is asked for is made at once.
+Leaves    deciding to the controller, files to the storage, those of deleted partitions to
+          `deletions.py`, requests to the handlers.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import nullcontext
 from itertools import islice
 from typing import Protocol
@@ -28,19 +27,18 @@ from ottla.metadata.image import Image
 from ottla.metadata.records import ResourceType
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.replication.deletions import Deletions
 from ottla.replication.fetch_sessions import FetchKey, FetchSession
 from ottla.replication.partition import Leadership, Partition
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.log.flushing import RunElsewhere
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import run_steps_elsewhere
 
 log = logging.getLogger(__name__)
 
 MADE_AT_ONCE = 4  # new partitions of one change: each takes about a millisecond for its files
 MANY = 500  # new partitions
-DELETED_AT_ONCE = 16  # partitions: a rename for each
 
 
 class LeadershipListener(Protocol):
@@ -70,7 +68,7 @@ class ReplicaManager:
         self._by_id: dict[tuple[bytes, int], Partition] = {}
         self._offline: set[tuple[str, int]] = set()  # their directory has failed
         self._unmade: dict[tuple[str, int], tuple[entities.Topic, entities.Partition]] = {}
-        self._undeleted: dict[TopicPartition, None] = {}
+        self._deletions = Deletions(logs)
         self._image = Image()  # of the cluster, from `load` on
         # Names and ids of topics whose batches may have to be opened: few, and asked often.
         self.opening: set[str | bytes] = set()
@@ -136,11 +134,17 @@ class ReplicaManager:
         The image stays in use: it tells partitions of other brokers from those of nobody.
         """
         self._image = image
-        for found in self.logs.find_strays(lambda each: self._is_placed(each, image)):
-            log.warning("%s is on disk but not in the metadata: set aside, not deleted", found.path)
-            self.logs.set_aside_stray(found)
+        strays = self.logs.find_strays(lambda each: self._is_placed(each, image))
+        self._deletions.clear_away(strays, self._was_deleted)
         for topic, index, decided in image.all_partitions():
             self._place(topic, index, decided)
+
+    def _was_deleted(self, stray: Log) -> bool:
+        try:
+            topic_id = stray.topic_id
+        except StorageError:
+            return False  # nobody can tell whose records these are
+        return topic_id is not None and self._image.was_deleted(topic_id)
 
     def apply(self, changes: Changes) -> None:
         """React to what a batch of metadata records has changed."""
@@ -149,16 +153,13 @@ class ReplicaManager:
             self._remove(change.topic, change.partition)
             self.opening -= {change.topic.name, change.topic.id}
         # Before the new ones: a topic may be deleted and created again in one batch.
-        names = [TopicPartition(each.topic.name, each.partition) for each in doomed]
-        if len(names) <= DELETED_AT_ONCE:
-            self._delete(names)
-        else:
-            self._undeleted |= dict.fromkeys(names)
+        self._deletions.add(TopicPartition(each.topic.name, each.partition) for each in doomed)
         for change in changes.partitions.values():
             if change.after is not None:
                 self._place_soon(change.topic, change.partition, change.after)
         for name in list(islice(self._unmade, MADE_AT_ONCE)):
-            self._make(name)
+            if not self._deletions.is_in_the_way(TopicPartition(*name)):
+                self._make(name)
         for resource in changes.configs:
             if resource.type == ResourceType.TOPIC:
                 self.update_config(resource.name)
@@ -167,42 +168,37 @@ class ReplicaManager:
 
     async def settle(self) -> None:
         """Return when the files are those of the partitions that were placed here."""
-        while self._undeleted:
-            await self._delete_some()
-        with paused_collector() if len(self._unmade) > MANY else nullcontext():
-            while self._unmade:
-                self._make(next(iter(self._unmade)))
-                await next_turn()
+        await self._deletions.settle()
+        await self._make_all(self._unmade)
+
+    async def made(self, topics: Iterable[str]) -> None:
+        """Return when the partitions of these topics can be used; others may still wait."""
+        names = [
+            (topic, index)
+            for topic in topics
+            if (known := self._image.topic(topic)) is not None
+            for index in range(len(known.partitions))
+            if (topic, index) in self._unmade
+        ]
+        if any(self._deletions.is_in_the_way(TopicPartition(*name)) for name in names):
+            await self._deletions.settle()
+        await self._make_all(names)
+
+    async def _make_all(self, names: Collection[tuple[str, int]]) -> None:
+        with paused_collector() if len(names) > MANY else nullcontext():
+            for name in list(names):
+                if name in self._unmade:  # and not made meanwhile, because somebody wanted it
+                    self._make(name)
+                    await next_turn()
 
     @property
     def is_settled(self) -> bool:
-        return not self._unmade and not self._undeleted
+        return not self._unmade and self._deletions.are_done
 
     def close(self) -> None:
         """Nobody settles any more. What is not made is made by the next start; what should be gone
-        goes now, or it would be found as a stray."""
-        if self._undeleted:
-            self._delete(self._undeleted)
-
-    async def _delete_some(self) -> None:
-        while self._undeleted:
-            names = list(islice(self._undeleted, DELETED_AT_ONCE))
-            self._delete(names, is_durable=False)
-            await next_turn()
-        try:
-            steps = self.logs.finishing_deletion()
-            await run_steps_elsewhere(steps, asyncio.to_thread, next_turn)
-        except (StorageError, OSError) as error:
-            log.error("deleted topics may come back as strays: %s", error)
-
-    def _delete(self, names: Iterable[TopicPartition], *, is_durable: bool = True) -> None:
-        names = list(names)
-        for name in names:
-            self._undeleted.pop(name, None)
-        try:
-            (self.logs.delete if is_durable else self.logs.begin_deleting)(names)
-        except (StorageError, OSError) as error:
-            log.error("deleted topics are still on disk: %s", error)
+        goes now, and whoever looks at the directory finds what the metadata says."""
+        self._deletions.close()
 
     def update_config(self, topic: str) -> None:
         config = self._config_of(topic)
@@ -276,13 +272,14 @@ class ReplicaManager:
             self._tell_resigned(name)
 
     def _open(self, topic: entities.Topic, name: TopicPartition) -> Partition:
-        if name in self._undeleted:  # of an older topic with this name
-            self._delete([name])
+        if name in self._deletions:  # of an older topic with this name
+            self._deletions.free([name])
         found = self.logs.get(name)
         if found is None:
             found = self.logs.create(name, self._config_of(topic.name), topic.id)
         elif found.topic_id is None:
             found.assign_topic_id(topic.id)
+        found.is_in_use = True
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
         self._partitions[name] = partition
         self._by_id[topic.id, name.partition] = partition
@@ -296,6 +293,7 @@ class ReplicaManager:
         self._by_id.pop((topic.id, index), None)
         partition = self._partitions.pop(name, None)
         if partition is not None:
+            partition.log.is_in_use = False
             was_leader = partition.is_leader
             partition.close()
             if was_leader:
@@ -307,7 +305,7 @@ class ReplicaManager:
 
     def _directory_failed(self, lost: Iterable[TopicPartition]) -> None:
         for name in lost:
-            if name not in self._undeleted:
+            if name not in self._deletions:
                 self._take_offline(name)
 
     def _take_offline(self, name: TopicPartition) -> None:

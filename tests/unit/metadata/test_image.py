@@ -28,7 +28,7 @@ from ottla.metadata.records import (
     TopicCreated,
     TopicDeleted,
 )
-from ottla.metadata.topic_table import ImageError
+from ottla.metadata.topic_table import DELETED_MAX, ImageError
 
 ID, OTHER_ID = TopicId(b"1" * 16), TopicId(b"2" * 16)
 TOPIC = (TopicCreated(ID, "t"), PartitionCreated(ID, 0, (1, 2), (1, 2), 1))
@@ -83,6 +83,26 @@ def test_deleting_a_topic_takes_its_partitions_and_settings_along() -> None:
     assert list(changes.deleted_topics) == [ID]
     assert changes.partitions[ID, 0].after is None
     assert changes.configs == {resource}
+
+
+def test_a_deleted_topic_is_remembered_by_its_id_also_in_snapshots() -> None:
+    image = image_of(*TOPIC)
+    assert not image.was_deleted(ID)
+    apply(image, TopicDeleted(ID), TopicCreated(OTHER_ID, "t"))
+    again = Image()
+    again.load(image.to_records(), image.offset, image.controller_epoch)
+    for each in (image, image.copy(), again):
+        assert (each.was_deleted(ID), each.was_deleted(OTHER_ID)) == (True, False)
+    assert again == image
+
+
+def test_of_deleted_topics_the_last_are_remembered() -> None:
+    image = Image()
+    ids = [TopicId(number.to_bytes(16, "big")) for number in range(DELETED_MAX + 5)]
+    for number, topic_id in enumerate(ids):
+        apply(image, TopicCreated(topic_id, f"t{number}"), TopicDeleted(topic_id))
+    assert [image.was_deleted(each) for each in ids[:6]] == [False] * 5 + [True]
+    assert image.was_deleted(ids[-1])
 
 
 def test_names_that_differ_in_dots_and_underscores_collide_until_they_are_gone() -> None:

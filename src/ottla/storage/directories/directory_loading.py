@@ -68,6 +68,9 @@ def _load(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
         bytes_read: list[int] = []
         log = _load_one(directory, path, name, offsets, is_foreign, config_of, bytes_read.append)
         yield LoadStep(path, log, number, len(found), sum(bytes_read))
+    for path, name in found:
+        if name.mark is DirectoryMark.DELETE:
+            directory.resume_deletion(path, name.partition)
     if is_foreign:
         replace_file(directory.files, own, b"")
     directory.is_loaded = True
@@ -93,8 +96,7 @@ def _load_one(
     progress: Callable[[int], None],
 ) -> Log | None:
     if name.mark is DirectoryMark.DELETE:
-        directory.queue_deletion(path, None)
-        return None
+        return None  # its time comes when it is known which names are in use
     if name.mark is DirectoryMark.STRAY:
         directory.strays.append(path)
         return None

@@ -156,7 +156,7 @@ class LogDirectory:
 
     def free_name(self, partition: TopicPartition) -> None:
         """No older log of this name may come back after a power cut."""
-        if partition in self._half_deleted and self.health.is_online:
+        if self.is_half_deleted(partition):
             self._finish_deleting()
 
     def delete(self, logs: Iterable[Log]) -> None:
@@ -181,36 +181,60 @@ class LogDirectory:
         if self._half_deleted and self.health.is_online:
             finished = dict(self._half_deleted)
             job = self.checkpoints.urgent_job(self._every_log())
+            removal_job = self.context.removal_job()
             try:
                 yield lambda: self.files.sync_directory(self.path)
                 yield job.run
+                yield removal_job
             except OSError as error:
                 raise self.health.failed(f"deleting logs in {self.path}", error) from error
             for partition, path in finished.items():
                 if self._half_deleted.get(partition) == path:  # and not a later one of its name
                     del self._half_deleted[partition]
 
+    def is_half_deleted(self, partition: TopicPartition) -> bool:
+        """A log of this name would have to wait until the deletion of an older one is durable."""
+        return partition in self._half_deleted and self.health.is_online
+
+    @property
+    def is_deleting(self) -> bool:
+        return bool(self._half_deleted) and self.health.is_online
+
+    def resume_deletion(self, path: str, partition: TopicPartition) -> None:
+        """One that was taken out of use before the broker stopped, in the middle of it perhaps."""
+        self.queue_deletion(path, None)
+        if partition not in self.logs and partition not in self.unreadable:
+            self.checkpoints.forget(partition)
+            self.context.removed(partition)
+            self._half_deleted[partition] = path
+
     def _finish_deleting(self) -> None:
         try:
-            self.files.sync_directory(self.path)
-            # A later log of the same name must not inherit a recovery point.
-            self.write_checkpoints()
+            self._make_names_last()
         except OSError as error:
             raise self.health.failed(f"deleting logs in {self.path}", error) from error
         self._half_deleted.clear()
 
-    def set_aside_stray(self, log: Log) -> None:
-        """Rename the directory of a log that belongs to nobody; it is never deleted here."""
+    def _make_names_last(self) -> None:
+        self.files.sync_directory(self.path)
+        # A later log of the same name must not inherit a recovery point, nor anything else.
+        self.write_checkpoints()
+        self.context.removal_job()()
+
+    def set_aside_strays(self, logs: Iterable[Log]) -> None:
+        """Rename the directories of logs that belong to nobody; they are never deleted here."""
         self.health.check()
+        strays = list(logs)
         try:
-            self._set_aside(log, DirectoryMark.STRAY)
-            self.files.sync_directory(self.path)
-            self.write_checkpoints()
+            for log in strays:
+                self._set_aside(log, DirectoryMark.STRAY)
+            self._make_names_last()
         except OSError as error:
-            raise self.health.failed(f"setting aside {log.path}", error) from error
-        log.let_go()
-        self.strays.append(log.path)
-        logger.warning("%s belongs to no replica of this broker, and is left alone", log.path)
+            raise self.health.failed(f"setting aside strays in {self.path}", error) from error
+        for log in strays:
+            log.let_go()
+            self.strays.append(log.path)
+            logger.warning("%s belongs to no replica of this broker, and is left alone", log.path)
 
     def promote_future(self, partition: TopicPartition) -> Log:
         """A future log has caught up, and takes the name of the current one, which is gone."""
@@ -233,6 +257,7 @@ class LogDirectory:
         for known in (self.logs, self.future_logs):
             if known.get(log.partition) is log:
                 del known[log.partition]
+        self.context.removed(log.partition)
 
     def queue_deletion(self, path: str, log: Log | None, delay_ms: int | None = None) -> None:
         if delay_ms is None:

@@ -229,8 +229,20 @@ class LogManager:
             self._places.pop(partition, None)
             self._future_places.pop(partition, None)
 
-    def set_aside_stray(self, log: Log) -> None:
-        self._places.pop(log.partition).set_aside_stray(log)
+    def is_half_deleted(self, partition: TopicPartition) -> bool:
+        return any(each.is_half_deleted(partition) for each in self.directories)
+
+    @property
+    def is_deleting(self) -> bool:
+        """There is something to do for `finishing_deletion`."""
+        return any(each.is_deleting for each in self.directories)
+
+    def set_aside_strays(self, logs: Iterable[Log]) -> None:
+        strays: dict[LogDirectory, list[Log]] = {}
+        for log in logs:
+            strays.setdefault(self._places.pop(log.partition), []).append(log)
+        for directory, found in strays.items():
+            directory.set_aside_strays(found)
 
     def _least_used(self) -> LogDirectory:
         self._require_one()

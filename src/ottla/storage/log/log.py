@@ -90,6 +90,7 @@ class Log:
         self.damage = tuple(damage)  # what recovery found in records that were once synced
         self.last_noted_epoch = -1
         self.is_closed = False
+        self.is_in_use = True  # not while it only waits to be deleted
         self._states = states
         self._leader_epochs = leader_epochs
         self._topic_id: TopicId | None = None

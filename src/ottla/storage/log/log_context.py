@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.clock import Clock
 from ottla.base.filesystem import FileSystem
+from ottla.base.ids import TopicPartition
 from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.deletion import DeletionQueue
 from ottla.storage.log.steps import Work
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _nothing() -> None:
-    """Nobody keeps checkpoints."""
+    """Nobody keeps notes."""
 
 
 @dataclass(slots=True)
@@ -38,4 +39,8 @@ class LogContext:
     # Called after a log was made or a segment closed: it should be synced before long, so that a
     # power cut cannot mistake it for another topic's, and to bound recovery.
     needs_sync: Callable[[Log], None] = lambda _log: None
+    # Called when a log has given up its name, and work for a thread that makes it certain: nothing
+    # that was noted about it may be taken for something about a later log of its name.
+    removed: Callable[[TopicPartition], None] = lambda _partition: None
+    removal_job: Callable[[], Work] = lambda: _nothing
     has_verification: bool = False  # of transactions with their coordinator (KIP-890)

@@ -347,7 +347,7 @@ def test_a_log_that_nobody_knows_is_reported_and_never_deleted(disk: MemoryDisk)
     append_many(broker.manager.create(B, CONFIG), 10)
     strays = broker.manager.find_strays(lambda log: log.partition == A)
     assert [log.partition for log in strays] == [B]
-    broker.manager.set_aside_stray(strays[0])
+    broker.manager.set_aside_strays(strays)
     assert broker.manager.get(B) is None
     disk.kill()
     broker = Broker(disk, ["/one"])

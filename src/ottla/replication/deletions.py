@@ -1,0 +1,96 @@
+"""The files of deleted partitions: first out of the way, then gone for good.
+
+Owns      which deleted partitions still have their files, and when that ends.
+Promises  nobody waits for the disk on the event loop: a few directories are renamed in a turn, and
+          what makes that last runs in a thread. A deletion that a crash has cut short is finished
+          by the next start; a log on disk that the metadata never knew is reported and set aside,
+          never deleted.
+Leaves    removing the files, after `file.delete.delay.ms`, to the storage.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from itertools import islice
+
+from ottla.base.ids import TopicPartition
+from ottla.base.tasks import next_turn
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.errors import StorageError
+from ottla.storage.log.log import Log
+from ottla.storage.log.steps import run_steps, run_steps_elsewhere
+
+log = logging.getLogger(__name__)
+
+DELETED_AT_ONCE = 16  # partitions: a rename for each
+
+
+class Deletions:
+    def __init__(self, logs: LogManager) -> None:
+        self._logs = logs
+        self._waiting: dict[TopicPartition, None] = {}
+        self._finishing = asyncio.Lock()  # one pass makes durable whatever was deleted before it
+
+    def __contains__(self, name: TopicPartition) -> bool:
+        """Its files are still where they were."""
+        return name in self._waiting
+
+    @property
+    def are_done(self) -> bool:
+        return not self._waiting and not self._logs.is_deleting
+
+    def is_in_the_way(self, name: TopicPartition) -> bool:
+        """Files of an older topic of this name: to make new ones now is to wait for the disk."""
+        return name in self._waiting or self._logs.is_half_deleted(name)
+
+    def add(self, names: Iterable[TopicPartition]) -> None:
+        """A few at once, many over turns of the event loop."""
+        self._waiting |= dict.fromkeys(names)
+        if len(self._waiting) <= DELETED_AT_ONCE:
+            self.free(list(self._waiting))
+
+    def free(self, names: Iterable[TopicPartition]) -> None:
+        """Out of the way, here and now; for good once `settle` has returned."""
+        doomed = list(names)
+        for name in doomed:
+            self._waiting.pop(name, None)
+        try:
+            self._logs.begin_deleting(doomed)
+        except (StorageError, OSError) as error:
+            log.error("deleted topics are still on disk: %s", error)
+
+    async def settle(self) -> None:
+        """Return when all that was deleted until now stays so whatever happens."""
+        while self._waiting:
+            self.free(list(islice(self._waiting, DELETED_AT_ONCE)))
+            await next_turn()
+        async with self._finishing:
+            try:
+                steps = self._logs.finishing_deletion()
+                await run_steps_elsewhere(steps, asyncio.to_thread, next_turn)
+            except (StorageError, OSError) as error:
+                log.error("deleted topics may be on disk after a power cut: %s", error)
+
+    def close(self) -> None:
+        """As `settle`, where nobody is served."""
+        self.free(list(self._waiting))
+        try:
+            run_steps(self._logs.finishing_deletion())
+        except (StorageError, OSError) as error:
+            log.error("deleted topics may be on disk after a power cut: %s", error)
+
+    def clear_away(self, strays: Iterable[Log], was_deleted: Callable[[Log], bool]) -> None:
+        """Logs that were found on disk, and belong to no partition of this broker."""
+        deleted: list[Log] = []
+        unknown: list[Log] = []
+        for each in strays:
+            (deleted if was_deleted(each) else unknown).append(each)
+        for each in unknown:
+            log.warning("%s is on disk but not in the metadata: set aside, not deleted", each.path)
+        self._logs.set_aside_strays(unknown)
+        if deleted:
+            log.info("%d partitions of topics that were deleted are deleted now", len(deleted))
+            self.free(each.partition for each in deleted)
+            self.close()
