@@ -37,6 +37,12 @@ class InternalTopic:
         return self._image.topic(self.name) is not None
 
     @property
+    def is_ready(self) -> bool:
+        """Whether coordinators may be looked for. A topic of many partitions is in the metadata
+        before all of them can be used, and whoever came then would be told to look elsewhere."""
+        return self.exists and (self._creating is None or self._creating.done())
+
+    @property
     def partition_count(self) -> int:
         topic = self._image.topic(self.name)
         return 0 if topic is None else len(topic.partitions)
@@ -55,7 +61,7 @@ class InternalTopic:
 
     async def ensure(self) -> None:
         """Create the topic unless it exists; if that fails, the next call tries again."""
-        if self.exists:
+        if self.is_ready:
             return
         if self._creating is None or self._creating.done():
             self._creating = asyncio.ensure_future(self._create([self.name]))

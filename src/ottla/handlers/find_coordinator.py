@@ -52,7 +52,7 @@ def find_coordinator(
     request: FindCoordinatorRequest, context: Context
 ) -> FindCoordinatorResponse | Working:
     topic = topic_of(request.key_type, context)
-    if topic.exists:
+    if topic.is_ready:
         return answer(request, topic, context)
     return Working(answer_later(request, topic, context))
 

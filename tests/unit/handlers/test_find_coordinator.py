@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -53,3 +54,19 @@ def test_a_listener_that_the_coordinator_does_not_have_finds_none(world: World) 
     stranger.session.listener = "INTERNAL"
     answer = world.ask(FindCoordinatorRequest("readers"), 3, by=stranger)
     assert answer.error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+def test_nobody_is_sent_to_a_coordinator_before_all_partitions_can_be_used() -> None:
+    """Files for many partitions are made over many turns of the loop."""
+    with World({"offsets.topic.num.partitions": "50"}) as world:
+        groups = world.broker.parts.groups
+
+        async def look_all_along() -> None:
+            creating = asyncio.ensure_future(groups.topic.ensure())
+            while not groups.topic.is_ready:
+                await asyncio.sleep(0)
+            for number in range(50):
+                assert groups._runtime.shard_at(number)
+            await creating
+
+        world.run(look_all_along())
