@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, TopicPartition
 from demo.books import balance, sequences_by_truck
 from tests.integration.spark.sink.scenario import rows_of
 
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 
 
 def read_topic(

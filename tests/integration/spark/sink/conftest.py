@@ -35,7 +35,7 @@ def servers(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def settings(servers: str) -> ClientSettings:
-    return ClientSettings(servers, default_api_timeout_ms=20_000)
+    return ClientSettings(servers, default_api_timeout_ms=120_000)
 
 
 @pytest.fixture

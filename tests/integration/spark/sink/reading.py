@@ -1,12 +1,18 @@
-"""What another client sees of a topic: committed records, once nothing in it is undecided."""
+"""What another client sees of a topic: committed records, once no marker is on its way."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from confluent_kafka import Consumer, TopicPartition
+from tests.support.waiting import wait_until
 
-PATIENCE_S = 20.0
+from ottla.client.cluster import Cluster
+from ottla.client.settings import ClientSettings
+from ottla.client.transactions import list_transactions
+
+PATIENCE_S = 120.0
+ENDING = ("PrepareCommit", "PrepareAbort")
 
 
 class Found(NamedTuple):
@@ -18,6 +24,7 @@ class Found(NamedTuple):
 
 def committed(servers: str, topic: str) -> list[Found]:
     """In the order of the logs, partition by partition."""
+    wait_for_markers(servers)
     consumer = Consumer({
         "bootstrap.servers": servers, "group.id": "reader",
         "isolation.level": "read_committed", "enable.partition.eof": True,
@@ -44,6 +51,12 @@ def committed(servers: str, topic: str) -> list[Found]:
         return sorted(found, key=lambda each: each.partition)
     finally:
         consumer.close()
+
+
+def wait_for_markers(servers: str) -> None:
+    """A coordinator answers EndTxn before readers see the end of the transaction."""
+    with Cluster(ClientSettings(servers)) as cluster:
+        wait_until(lambda: not list_transactions(cluster, states=ENDING), "markers are written")
 
 
 def committed_values(servers: str, topic: str) -> list[str]:

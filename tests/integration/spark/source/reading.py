@@ -17,7 +17,7 @@ from ottla.client.offsets import latest_offsets
 from ottla.client.settings import ClientSettings
 from ottla.testing import Kafka
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 # key, value, topic, partition, offset, timestamp in ms, timestamp type
 Row = tuple[bytes | None, bytes | None, str, int, int, int, int]
@@ -154,16 +154,29 @@ def recreate(kafka: Kafka, topic: str, partitions: int = 1) -> None:
     delete(kafka, topic)
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
     admin.create_topics([NewTopic(topic, partitions)])[topic].result(PATIENCE_S)
+    wait_for_partitions(admin, topic, partitions)
 
 
 def delete(kafka: Kafka, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
     admin.delete_topics([topic])[topic].result(PATIENCE_S)
+    wait_for_partitions(admin, topic, 0)
 
 
 def add_partitions(kafka: Kafka, topic: str, total: int) -> None:
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
     admin.create_partitions([NewPartitions(topic, total)])[topic].result(PATIENCE_S)
+    wait_for_partitions(admin, topic, total)
+
+
+def wait_for_partitions(admin: AdminClient, topic: str, count: int) -> None:
+    """Apache Kafka answers before its brokers know of topics, and of the end of topics."""
+
+    def is_known() -> bool:
+        found = admin.list_topics(timeout=PATIENCE_S).topics.get(topic)
+        return len(found.partitions if found else ()) == count
+
+    wait_until(is_known, f"{topic} has {count} partitions")
 
 
 def produce_anew(kafka: Kafka, topic: str, rows: Iterable[Any]) -> None:

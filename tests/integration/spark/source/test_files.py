@@ -83,11 +83,11 @@ def abort_a_record(kafka: Kafka, topic: str) -> None:
     producer = Producer(
         {"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": kafka.name("aborting")}
     )
-    producer.init_transactions(30)
+    producer.init_transactions(120)
     producer.begin_transaction()
     producer.produce(topic, b"never seen")
-    producer.flush(30)
-    producer.abort_transaction(30)
+    producer.flush(120)
+    producer.abort_transaction(120)
     wait_until_stable(kafka, topic)
 
 

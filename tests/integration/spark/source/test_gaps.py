@@ -47,7 +47,7 @@ def compact(kafka: Kafka, topic: str) -> None:
         offsets = [row[4] for row in found]
         return len(found) < written and offsets[0] > 0
 
-    wait_until(has_gaps, "compaction", deadline_s=60)
+    wait_until(has_gaps, "compaction")
 
 
 def values_of(reader: Any, partitions: Any) -> list[Any]:

@@ -330,7 +330,7 @@ def test_transactions_are_read_once_decided(either_kafka: Kafka) -> None:
     end, values = next_batch(reader, reader.initialOffset())
     assert values == [b"committed"]
     assert reader.latestOffset(end, ALL) == end
-    open_one.abort_transaction(30)
+    open_one.abort_transaction(120)
     wait_until_stable(either_kafka, topic)
     end, values = next_batch(reader, end)
     assert values == [b"behind"]
@@ -349,7 +349,7 @@ def test_a_stream_that_becomes_read_committed_waits_behind_an_open_transaction(
     assert next_batch(stricter, reached) == (reached, [])
     given = {"startingOffsets": json.dumps({topic: {"0": 1}}), **committed_only}
     assert plain(reader_of(either_kafka, topic, **given).initialOffset()) == {topic: {"0": 1}}
-    open_one.commit_transaction(30)
+    open_one.commit_transaction(120)
     wait_until_stable(either_kafka, topic)
     either_kafka.produce(topic, ["later"])
     assert next_batch(stricter, reached)[1] == [b"later"]
