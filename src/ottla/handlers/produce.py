@@ -242,7 +242,7 @@ def refused(
     """Where the log begins is told too, unless Kafka leaves it out."""
     answer = failed(index, error.code, error.message)
     if isinstance(error, InvalidRecord):
-        answer.record_errors = [BatchIndexAndErrorMessage(error.record, error.message)]
+        answer.record_errors = [BatchIndexAndErrorMessage(*each) for each in error.named()]
     if partition is not None and error.code not in WITHOUT_LOG_START:
         answer.log_start_offset = partition.log.log_start_offset
     return answer

@@ -41,6 +41,11 @@ def batch(
     )
 
 
+def mixed(*keys: bytes | None) -> bytearray:
+    """One record for each key."""
+    return build_batch([Record(at, TIME_MS, key, b"v") for at, key in enumerate(keys)])
+
+
 def changed(data: bytes | bytearray, **fields: int) -> bytearray:
     """The same batch with other header fields, and a checksum that is right again."""
     out = changed_blindly(data, **fields)

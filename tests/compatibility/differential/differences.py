@@ -24,8 +24,8 @@ LOG_START = (
     " refuses before it looks at the log."
 )
 RECORD_ERRORS = (
-    "The first record that is wrong is named, whatever is wrong with it; Kafka names all of those"
-    " whose keys or times are wrong, and no others."
+    "The first record that cannot be read is named; Kafka names those alone whose keys or times are"
+    " wrong, also where they are compressed."
 )
 CLOSED_BODIES = (
     "Compressed records are opened only where they have to be (compacted topics, recompression,"

@@ -14,9 +14,9 @@ closed: their count and times are believed as far as the header is consistent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
@@ -34,7 +34,7 @@ from ottla.protocol.records.batch import (
     read_header,
 )
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec, codec_of, decompress
-from ottla.protocol.records.faults import InvalidRecord
+from ottla.protocol.records.faults import WORDING, Fault, InvalidRecord, InvalidRecords
 from ottla.protocol.records.frame_bounds import has_linked_lz4_blocks
 from ottla.protocol.records.record_index import iterate_body_indexes
 
@@ -42,6 +42,8 @@ PRODUCE_VERSION_OF_ZSTD = 7
 INT64_MAX = 2**63 - 1
 _LEGACY_MAGICS = (0, 1)
 _LEGACY_LENGTH_MIN = 14
+# Of a batch of tiny records, so that no answer becomes many times larger than its request.
+NAMED_RECORDS_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,26 +161,43 @@ def _check_records(
             return header.max_timestamp
         body = decompress(codec, memoryview(data)[HEADER_BYTES:], rules.decompressed_bytes_max)
         start, end = 0, len(body)
-    least, most = native.walk(
-        body, start, end, header.records_count, header.base_timestamp, True, rules.is_compacted
-    )
+    walked = body, start, end, header.records_count, header.base_timestamp, True
+    try:
+        least, most = native.walk(*walked, rules.is_compacted)
+    except InvalidRecord:
+        if not rules.is_compacted:
+            raise
+        native.walk(*walked, False)  # raises where it was not for a key
+        raise _name_wrong_records(header, memoryview(body)[start:end], rules, now_ms) from None
     if find_bad_timestamp((least, most), rules, now_ms) is not None:
-        _refuse_timestamps(header, memoryview(body)[start:end], rules, now_ms)
+        raise _name_wrong_records(header, memoryview(body)[start:end], rules, now_ms)
     return most
 
 
-def _refuse_timestamps(
+def _name_wrong_records(
     header: BatchHeader, body: Buffer, rules: ProduceRules, now_ms: int
-) -> NoReturn:
-    """Which record it was that the least and largest timestamp have shown to be there."""
+) -> InvalidRecords:
+    """Which records it was whose missing keys or whose times a walk has shown to be there."""
+    code, wrong = ErrorCode.INVALID_RECORD, list[tuple[int, str]]()
+    for record, timestamp, has_key in _keys_and_times(header, body):
+        if rules.is_compacted and not has_key:
+            wrong.append((record, WORDING[Fault.NULL_KEY]))
+        elif find_bad_timestamp((timestamp,), rules, now_ms) is not None:
+            wrong.append((record, _timestamp_limits(timestamp, rules, now_ms)))
+            code = ErrorCode.INVALID_TIMESTAMP  # whatever else is wrong, as in Kafka
+        if len(wrong) == NAMED_RECORDS_MAX:
+            break
+    return InvalidRecords(code, wrong)
+
+
+def _keys_and_times(header: BatchHeader, body: Buffer) -> Iterator[tuple[int, int, bool]]:
     first = 0
     for index in iterate_body_indexes(header, body):
-        bad = find_bad_timestamp(index.timestamps, rules, now_ms)
-        if bad is not None:
-            what = _timestamp_limits(index.timestamps[bad], rules, now_ms)
-            raise InvalidRecord(ErrorCode.INVALID_TIMESTAMP, what, first + bad)
+        for place, (timestamp, length) in enumerate(
+            zip(index.timestamps, index.key_lengths, strict=True)
+        ):
+            yield first + place, timestamp, length >= 0
         first += len(index)
-    raise AssertionError("every timestamp is within limits")
 
 
 def check_timestamps(timestamps: Sequence[int], rules: ProduceRules, now_ms: int) -> None:

@@ -51,6 +51,27 @@ class InvalidRecord(InvalidBatch):
         super().__init__(code, message)
         self.record = record  # its number in the batch, from 0
 
+    def named(self) -> list[tuple[int, str]]:
+        """Every record that is known to be wrong, by its number, and what is wrong with it."""
+        return [(self.record, self.message)]
+
+
+class InvalidRecords(InvalidRecord):
+    """A batch that can be read, with records that its topic does not take.
+
+    All of them are named: clients fail those with this error, and tell the others in the batch
+    that they may be sent again.
+    """
+
+    def __init__(self, code: ErrorCode, wrong: list[tuple[int, str]]) -> None:
+        record, what = wrong[0]
+        others = f", and {len(wrong) - 1} more like it" if len(wrong) > 1 else ""
+        super().__init__(code, f"record {record}: {what}{others}", record)
+        self._wrong = wrong
+
+    def named(self) -> list[tuple[int, str]]:
+        return self._wrong
+
 
 def invalid_record(fault: int, record: int, position: int) -> InvalidRecord:
     """The error for `fault` in the record with this number, at this byte of the records."""

@@ -10,6 +10,7 @@ from tests.compatibility.differential.batches import (
     batch,
     changed,
     changed_blindly,
+    mixed,
     old_message_set,
     with_body,
 )
@@ -206,6 +207,7 @@ def produce_to_compacted(talk: Talk) -> None:
     talk.ask("key", produce(topic, (0, batch(b"v", key=b"k"))))
     talk.ask("empty key", produce(topic, (0, batch(b"v", key=b""))))
     talk.ask("tombstone", produce(topic, (0, batch(None, key=b"k"))))
+    talk.ask("two without key of four", produce(topic, (0, mixed(b"k", None, b"", None))))
     for codec in (1, 2, 3, 4):
         talk.ask(f"no key, codec {codec}", produce(topic, (0, batch(b"v", codec=codec))))
         talk.ask(f"key, codec {codec}", produce(topic, (0, batch(b"v", key=b"k", codec=codec))))

@@ -20,9 +20,14 @@ from ottla.protocol.records.batch import (
     read_header,
 )
 from ottla.protocol.records.building import assemble, build_batch, seal
-from ottla.protocol.records.checking import CheckedBatch, ProduceRules, check_produced
+from ottla.protocol.records.checking import (
+    NAMED_RECORDS_MAX,
+    CheckedBatch,
+    ProduceRules,
+    check_produced,
+)
 from ottla.protocol.records.compression import Codec
-from ottla.protocol.records.faults import InvalidRecord
+from ottla.protocol.records.faults import InvalidRecord, InvalidRecords
 from ottla.protocol.records.record import Record
 
 CODECS = pytest.mark.parametrize("codec", Codec, ids=lambda codec: codec.name.lower())
@@ -153,6 +158,37 @@ def test_a_compacted_topic_wants_keys(codec: Codec) -> None:
     assert (error.code, error.record) == (ErrorCode.INVALID_RECORD, 1)
 
 
+@CODECS
+def test_every_record_that_a_compacted_topic_does_not_take_is_named(codec: Codec) -> None:
+    keys = [b"k", None, b"k", None]
+    rows = [Record(i, NOW_MS, key, b"v") for i, key in enumerate(keys)]
+    error = refusal(build_batch(rows, codec=codec), COMPACTED)
+    assert isinstance(error, InvalidRecords)
+    assert [record for record, _ in error.named()] == [1, 3]
+
+
+def test_a_wrong_time_counts_more_than_a_missing_key_and_both_records_are_named() -> None:
+    rows = [Record(0, NOW_MS, None, b"v"), Record(1, 10**15, b"k", b"v")]
+    error = refusal(build_batch(rows), COMPACTED)
+    assert isinstance(error, InvalidRecords)
+    assert error.code == ErrorCode.INVALID_TIMESTAMP
+    assert [record for record, _ in error.named()] == [0, 1]
+
+
+def test_of_very_many_wrong_records_the_first_ones_are_named() -> None:
+    rows = [Record(i, NOW_MS, None, b"") for i in range(NAMED_RECORDS_MAX + 1)]
+    error = refusal(build_batch(rows), COMPACTED)
+    assert isinstance(error, InvalidRecords)
+    assert len(error.named()) == NAMED_RECORDS_MAX
+
+
+def test_a_record_that_cannot_be_read_counts_more_than_one_without_key() -> None:
+    rows = [Record(0, NOW_MS, None, b"a"), Record(2, NOW_MS, b"k", b"b")]
+    error = refusal(build_batch(rows, last_offset_delta=1), COMPACTED)
+    assert isinstance(error, InvalidRecord)
+    assert error.record == 1
+
+
 def test_compressed_bodies_are_opened_for_compacted_topics_alone() -> None:
     header = read_header(build_batch(plain_records(2), codec=Codec.GZIP))
     batch = assemble(header._replace(attributes=Codec.NONE), b"no gzip")
@@ -192,6 +228,12 @@ def test_the_record_with_the_bad_timestamp_is_named() -> None:
     error = refusal(times(NOW_MS, NOW_MS, NOW_MS + 101, NOW_MS), TIGHT)
     assert isinstance(error, InvalidRecord)
     assert error.record == 2
+
+
+def test_every_record_with_a_bad_timestamp_is_named() -> None:
+    error = refusal(times(NOW_MS + 101, NOW_MS, NOW_MS - 1001, -1), TIGHT)
+    assert isinstance(error, InvalidRecords)
+    assert [record for record, _ in error.named()] == [0, 2]
 
 
 def test_a_record_without_timestamp_is_welcome() -> None:
