@@ -25,6 +25,8 @@ LONG = [
     r"\[java-(?!prepare-logged|first-marker-written)",
     # What the reader's own tests show without a session
     r"tests/integration/spark/source/test_streams\.py.*batch_0_is_run_again_although",
+    # A cluster of two brokers for one refusal
+    rf"{SINK}test_replicas\.py",
     # Spark sessions on Apache Kafka, and deaths there
     rf"{SINK}test_(batch|stream|driver_deaths|broker_deaths)\.py.*\[.*kafka",
 ]

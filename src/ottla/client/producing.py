@@ -105,6 +105,11 @@ class BatchProducer:
         assert all(window.is_settled for window in self._windows.values()), "flush first"
         self._enlisted.clear()
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the transaction is open: a partition was added to it."""
+        return bool(self._enlisted)
+
     def next_sequence(self, partition: TopicPartition) -> int:
         """Of the next batch: one that is built with it, and with the identity, saves the time to
         stamp it."""

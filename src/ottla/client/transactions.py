@@ -53,6 +53,9 @@ class ProducerIdentity(NamedTuple):
     epoch: int
 
 
+NOBODY = ProducerIdentity(-1, -1)
+
+
 class ListedTransaction(NamedTuple):
     transactional_id: str
     producer_id: int
@@ -70,11 +73,15 @@ class TransactionDescription:
 
 
 def init_producer_id(
-    cluster: Cluster, transactional_id: str | None = None, timeout_ms: int = 60_000
+    cluster: Cluster,
+    transactional_id: str | None = None,
+    timeout_ms: int = 60_000,
+    expected: ProducerIdentity = NOBODY,
 ) -> ProducerIdentity:
     """An identity to write with. With a transactional id, whoever had it before is fenced, and an
-    open transaction of it aborted; without, it serves idempotence alone."""
-    request = InitProducerIdRequest(transactional_id, timeout_ms)
+    open transaction of it aborted; without, it serves idempotence alone. ProducerFenced if an
+    identity is `expected` and the id belongs to another by now."""
+    request = InitProducerIdRequest(transactional_id, timeout_ms, *expected)
     where = f"InitProducerId of {transactional_id!r}" if transactional_id else "InitProducerId"
 
     def problems(answer: InitProducerIdResponse) -> Iterator[Told]:

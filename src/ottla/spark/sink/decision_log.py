@@ -1,6 +1,7 @@
 """The decisions topic: one compacted partition in which every sink writes what it has decided.
 
-Owns      creating the topic, reading the states of all sinks, writing decisions and their ends.
+Owns      creating the topic, or checking one that is there; reading the states of all sinks;
+          writing decisions and their ends.
 Promises  a decision is there as a whole or not at all, and only while its driver has not been
           fenced: it is written in a transaction of the driver's id. Reading after fencing
           sees every decision that predecessors ever wrote.
@@ -9,16 +10,19 @@ Leaves    what decisions mean to `plan.py`.
 
 from __future__ import annotations
 
+import logging
 import time
 
 from ottla.base.ids import TopicPartition
-from ottla.client.admin import NewTopic, create_topics
+from ottla.client.admin import NewTopic, create_topics, topic_configs
 from ottla.client.cluster import Cluster
+from ottla.client.errors import KafkaError
 from ottla.client.fetching import fetch_range
 from ottla.client.offsets import earliest_offsets, latest_offsets
 from ottla.client.producing import BatchProducer
 from ottla.client.settings import READ_COMMITTED, READ_UNCOMMITTED
 from ottla.client.transactions import ProducerIdentity, end_transaction
+from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record
@@ -32,10 +36,14 @@ from ottla.spark.sink.decisions import (
     encode_ended,
     key_of,
 )
+from ottla.spark.sink.errors import SinkError
+
+log = logging.getLogger("ottla.spark.sink")
 
 MIB = 1024 * 1024
+POLICY, COMPACT = "cleanup.policy", "compact"
 CONFIGS = {
-    "cleanup.policy": "compact",
+    POLICY: COMPACT,
     # Small, so that little is read at a start: the last segment is never compacted.
     "segment.bytes": str(4 * MIB),
     "segment.ms": str(24 * 60 * 60 * 1000),
@@ -53,11 +61,23 @@ class DecisionLog:
         self._topic = topic
         self._partition = TopicPartition(topic, 0)
 
-    def create_if_missing(self) -> None:
+    def make_ready(self) -> None:
+        """Create it where it is missing; SinkError if it would forget what was decided."""
         if self._cluster.describe_topics([self._topic]):
-            return
-        new = NewTopic(self._topic, 1, configs=CONFIGS)
-        create_topics(self._cluster, [new], may_exist=True)
+            self._check_policy()
+        else:
+            new = NewTopic(self._topic, 1, configs=CONFIGS)
+            create_topics(self._cluster, [new], may_exist=True)
+
+    def _check_policy(self) -> None:
+        try:
+            found = topic_configs(self._cluster, [self._topic])[self._topic]
+        except KafkaError as error:
+            if error.code != ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+                raise
+            log.warning("whether %s is compacted cannot be seen: %s", self._topic, error)
+        else:
+            check_policy(self._topic, found.get(POLICY) or "")
 
     def read(self) -> DecisionReader:
         """What all sinks have decided by now. What this process has read before, it reads on
@@ -104,6 +124,17 @@ class DecisionLog:
         with BatchProducer(self._cluster) as producer:
             producer.send(self._partition, _batch(entries, False), len(entries))
             producer.flush()
+
+
+def check_policy(topic: str, policy: str) -> None:
+    """Where old segments are deleted, so are the decisions of queries that have not run since."""
+    if policy != COMPACT:
+        raise SinkError(
+            f"The topic {topic} holds what sinks have decided, and has cleanup.policy={policy}: "
+            f"decisions would be deleted after a while, and rows then written twice. Set it to "
+            f"{COMPACT} (ottla topics alter {topic} --config {POLICY}={COMPACT}), or name another "
+            f"topic with the option decisionsTopic."
+        )
 
 
 def _batch(entries: dict[bytes, bytes | None], is_transactional: bool) -> bytearray:

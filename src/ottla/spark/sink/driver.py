@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from ottla.base.fault_points import SinkPoint, reach
 from ottla.client.cluster import Cluster
-from ottla.client.errors import InvalidTransactionState, ProducerFenced
+from ottla.client.errors import ClientError, InvalidTransactionState, ProducerFenced
 from ottla.client.retrying import Patience
 from ottla.client.transactions import (
     ProducerIdentity,
@@ -25,11 +25,17 @@ from ottla.client.transactions import (
     list_transactions,
 )
 from ottla.spark.sink.decision_log import DecisionLog
-from ottla.spark.sink.decisions import Decision, DecisionReader, SinkState, Transaction
+from ottla.spark.sink.decisions import (
+    NOTHING_DECIDED,
+    Decision,
+    DecisionReader,
+    SinkState,
+    Transaction,
+)
 from ottla.spark.sink.errors import LostTransactions, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import Started
 from ottla.spark.sink.names import BATCH_PREFIX, driver_id, task_prefix
-from ottla.spark.sink.outcomes import was_committed
+from ottla.spark.sink.outcomes import outcome_of
 from ottla.spark.sink.plan import (
     BatchOfQuery,
     CommitPlan,
@@ -58,7 +64,7 @@ class SinkDriver:
 
     def start(self) -> Started:
         """Fence every earlier driver of this sink, finish what they decided, abort the rest."""
-        self._log.create_if_missing()
+        self._log.make_ready()
         driver = init_producer_id(self._cluster, driver_id(self._sink), DRIVER_TIMEOUT_MS)
         reader = self._log.read()
         state = reader.state_of(self._sink)
@@ -79,6 +85,9 @@ class SinkDriver:
                     self._commit_all(state.decision)
                 except SinkError as error:
                     log.warning("%s", error)
+                except ClientError as error:  # no reason to stop a write of somebody else
+                    log.warning("what %s decided is left to the next write: %s", sink, error)
+                    continue
                 self._log.forget(sink)
 
     # After the tasks
@@ -92,6 +101,10 @@ class SinkDriver:
         now_ms = time.time_ns() // 1_000_000
         plan = plan_commit(reader.state_of(self._sink), self._sink, wanted, written, now_ms)
         self._carry_out(plan, started.driver)
+        try:
+            self._end_write(started.driver, NOTHING_DECIDED)
+        except ClientError as error:  # the batch is written, and the next start does the same
+            log.warning("attempts that do not count may still be open: %s", error)
         reach(SinkPoint.DONE)
 
     def abort(self, started: Started, written: Sequence[Transaction]) -> None:
@@ -103,8 +116,19 @@ class SinkDriver:
         except ProducerFenced as error:
             raise self._taken_over() from error
         state = self._log.read().state_of(self._sink)
-        self._carry_out(plan_abort(state, written), started.driver)
-        # A task that Spark killed could not end its own: left open, it would hold back readers.
+        try:
+            self._carry_out(plan_abort(state, written), started.driver)
+        finally:
+            self._end_write(started.driver, state)
+
+    def _end_write(self, driver: ProducerIdentity, state: SinkState) -> None:
+        """Attempts that Spark killed, or did not wait for, could not end their transactions: left
+        open, they would hold back readers. Those that begin only now find the driver's id taken:
+        this must happen first (see `TaskWriter`)."""
+        try:
+            init_producer_id(self._cluster, driver_id(self._sink), DRIVER_TIMEOUT_MS, driver)
+        except ProducerFenced:
+            return  # whoever has taken over has done the same
         self._abort_ids(plan_recovery(state, self._open_ids()).abort)
 
     def _await_decision(self) -> None:
@@ -125,7 +149,6 @@ class SinkDriver:
             self._finish(plan.decide)
         for transaction in plan.abort:
             self._abort(transaction)
-        self._abort_ids(self._open_ids())
 
     def _check_name(self, reader: DecisionReader, query: str) -> None:
         earlier = reader.sink_of_query(query)
@@ -183,6 +206,7 @@ class SinkDriver:
 
     def _commit_all(self, decision: Decision) -> None:
         missing: list[Transaction] = []
+        gone: set[str] = set()
         reason = ""
         for transaction in decision.transactions:
             try:
@@ -190,12 +214,14 @@ class SinkDriver:
                     self._cluster, transaction.transactional_id, _identity(transaction), commit=True
                 )
             except (ProducerFenced, InvalidTransactionState) as error:
-                if not was_committed(self._cluster, transaction):
+                outcome = outcome_of(self._cluster, transaction, decision.decided_ms)
+                if not outcome.is_committed:
                     missing.append(transaction)
+                    gone |= outcome.gone
                     reason = error.code.name
             reach(SinkPoint.FIRST_COMMITTED)
         if missing:
-            raise torn(decision, missing, reason)
+            raise torn(decision, missing, reason, gone)
 
     def _abort(self, transaction: Transaction) -> None:
         try:

@@ -1,5 +1,9 @@
 """What became of a transaction that a coordinator no longer speaks for.
 
+Owns      looking for its end in the logs of the partitions that it wrote to.
+Promises  one partition that has its marker answers for all: a transaction ends everywhere the same
+          way. Nothing is waited for but a topic that a broker may not know yet.
+
 A refused commit may mean that the transaction was aborted, or that it was committed long ago and
 its id has expired or been used again since. The log knows: the next marker of the same producer is
 the end of this transaction. (The last stable offset does not help: others may hold it back.)
@@ -7,46 +11,95 @@ the end of this transaction. (The last stable offset does not help: others may h
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
-from ottla.client.errors import OffsetOutOfRange
+from ottla.client.errors import GaveUp, OffsetOutOfRange
 from ottla.client.fetching import fetch_range
-from ottla.client.offsets import latest_offsets
+from ottla.client.offsets import NO_OFFSET, latest_offsets, list_offsets
+from ottla.client.retrying import Patience
 from ottla.client.settings import READ_UNCOMMITTED
+from ottla.config.options import DAY_MS
 from ottla.protocol.records.batch import Buffer, iterate_headers
 from ottla.protocol.records.control import read_end_marker
 from ottla.spark.sink.decisions import Transaction, Written
 
-
-def was_committed(cluster: Cluster, transaction: Transaction) -> bool:
-    """False if it was aborted, is still open, or nobody can say."""
-    places = [each for each in transaction.written if each.last_offset >= 0]
-    return bool(places) and all(
-        _is_committed(cluster, transaction.producer_id, place) for place in places
-    )
+NEW_TOPIC_MS = 2000
 
 
-def _is_committed(cluster: Cluster, producer_id: int, place: Written) -> bool:
+@dataclass(frozen=True)
+class Outcome:
+    """`is_committed` is False also where nobody can say. Topics that are gone cannot."""
+
+    is_committed: bool
+    gone: frozenset[str] = frozenset()
+
+
+def outcome_of(cluster: Cluster, transaction: Transaction, decided_ms: int) -> Outcome:
+    """It was under way when the batch was decided, at `decided_ms`."""
+    there = _partitions_of(cluster, {each.topic for each in transaction.written})
+    places = [each for each in transaction.written if each.partition < there.get(each.topic, 0)]
+    gone = frozenset(each.topic for each in transaction.written) - {each.topic for each in places}
+    silent = False
+    for place in places:
+        try:
+            found = _ended_with_commit(cluster, transaction, place, decided_ms)
+        except OffsetOutOfRange:
+            continue  # retention took it: nobody can miss it
+        if found is not None:
+            return Outcome(found, gone)
+        silent = True
+    return Outcome(bool(places) and not silent, gone)
+
+
+def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
+    """How many each has; those that stay unknown for a while are left out."""
+    wanted = sorted(topics)
+    patience = Patience("looking for topics", cluster.settings, NEW_TOPIC_MS)
+    while True:
+        found = cluster.describe_topics(wanted)
+        if len(found) == len(wanted):
+            break
+        try:
+            patience.pause("some do not exist")
+        except GaveUp:
+            break
+    return {name: len(topic.partitions) for name, topic in found.items()}
+
+
+def _ended_with_commit(
+    cluster: Cluster, transaction: Transaction, place: Written, decided_ms: int
+) -> bool | None:
     partition = TopicPartition(place.topic, place.partition)
+    start = _first_offset_after(cluster, partition, place, decided_ms)
     end = latest_offsets(cluster, [partition], READ_UNCOMMITTED)[partition]
-    try:
-        for fetched in fetch_range(
-            cluster, partition, place.last_offset + 1, end, isolation_level=READ_UNCOMMITTED
-        ):
-            found = first_marker(fetched.data, producer_id, place.last_offset)
-            if found is not None:
-                return found
-    except OffsetOutOfRange:
-        return True  # retention took it: nobody can miss it
-    return False
-
-
-def first_marker(data: Buffer, producer_id: int, after_offset: int) -> bool | None:
-    """Whether the producer's first marker behind an offset commits; None if there is none."""
-    for position, header in iterate_headers(data):
-        if not header.is_control or header.producer_id != producer_id:
-            continue
-        marker = read_end_marker(data, position) if header.base_offset > after_offset else None
-        if marker is not None:
-            return marker.is_commit
+    for fetched in fetch_range(cluster, partition, start, end, isolation_level=READ_UNCOMMITTED):
+        for is_commit in _ends(fetched.data, transaction, start):
+            return is_commit
     return None
+
+
+def _first_offset_after(
+    cluster: Cluster, partition: TopicPartition, place: Written, decided_ms: int
+) -> int:
+    """Where the offsets are not known, because brokers said of all batches that they had them
+    already, the time tells: no transaction is open for a day before its batch is decided."""
+    if place.last_offset >= 0:
+        return place.last_offset + 1
+    wanted = {partition: max(0, decided_ms - DAY_MS)}
+    found = list_offsets(cluster, wanted, READ_UNCOMMITTED)[partition].offset
+    return 0 if found == NO_OFFSET else found
+
+
+def _ends(data: Buffer, transaction: Transaction, start_offset: int) -> Iterator[bool]:
+    """For each end of this transaction, or of a later one of its producer: whether it commits."""
+    for position, header in iterate_headers(data):
+        if not header.is_control or header.producer_id != transaction.producer_id:
+            continue
+        if header.base_offset < start_offset or header.producer_epoch < transaction.producer_epoch:
+            continue
+        marker = read_end_marker(data, position)
+        if marker is not None:
+            yield marker.is_commit

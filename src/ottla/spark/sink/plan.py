@@ -12,7 +12,7 @@ this query: its batches begin anew, whatever their numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -124,16 +124,23 @@ def _check_not_stale(state: SinkState, wanted: BatchOfQuery, last: int) -> None:
     )
 
 
-def torn(decision: Decision, missing: Sequence[Transaction], reason: str) -> TornBatch:
-    """Says what is missing, where it was, and how to go on."""
+def torn(
+    decision: Decision, missing: Sequence[Transaction], reason: str, gone: Collection[str] = ()
+) -> TornBatch:
+    """Says what is missing, where it was, and how to go on. Topics that are `gone` cannot tell."""
     there = [each for each in decision.transactions if each not in missing]
+    deleted = (
+        f"These topics do not exist any more, and with them went what could tell: "
+        f"{', '.join(sorted(gone))}. If they were deleted on purpose, nothing of them is missing. "
+    )
     return TornBatch(
         f"Batch {decision.batch} of the query {decision.query} (sink {decision.sink}) is torn: "
-        f"it was decided, and {len(missing)} of its {len(decision.transactions)} transactions were "
-        f"aborted before they could be committed ({reason}). Missing: {_shown(missing)}. "
-        f"Committed: {_shown(there)}. This happens when a driver stays away longer than "
-        f"kafka.transaction.timeout.ms after a decision. Write the missing rows by hand or remove "
-        f"the others, then set the option acceptTornBatch={decision.batch} to go on."
+        f"it was decided, and {len(missing)} of its {len(decision.transactions)} transactions can "
+        f"not be committed any more ({reason}). Missing: {_shown(missing)}. "
+        f"Committed: {_shown(there)}. {deleted if gone else ''}"
+        f"This happens when a driver stays away longer than kafka.transaction.timeout.ms after a "
+        f"decision. Write the missing rows by hand or remove the others, then set the option "
+        f"acceptTornBatch={decision.batch} to go on."
     )
 
 
@@ -145,7 +152,10 @@ def _shown(transactions: Sequence[Transaction]) -> str:
 
 
 def _shown_range(written: Written) -> str:
+    place = f"{written.topic}-{written.partition}"
+    if written.last_offset < 0:
+        return f"{place} ({written.records} records, at offsets that nobody told)"
     return (
-        f"{written.topic}-{written.partition} offsets {written.first_offset} to "
-        f"{written.last_offset} ({written.records} records)"
+        f"{place} offsets {written.first_offset} to {written.last_offset} "
+        f"({written.records} records)"
     )

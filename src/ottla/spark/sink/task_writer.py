@@ -3,7 +3,8 @@
 Owns      the attempt's transactional id, its producer, and what it wrote where.
 Promises  when `write` returns, every row was acknowledged by all replicas in sync and none can be
           seen; when it raises, its transaction was aborted as far as a broker could be reached.
-          An attempt never ends the transaction of another that has written.
+          An attempt never ends the transaction of another that has written, and one that comes
+          after its write has ended leaves nothing open.
 Leaves    committing to the driver; rows to partitions to `splitting.py`.
 """
 
@@ -32,8 +33,9 @@ from ottla.client.transactions import (
 from ottla.protocol.records.arrow_building import build_arrow_batches
 from ottla.protocol.records.column_building import ColumnBatchSettings
 from ottla.spark.sink.decisions import Transaction, Written
-from ottla.spark.sink.errors import InvalidRows, SinkError
-from ottla.spark.sink.names import task_id
+from ottla.spark.sink.errors import InvalidRows, SinkError, SinkTakenOver
+from ottla.spark.sink.messages import Started
+from ottla.spark.sink.names import driver_id, task_id
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.splitting import Part, Splitter, gather
 from ottla.spark.sink.troubles import explained
@@ -52,11 +54,11 @@ class TaskPlace:
 
 
 class TaskWriter:
-    """Writes one attempt's rows. `sink` is None where nothing is decided (at-least-once)."""
+    """Writes one attempt's rows. `started` is None where nothing is decided (at-least-once)."""
 
-    def __init__(self, setup: SinkSetup, sink: str | None, place: TaskPlace) -> None:
+    def __init__(self, setup: SinkSetup, started: Started | None, place: TaskPlace) -> None:
         self._setup = setup
-        self._sink = sink
+        self._started = started
         self._place = place
         self._cluster = Cluster(setup.settings)
         self._splitter = Splitter(
@@ -69,6 +71,7 @@ class TaskWriter:
         self._id: str | None = None
         self._identity: ProducerIdentity | None = None
         self._producer: BatchProducer | None = None
+        self._is_in_time = started is None
         self.rows = 0
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> Transaction | None:
@@ -86,6 +89,7 @@ class TaskWriter:
             if self._producer is None:
                 return None
             acknowledged = self._producer.flush()
+            self._check_in_time(self._producer)
             self._producer.close()
         except BaseException:
             self._give_up()
@@ -98,6 +102,7 @@ class TaskWriter:
         producer = self._begin()
         for part in parts:
             self._send(producer, part)
+            self._check_in_time(producer)
         self.rows += chunk.num_rows
         reach(SinkPoint.WRITING)
 
@@ -131,7 +136,7 @@ class TaskWriter:
     def _begin(self) -> BatchProducer:
         if self._producer is None:
             timeout_ms = self._setup.producer.transaction_timeout_ms
-            self._id = None if self._sink is None else self._free_id(self._sink)
+            self._id = None if self._started is None else self._free_id(self._started.sink)
             self._identity = init_producer_id(self._cluster, self._id, timeout_ms)
             self._producer = BatchProducer(self._cluster, self._identity, self._id)
         return self._producer
@@ -145,6 +150,21 @@ class TaskWriter:
             if described is None or described.state != ONGOING:
                 return found
         raise SinkError(f"All {ROUNDS_MAX} transactional ids like {found} are in use.")
+
+    def _check_in_time(self, producer: BatchProducer) -> None:
+        """Once, as soon as the transaction is open. Spark may have given up the whole write since
+        this attempt began. Who ends a write first takes the driver's id anew, and then aborts what
+        is open: so either that finds this transaction, or this finds the driver's id taken."""
+        if self._is_in_time or self._started is None or not producer.has_begun:
+            return
+        own_id = driver_id(self._started.sink)
+        described = describe_transactions(self._cluster, [own_id]).get(own_id)
+        if described is None or described.identity != self._started.driver:
+            raise SinkTakenOver(
+                f"The write that this attempt belongs to has ended, or another driver writes under "
+                f"the sink name {self._started.sink} now: what it wrote does not count."
+            )
+        self._is_in_time = True
 
     def _give_up(self) -> None:
         """Left open, it would hold back readers of the topic until its timeout."""

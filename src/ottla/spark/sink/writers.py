@@ -68,7 +68,7 @@ def write_task(
     context = TaskContext.get()
     assert context is not None, "tasks have a context"
     place = TaskPlace(context.partitionId(), context.attemptNumber())
-    writer = TaskWriter(setup, started.sink if started is not None else None, place)
+    writer = TaskWriter(setup, started, place)
     transaction = writer.write(batches)
     return TaskWritten(wanted, writer.rows, started, transaction)
 

@@ -54,7 +54,7 @@ def run_tasks(setup: SinkSetup, started: Started, wanted: BatchOfQuery) -> list[
     if plan_task(started.state, wanted) is TaskPlan.SKIP:
         return []
     written = (
-        TaskWriter(setup, started.sink, TaskPlace(task, 0)).write(rows_of(wanted.batch, task))
+        TaskWriter(setup, started, TaskPlace(task, 0)).write(rows_of(wanted.batch, task))
         for task in range(TASKS)
     )
     return [each for each in written if each is not None]

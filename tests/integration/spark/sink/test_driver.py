@@ -11,17 +11,20 @@ import pytest
 from tests.integration.spark.sink.reading import committed_values
 from tests.support.waiting import wait_until
 
+from ottla.client.admin import NewTopic, create_topics, delete_topics
 from ottla.client.cluster import Cluster
 from ottla.client.settings import ClientSettings
 from ottla.client.transactions import (
+    NOBODY,
     ProducerIdentity,
+    describe_transactions,
     end_transaction,
     init_producer_id,
     list_transactions,
 )
 from ottla.spark.sink.columns import SinkColumns
 from ottla.spark.sink.decision_log import DecisionLog
-from ottla.spark.sink.decisions import Transaction
+from ottla.spark.sink.decisions import NOTHING_DECIDED, Transaction, Written
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.errors import (
     LostTransactions,
@@ -30,6 +33,7 @@ from ottla.spark.sink.errors import (
     StaleBatch,
     TornBatch,
 )
+from ottla.spark.sink.messages import Started
 from ottla.spark.sink.names import driver_id
 from ottla.spark.sink.options import SinkOptions
 from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
@@ -55,13 +59,21 @@ class Sink:
         changed = replace(self.setup.options, **options)  # type: ignore[arg-type]
         return SinkDriver(self.cluster, replace(self.setup, options=changed), self.name)
 
-    def write(self, task: int, values: list[str], attempt: int = 0) -> Transaction:
+    def write(
+        self, task: int, values: list[str], attempt: int = 0, started: Started | None = None
+    ) -> Transaction:
+        """As a task of the driver that started last, unless another is given."""
         keys = [value.encode() for value in values]
         rows = pa.record_batch({"key": pa.array(keys), "value": pa.array(values)})
         place = TaskPlace(task, attempt)
-        transaction = TaskWriter(self.setup, self.name, place).write([rows])
+        transaction = TaskWriter(self.setup, started or self.started(), place).write([rows])
         assert transaction is not None
         return transaction
+
+    def started(self) -> Started:
+        own_id = driver_id(self.name)
+        found = describe_transactions(self.cluster, [own_id]).get(own_id)
+        return Started(self.name, found.identity if found else NOBODY, NOTHING_DECIDED)
 
     def committed(self) -> list[str]:
         return committed_values(self.setup.settings.bootstrap_servers, self.topic)
@@ -312,6 +324,95 @@ def test_an_abort_takes_back_what_was_written(sink: Sink) -> None:
     driver.abort(started, [written])
     assert sink.committed() == []
     assert sink.open_ids() == []
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_an_attempt_that_begins_after_its_write_has_ended_leaves_nothing_open(
+    sink: Sink, is_committed: bool
+) -> None:
+    """Spark had killed it, but it went on for a while: nobody would come to end it."""
+    driver = sink.driver()
+    started = driver.start()
+    written = sink.write(0, ["a"])
+    if is_committed:
+        driver.commit(started, batch(0, sink.topic), [written])
+    else:
+        driver.abort(started, [written])
+    with pytest.raises(SinkTakenOver, match="The write that this attempt belongs to has ended"):
+        sink.write(1, ["late"], started=started)
+    assert sink.open_ids() == []
+    assert sink.committed() == ["a"] * is_committed
+
+
+def test_the_end_of_a_write_does_not_fence_who_has_taken_over(sink: Sink) -> None:
+    zombie = sink.driver()
+    before = zombie.start()
+    driver = sink.driver()
+    started = driver.start()
+    written = sink.write(0, ["a"])
+    zombie.commit(before, batch(0, sink.topic), [])  # it had nothing to decide
+    driver.commit(started, batch(0, sink.topic), [written])
+    assert sink.committed() == ["a"]
+
+
+def test_more_replicas_than_a_topic_has_are_not_waited_for(
+    cluster: Cluster, settings: ClientSettings, new_topic: Callable[..., str]
+) -> None:
+    """As Apache Kafka has it since 4.0; `test_replicas.py` has one that was lost."""
+    sink = Sink(cluster, settings, new_topic(1, min_insync_replicas="2"))
+    driver = sink.driver()
+    driver.commit(driver.start(), batch(0, sink.topic), [sink.write(0, ["a"])])
+    assert sink.committed() == ["a"]
+
+
+@pytest.mark.parametrize("policy", ["delete", "compact,delete"])
+def test_a_topic_that_would_forget_decisions_is_refused(
+    sink: Sink, cluster: Cluster, policy: str
+) -> None:
+    decisions = f"decisions-{policy.replace(',', '-')}-of-{sink.topic}"
+    create_topics(cluster, [NewTopic(decisions, 1, configs={"cleanup.policy": policy})])
+    with pytest.raises(SinkError, match=f"cleanup.policy={policy}: .*Set it to compact"):
+        sink.driver(decisions_topic=decisions).start()
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_what_became_of_records_at_offsets_that_nobody_told_is_found_by_time(
+    sink: Sink, is_committed: bool
+) -> None:
+    """Brokers had all batches already (DUPLICATE_SEQUENCE_NUMBER), and forgot where."""
+    driver = sink.driver()
+    driver.commit(driver.start(), batch(4, sink.topic), [sink.write(0, ["earlier"])])
+    started = driver.start()
+    known = sink.write(0, ["a"])  # with the id of the earlier one, and its producer's
+    unknown = tuple(Written(*each[:2], -1, -1, each.records) for each in known.written)
+    written = known._replace(written=unknown)
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), [written])
+    if is_committed:
+        end_transaction(sink.cluster, known.transactional_id, identity(known), commit=True)
+    init_producer_id(sink.cluster, known.transactional_id)
+    if is_committed:
+        sink.driver().start()
+        assert sink.committed() == ["a", "earlier"]
+    else:
+        with pytest.raises(TornBatch, match="1 records, at offsets that nobody told"):
+            sink.driver().start()
+
+
+def test_a_deleted_topic_in_a_torn_batch_is_told_and_can_be_accepted(
+    sink: Sink, cluster: Cluster
+) -> None:
+    driver = sink.driver()
+    started = driver.start()
+    written = sink.write(0, ["a"])
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), [written])
+    init_producer_id(cluster, written.transactional_id)  # as its timeout would
+    delete_topics(cluster, [sink.topic])
+    wait_until(lambda: not cluster.describe_topics([sink.topic]), "the topic is gone")
+    told = f"These topics do not exist any more.*: {sink.topic}.*acceptTornBatch=5 to go on"
+    with pytest.raises(TornBatch, match=told):
+        sink.driver().start()
+    sink.driver(accept_torn_batch=5).start()
+    sink.driver().start()
 
 
 def test_another_sinks_open_decision_does_not_hide_later_ones(
