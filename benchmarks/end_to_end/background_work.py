@@ -2,11 +2,13 @@
 
     python -m benchmarks.end_to_end.background_work BOOTSTRAP LOG_DIRECTORY
 
-Says `busy` when both are under way. Bounded in speed, so that one processor is left for the rest.
+Says `busy` when both are under way, and at the end how much of each was done. Bounded in speed, so
+that one processor is left for the rest.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import sys
@@ -23,6 +25,7 @@ from benchmarks.end_to_end.wire import (
 
 COMPACTED, COLD = "background-compacted", "background-cold"
 COLD_BATCHES = 100  # of about 1 MB
+COLD_RECORDS, KEYED_RECORDS = 900, 400  # in a batch
 STEP_S = 0.02
 SMALL_SEGMENTS = {
     "cleanup.policy": "compact",
@@ -36,33 +39,55 @@ def main() -> None:
     create_topics(bootstrap, [COMPACTED], configs=SMALL_SEGMENTS)
     create_topics(bootstrap, [COLD])
     with Wire(bootstrap) as wire:
-        fill_cold(wire)
-        os.sync()  # only clean pages can be dropped
+        if not is_filled(directory):
+            fill_cold(wire)
+            os.sync()  # only clean pages can be dropped
         work(wire, directory)
 
 
+def is_filled(directory: Path) -> bool:
+    """Whether an earlier round has done it."""
+    found = sum(path.stat().st_size for path in directory.glob(f"{COLD}-*/*.log"))
+    return found >= COLD_BATCHES * COLD_RECORDS * 1000
+
+
 def fill_cold(wire: Wire) -> None:
-    frame = produce_frame(COLD, [0], batch_of(1000, 900))
+    frame = produce_frame(COLD, [0], batch_of(1000, COLD_RECORDS))
     for _ in range(COLD_BATCHES):
         wire.send(frame)
         wire.receive()
 
 
 def work(wire: Wire, directory: Path) -> None:
-    keyed = produce_frame(COMPACTED, [0], batch_of(100, 400, key=b"the same"))
-    step, is_told = 0, False
-    while not is_told or not has_ended():
+    batch = batch_of(100, KEYED_RECORDS, key=b"the same")
+    keyed = produce_frame(COMPACTED, [0], batch)
+    step, read_bytes, start_s, clean = 0, 0, 0.0, 0
+    while not start_s or not has_ended():
         at = step % COLD_BATCHES
         if at == 0:
             drop_from_page_cache(directory)
-        for frame in (keyed, fetch_frame(COLD, 0, at * 900)):
+        for frame in (keyed, fetch_frame(COLD, 0, at * COLD_RECORDS)):
             wire.send(frame)
-            wire.receive()
+            answer = wire.receive()
         step += 1
-        if not is_told:
+        read_bytes += len(answer)
+        if not start_s:
             print("busy", flush=True)
-            is_told = True
+            start_s, read_bytes, clean = time.monotonic(), 0, clean_offset(directory)
         time.sleep(STEP_S)
+    cleaned = (clean_offset(directory) - clean) / KEYED_RECORDS * len(batch)
+    done = {"compacted": cleaned, "read from the cold topic": read_bytes}
+    seconds = time.monotonic() - start_s
+    print(json.dumps({name: size / seconds / 1e6 for name, size in done.items()}), flush=True)
+
+
+def clean_offset(directory: Path) -> int:
+    """Up to where the compacted topic is clean, as the broker has written down."""
+    path = directory / "cleaner-offset-checkpoint"
+    for line in path.read_text().splitlines() if path.exists() else ():
+        if line.startswith(f"{COMPACTED} 0 "):
+            return int(line.split()[2])
+    return 0
 
 
 def has_ended() -> bool:
