@@ -13,19 +13,20 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 
-from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.spark.filters import Bounds, gather
 from ottla.spark.option_checks import ending_position, starting_position
 from ottla.spark.options import SourceOptions
+from ottla.spark.packing import Ranges
 from ottla.spark.positions import Earliest
 from ottla.spark.query import Query
+from ottla.spark.record_sizes import RecordSizes
 from ottla.spark.resolving import Logs, find_start_by_time, resolve_end, resolve_start
-from ottla.spark.splitting import BATCH_SPLIT_OFFSETS, OffsetRange, plan_tasks
-from ottla.spark.task_reader import TaskPlan, TaskRange, read_task
+from ottla.spark.splitting import BATCH_SPLIT_OFFSETS, OffsetRange
+from ottla.spark.task_plan import TaskPlan, TaskRanges
+from ottla.spark.task_planning import plan_tasks
+from ottla.spark.task_reader import read_task
 from ottla.spark.topics import find_topics
-
-Ranges = dict[TopicPartition, tuple[int, int]]
 
 
 class BatchReader(DataSourceReader):  # type: ignore[misc]
@@ -36,7 +37,8 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
     def partitions(self) -> Sequence[InputPartition]:
         with Cluster(self.query.kafka.settings) as cluster:
             ranges = plan_ranges(cluster, self.query.options, self.bounds)
-        return [TaskRange(each) for each in plan_batch_tasks(ranges, self.query.options)]
+            tasks = plan_batch_tasks(cluster, ranges, self.query.options)
+        return [TaskRanges(each) for each in tasks]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return read_task(TaskPlan.of(self.query, self.bounds), partition)
@@ -69,12 +71,10 @@ def plan_ranges(cluster: Cluster, options: SourceOptions, bounds: Bounds) -> lis
     ]
 
 
-def plan_batch_tasks(ranges: Sequence[OffsetRange], options: SourceOptions) -> list[OffsetRange]:
+def plan_batch_tasks(
+    cluster: Cluster, ranges: Sequence[OffsetRange], options: SourceOptions
+) -> list[Ranges]:
     records_max = options.max_records_per_partition
     if records_max is None and not options.preserve_order:
         records_max = BATCH_SPLIT_OFFSETS
-    return plan_tasks(
-        ranges,
-        min_partitions=options.min_partitions,
-        max_records_per_partition=records_max,
-    )
+    return plan_tasks(cluster, ranges, options, records_max=records_max, sizes=RecordSizes())

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ottla.base.ids import TopicPartition
-from ottla.protocol.records.arrow import ROWS_MAX
 from ottla.spark.values import BAD_REASON, BAD_VALUE, Decode, bad_reasons, bad_values
 
 MICROSECONDS = pa.timestamp("us", tz="UTC")
@@ -52,9 +51,9 @@ class Columns:
     def _maker(self, field: pa.Field, place: TopicPartition) -> Column:
         match field.name:
             case "topic":
-                return _cut(repeated_text(place.topic, ROWS_MAX))
+                return _Repeated(pa.scalar(place.topic, pa.string()))
             case "partition":
-                return _cut(pa.repeat(pa.scalar(place.partition, pa.int32()), ROWS_MAX))
+                return _Repeated(pa.scalar(place.partition, pa.int32()))
             case "timestamp":
                 return lambda table: to_microseconds(table.column("timestamp"))
             case "timestampType":
@@ -64,12 +63,17 @@ class Columns:
         return lambda table: table.column(field.name)
 
 
-def _cut(column: pa.Array) -> Column:
-    return lambda table: column.slice(0, table.num_rows)
+class _Repeated:
+    """The same value in every row, made once for the longest batch so far."""
 
+    def __init__(self, value: pa.Scalar) -> None:
+        self._value = value
+        self._column = pa.repeat(value, 0)
 
-def repeated_text(text: str, rows: int) -> pa.Array:
-    return pa.repeat(pa.scalar(text, pa.string()), rows)
+    def __call__(self, table: pa.RecordBatch) -> pa.Array:
+        if table.num_rows > len(self._column):
+            self._column = pa.repeat(self._value, table.num_rows)
+        return self._column.slice(0, table.num_rows)
 
 
 def to_microseconds(times: pa.Array) -> pa.Array:

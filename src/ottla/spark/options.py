@@ -158,6 +158,15 @@ class SizeOptions:
         "read; true keeps each partition in one task and so in order. Streams split only where "
         "minPartitions or maxRecordsPerPartition asks for it.",
     )
+    pack_partitions: bool = option(
+        "packPartitions",
+        True,
+        BOOLEAN,
+        anything,
+        "Ours. Where there are many partitions with little to read, several share a task, because "
+        "a task costs some 30 ms: never fewer than 8 tasks, two for each core of the driver's "
+        "machine, or minPartitions. false gives each partition a task of its own.",
+    )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Which task reads what: ranges of offsets, split where that is asked for. Pure functions.
+"""Ranges of offsets, split where they are large or more tasks are asked for. Pure functions.
 
 Promises  together the pieces are exactly the ranges; within one partition they are in order, and
           the same input gives the same pieces.
@@ -76,13 +76,13 @@ def _largest_first(ranges: Sequence[OffsetRange], counts: list[int], missing: in
     return [order[number % len(order)] for number in range(max(0, missing))]
 
 
-def plan_tasks(
+def split_ranges(
     ranges: Sequence[OffsetRange],
     *,
     min_partitions: int | None,
     max_records_per_partition: int | None,
 ) -> list[OffsetRange]:
-    """One range for each task."""
+    """Each as large as one task may be."""
     pieces = [each for each in ranges if each.size > 0]
     if max_records_per_partition is not None:
         pieces = split_by_size(pieces, max_records_per_partition)

@@ -32,8 +32,8 @@ from ottla.spark.option_checks import starting_position
 from ottla.spark.positions import Latest
 from ottla.spark.progress import Progress, group_name, new_query_id
 from ottla.spark.query import Query
+from ottla.spark.record_sizes import RecordSizes
 from ottla.spark.resolving import Logs, Offsets, report_loss, resolve_start
-from ottla.spark.splitting import plan_tasks
 from ottla.spark.stream_planning import (
     batch_start,
     compare,
@@ -43,7 +43,9 @@ from ottla.spark.stream_planning import (
     ranges_of,
     told_moved_back,
 )
-from ottla.spark.task_reader import TaskPlan, TaskRange, read_task
+from ottla.spark.task_plan import TaskPlan, TaskRanges
+from ottla.spark.task_planning import plan_tasks
+from ottla.spark.task_reader import read_task
 from ottla.spark.topics import FoundTopics, find_topics
 
 RETRIES, RETRY_INTERVAL_MS = 3, 1000
@@ -58,6 +60,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
         self._query_id = new_query_id()  # if the checkpoint holds none
         self._admission = Admission(query.options)
         self._last_ends: Mapping[TopicPartition, int] = {}
+        self._sizes = RecordSizes()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"query": self.query}
@@ -190,11 +193,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             for place, offset in begin.offsets.items()
         }
         tasks = plan_tasks(
+            self._connected,
             ranges_of({at: start for at, start in starts.items() if start is not None}, last),
-            min_partitions=self.query.options.min_partitions,
-            max_records_per_partition=self.query.options.max_records_per_partition,
+            self.query.options,
+            records_max=self.query.options.max_records_per_partition,
+            sizes=self._sizes,
         )
-        return [TaskRange(each) for each in tasks]
+        return [TaskRanges(each) for each in tasks]
 
     def _beginnings_of(self, places: Sequence[TopicPartition]) -> Offsets:
         """Where logs begin; those that are gone by the time a batch is repeated are a loss."""

@@ -1,190 +1,125 @@
-"""A task's work on an executor: fetch a range of offsets, decode it, hand Arrow batches to Spark.
+"""A task's work on an executor: fetch ranges of offsets, decode them, hand Arrow batches to Spark.
 
-Owns      reading one range, and what happens when records of it are gone or cannot be read.
-Promises  memory is bounded whatever the partition holds: a few fetch answers, one unpacked record
-          batch, one Arrow batch. Gaps (markers, aborted and compacted records) are no loss; what
-          retention took, or a topic made anew, is. Every error names topic, partition, offset.
-Leaves    fetching to `client/fetching.py`, decoding to `protocol/records`, columns to `columns.py`.
+Owns      reading the ranges, and what happens when records of them are gone.
+Promises  memory is bounded whatever the partitions hold: a few fetch answers of each broker, one
+          unpacked record batch, one Arrow batch. Order is kept within each partition. Gaps
+          (markers, aborted and compacted records) are no loss; what retention took, or a topic
+          made anew, is. Every error names topic, partition, offset.
+Leaves    fetching to `client/fetching.py`, decoding to `decoding.py`, files to `file_tasks.py`.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
-from pyspark.sql.types import StructType
 
+from ottla.base.ids import TopicPartition
 from ottla.base.uuids import ZERO_UUID
 from ottla.client.cluster import Cluster
 from ottla.client.errors import OffsetOutOfRange, TopicRecreated, UnknownTopic
 from ottla.client.fetch_session import FetchedRecords
-from ottla.client.fetching import fetch_range
-from ottla.client.settings import ClientSettings
-from ottla.protocol.errors import InvalidBatch
-from ottla.protocol.records.arrow import read_arrow
-from ottla.protocol.records.batch import iterate_headers
-from ottla.spark.columns import Columns
-from ottla.spark.errors import DataLoss, UnreadableRecords
+from ottla.client.fetching import PartitionRange, fetch_ranges
+from ottla.client.settings import MIB, ClientSettings
+from ottla.spark.decoding import Decoder, join_small, place_of
+from ottla.spark.errors import DataLoss
 from ottla.spark.file_tasks import write_file
-from ottla.spark.filters import Bounds
-from ottla.spark.query import Query
-from ottla.spark.row_filter import filter_rows
 from ottla.spark.splitting import OffsetRange
-from ottla.spark.value_types import arrow_schema
-from ottla.spark.values import decoder_of
+from ottla.spark.task_plan import TaskPlan, TaskRanges
 
 log = logging.getLogger("ottla.spark")
 
-# Spark takes large batches faster than small ones: 64 k rows of 100 bytes fit. Decoding into larger
-# tables costs less than that gains.
-BATCH_BYTES = 8 * 1024 * 1024
-
-
-class TaskRange(InputPartition):  # type: ignore[misc]
-    """What Spark carries from the driver to a task."""
-
-    def __init__(self, offsets: OffsetRange) -> None:
-        super().__init__(offsets)
-        self.offsets = offsets
-
-
-@dataclass(frozen=True)
-class TaskPlan:
-    """What is the same for all tasks of a query."""
-
-    settings: ClientSettings
-    schema: StructType
-    with_headers: bool
-    fail_on_data_loss: bool
-    batch_bytes_max: int
-    bounds: Bounds
-    value_format: str | None = None
-    value_schema: str | None = None
-    files_to: str | None = None
-
-    @classmethod
-    def of(cls, query: Query, bounds: Bounds) -> TaskPlan:
-        options = query.options
-        return cls(
-            query.kafka.settings,
-            query.schema,
-            "headers" in query.schema.fieldNames(),
-            options.fail_on_data_loss,
-            options.batch_bytes_max,
-            bounds,
-            options.value_format,
-            options.value_schema,
-            options.files_to,
-        )
+BROKERS_MAX = 8  # that answer at the same time, each with its share of fetch.max.bytes
 
 
 def read_task(plan: TaskPlan, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """A batch without any range gets a partition of Spark's own making: nothing is read for it."""
-    if isinstance(partition, TaskRange):
-        with Cluster(plan.settings) as cluster:
-            batches = TaskReader(plan, cluster, partition.offsets).read()
-            if plan.files_to is not None:
-                batches = write_file(batches, plan.files_to, partition.offsets)
-            yield from batches
+    if isinstance(partition, TaskRanges):
+        with Cluster(settings_for(plan.settings, len(partition.ranges))) as cluster:
+            yield from join_small(_read(plan, cluster, partition.ranges))
+
+
+def settings_for(settings: ClientSettings, ranges: int) -> ClientSettings:
+    """Several ranges may come from several brokers at once: together not more than from one."""
+    shares = max(1, min(ranges, BROKERS_MAX))
+    fetch_bytes = max(min(MIB, settings.fetch_max_bytes), settings.fetch_max_bytes // shares)
+    return replace(settings, fetch_max_bytes=fetch_bytes)
+
+
+def _read(
+    plan: TaskPlan, cluster: Cluster, ranges: Sequence[OffsetRange]
+) -> Iterator[pa.RecordBatch]:
+    if plan.files_to is None:
+        yield from TaskReader(plan, cluster, ranges).read()
+        return
+    for each in ranges:  # a file has the records of one range, and one is written at a time
+        yield from write_file(TaskReader(plan, cluster, [each]).read(), plan.files_to, each)
 
 
 class TaskReader:
-    def __init__(self, plan: TaskPlan, cluster: Cluster, wanted: OffsetRange) -> None:
+    """Ranges of different partitions."""
+
+    def __init__(self, plan: TaskPlan, cluster: Cluster, ranges: Sequence[OffsetRange]) -> None:
         self._plan = plan
         self._cluster = cluster
-        self._wanted = wanted
-        decode = None
-        if plan.value_format is not None:
-            decode = decoder_of(plan.value_format, plan.value_schema)
-        self._columns = Columns(arrow_schema(plan.schema), wanted.place, decode)
+        self._decoder = Decoder(plan)
+        self._left = {each.place: each for each in ranges if each.size}
 
     def read(self) -> Iterator[pa.RecordBatch]:
-        left: OffsetRange | None = self._wanted
-        while left is not None and left.size:
-            position, wanted = left.start, left
+        while self._left:
             try:
-                for fetched in self._fetch(wanted):
-                    yield from self._decode(fetched, wanted)
-                    position = max(position, fetched.end_offset)
+                for fetched in self._fetch():
+                    yield from self._decoder.decode(fetched, self._left[fetched.partition])
+                    self._move(fetched.partition, fetched.end_offset)
                     del fetched  # its buffer is used again for an answer to come
-                left = None
+                return
             except OffsetOutOfRange as error:
-                left = self._after_loss(error, replace(wanted, start=position))
+                self._after_loss(error)
             except (TopicRecreated, UnknownTopic) as error:
-                self._lose(f"{self._place_of(position)}: {error}.")
-                left = None
+                self._lose_topic(error)
 
-    def _fetch(self, left: OffsetRange) -> Iterator[FetchedRecords]:
-        return fetch_range(
-            self._cluster,
-            left.place,
-            left.start,
-            left.end,
-            topic_id=left.topic_id or ZERO_UUID,
-        )
+    def _fetch(self) -> Iterator[FetchedRecords]:
+        wanted = [
+            PartitionRange(each.place, each.start, each.end, each.topic_id or ZERO_UUID)
+            for each in self._left.values()
+        ]
+        return fetch_ranges(self._cluster, wanted)
 
-    def _after_loss(self, error: OffsetOutOfRange, left: OffsetRange) -> OffsetRange | None:
-        """What can still be read once records are gone; DataLoss if that must not be."""
+    def _move(self, place: TopicPartition, offset: int) -> None:
+        """Everything before the offset is done."""
+        left = self._left[place]
+        if offset >= left.end:
+            del self._left[place]
+        else:
+            self._left[place] = replace(left, start=max(left.start, offset))
+
+    # Losses
+
+    def _after_loss(self, error: OffsetOutOfRange) -> None:
+        """Go on with what can still be read; DataLoss if that must not be."""
+        place = TopicPartition(error.topic, error.partition)
+        left = self._left[place]
         self._lose(
-            f"{self._place_of(left.start)}: the records are gone, the log now has offsets "
+            f"{place_of(place, left.start)}: the records are gone, the log now has offsets "
             f"{error.log_start} up to {error.end}; the query was to read up to {left.end}."
         )
-        if error.log_start <= left.start:
-            return None  # beyond the end: nothing of the range is there
-        return replace(left, start=min(error.log_start, left.end))
+        is_beyond = error.log_start <= left.start  # beyond the end: nothing of the range is there
+        self._move(place, left.end if is_beyond else error.log_start)
+
+    def _lose_topic(self, error: TopicRecreated | UnknownTopic) -> None:
+        for place, left in list(self._left.items()):
+            if place.topic == error.topic and _is_meant(place, error):
+                self._lose(f"{place_of(place, left.start)}: {error}.")
+                del self._left[place]
 
     def _lose(self, what: str) -> None:
         if self._plan.fail_on_data_loss:
             raise DataLoss(what)
         log.warning("%s Going on, because failOnDataLoss is false.", what)
 
-    def _place_of(self, offset: int) -> str:
-        place = self._wanted.place
-        return f"topic {place.topic}, partition {place.partition}, offset {offset}"
 
-    # Decoding
-
-    def _decode(self, fetched: FetchedRecords, left: OffsetRange) -> Iterator[pa.RecordBatch]:
-        try:
-            for table in self._tables(fetched, left.start, left.end):
-                batch = self._columns.build(filter_rows(table, self._plan.bounds))
-                if batch.num_rows:
-                    yield batch
-        except InvalidBatch as error:
-            raise self._unreadable(fetched, left, error) from None
-
-    def _tables(
-        self, fetched: FetchedRecords, from_offset: int, end_offset: int
-    ) -> Iterator[pa.RecordBatch]:
-        return read_arrow(
-            fetched.data,
-            from_offset=max(from_offset, fetched.start_offset),
-            end_offset=min(end_offset, fetched.end_offset),
-            with_headers=self._plan.with_headers,
-            is_wanted=fetched.is_wanted,
-            check_checksums=self._plan.settings.check_crcs,
-            decompressed_bytes_max=self._plan.batch_bytes_max,
-            bytes_max=BATCH_BYTES,
-        )
-
-    def _unreadable(
-        self, fetched: FetchedRecords, left: OffsetRange, error: InvalidBatch
-    ) -> UnreadableRecords:
-        """Tables are made of many batches: find the one at fault, to name its offset."""
-        offset, told = fetched.start_offset, error.message
-        for _, header in iterate_headers(fetched.data):
-            first, end = max(left.start, header.base_offset), header.last_offset + 1
-            try:
-                for _ in self._tables(fetched, first, min(left.end, end)):
-                    pass
-            except InvalidBatch as found:
-                offset, told = header.base_offset, found.message
-                break
-        return UnreadableRecords(
-            f"{self._place_of(offset)}: the record batch cannot be read: {told}. "
-            "If it is damaged, read around it with startingOffsets and endingOffsets, or restore "
-            "the partition from a replica; if it is too large, raise maxDecompressedBatchBytes."
-        )
+def _is_meant(place: TopicPartition, error: TopicRecreated | UnknownTopic) -> bool:
+    return not isinstance(error, UnknownTopic) or error.partition in (None, place.partition)

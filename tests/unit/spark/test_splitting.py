@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ottla.base.ids import TopicPartition
-from ottla.spark.splitting import OffsetRange, plan_tasks, split_evenly
+from ottla.spark.splitting import OffsetRange, split_evenly, split_ranges
 
 RANGES = st.lists(
     st.tuples(st.integers(0, 10**12), st.integers(0, 10**6)), min_size=1, max_size=6
@@ -24,20 +24,20 @@ def range_of(partition: int, start: int, end: int) -> OffsetRange:
     return OffsetRange(TopicPartition("t", partition), start, end)
 
 
-def test_a_partition_is_one_task_unless_asked_otherwise() -> None:
-    pieces = plan_tasks(
+def test_a_partition_stays_whole_unless_asked_otherwise() -> None:
+    pieces = split_ranges(
         [range_of(0, 0, 10), range_of(1, 5, 5)], min_partitions=None, max_records_per_partition=None
     )
     assert spans(pieces) == [(0, 0, 10)]
 
 
 def test_large_ranges_are_split_into_equal_pieces() -> None:
-    pieces = plan_tasks([range_of(0, 0, 10)], min_partitions=None, max_records_per_partition=4)
+    pieces = split_ranges([range_of(0, 0, 10)], min_partitions=None, max_records_per_partition=4)
     assert spans(pieces) == [(0, 0, 3), (0, 3, 6), (0, 6, 10)]
 
 
 def test_small_partitions_stay_whole_where_more_tasks_are_wanted() -> None:
-    pieces = plan_tasks(
+    pieces = split_ranges(
         [range_of(0, 0, 1), range_of(1, 0, 100)], min_partitions=5, max_records_per_partition=None
     )
     assert spans(pieces) == [(0, 0, 1), (1, 0, 25), (1, 25, 50), (1, 50, 75), (1, 75, 100)]
@@ -51,7 +51,7 @@ def test_more_pieces_than_offsets_there_cannot_be() -> None:
 def test_the_pieces_are_exactly_the_ranges_in_order(
     ranges: list[OffsetRange], pieces_min: int | None, records_max: int | None
 ) -> None:
-    pieces = plan_tasks(ranges, min_partitions=pieces_min, max_records_per_partition=records_max)
+    pieces = split_ranges(ranges, min_partitions=pieces_min, max_records_per_partition=records_max)
     for whole in ranges:
         own = [each for each in pieces if each.place == whole.place]
         assert all(each.size for each in own)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from ottla.base.ids import TopicPartition
-from ottla.client.errors import OffsetOutOfRange, TopicRecreated
+from ottla.client.errors import OffsetOutOfRange, TopicRecreated, UnknownTopic
 from ottla.client.fetch_session import FetchedRecords
+from ottla.client.fetching import PartitionRange
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record
@@ -21,7 +23,8 @@ from ottla.spark.filters import Bounds
 from ottla.spark.kafka_options import parse_kafka_options
 from ottla.spark.schema import full_schema
 from ottla.spark.splitting import OffsetRange
-from ottla.spark.task_reader import TaskPlan, TaskRange, TaskReader, read_task
+from ottla.spark.task_plan import TaskPlan, TaskRanges
+from ottla.spark.task_reader import TaskReader, read_task, settings_for
 
 PLACE = TopicPartition("orders", 3)
 SETTINGS = parse_kafka_options({"kafka.bootstrap.servers": "localhost:1"}).settings
@@ -53,15 +56,15 @@ def read(
 ) -> list[Any]:
     """Read with a network that gives these answers, one list for all attempts."""
 
-    def fetch_range(*_: Any, **__: Any) -> Iterator[FetchedRecords]:
+    def fetch_ranges(*_: Any) -> Iterator[FetchedRecords]:
         while answers:
             answer = answers.pop(0)
             if isinstance(answer, Exception):
                 raise answer
             yield answer
 
-    monkeypatch.setattr(task_reader, "fetch_range", fetch_range)
-    reader: Any = TaskReader(plan(**changes), None, OffsetRange(PLACE, start, end))  # type: ignore[arg-type]
+    monkeypatch.setattr(task_reader, "fetch_ranges", fetch_ranges)
+    reader: Any = TaskReader(plan(**changes), None, [OffsetRange(PLACE, start, end)])  # type: ignore[arg-type]
     tables = list(reader.read())
     return pa.Table.from_batches(tables).column("value").to_pylist() if tables else []
 
@@ -140,8 +143,41 @@ def test_a_partition_of_spark_s_own_making_reads_nothing() -> None:
 
 def test_plans_ranges_and_errors_travel() -> None:
     assert pickle.loads(pickle.dumps(plan())) == plan()
-    travelled = pickle.loads(pickle.dumps(TaskRange(OffsetRange(PLACE, 1, 2))))
-    assert travelled.offsets == OffsetRange(PLACE, 1, 2)
+    travelled = pickle.loads(pickle.dumps(TaskRanges([OffsetRange(PLACE, 1, 2)])))
+    assert travelled.ranges == (OffsetRange(PLACE, 1, 2),)
     error = pickle.loads(pickle.dumps(DataLoss("gone.")))
     assert isinstance(error, SourceError)
     assert str(error) == str(DataLoss("gone."))
+
+
+def test_a_loss_in_one_partition_leaves_the_others_to_be_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three partitions in one task: each attempt asks for what is left, from where it is."""
+    places = [TopicPartition("orders", 3), TopicPartition("orders", 4), TopicPartition("gone", 0)]
+    asked: list[dict[TopicPartition, tuple[int, int | None]]] = []
+
+    def fetch_ranges(_: object, ranges: list[PartitionRange]) -> Iterator[FetchedRecords]:
+        asked.append({each.partition: (each.start_offset, each.end_offset) for each in ranges})
+        if len(asked) == 1:
+            yield fetched(batch(0, b"a"), 0, 1)
+            raise OffsetOutOfRange("orders", 4, 0, log_start=7, end=9)
+        if len(asked) == 2:
+            raise UnknownTopic("gone")
+        yield FetchedRecords(places[1], memoryview(batch(7, b"x")), 7, 8)
+        yield fetched(batch(1, b"b"), 1, 2)
+
+    monkeypatch.setattr(task_reader, "fetch_ranges", fetch_ranges)
+    ranges = [OffsetRange(place, 0, end) for place, end in zip(places, (2, 8, 5), strict=True)]
+    lenient: Any = TaskReader(plan(fail_on_data_loss=False), None, ranges)  # type: ignore[arg-type]
+    rows = pa.Table.from_batches(list(lenient.read())).to_pylist()
+    assert [(row["partition"], row["value"]) for row in rows] == [(3, b"a"), (4, b"x"), (3, b"b")]
+    assert asked[1] == {places[0]: (1, 2), places[1]: (7, 8), places[2]: (0, 5)}
+    assert asked[2] == {places[0]: (1, 2), places[1]: (7, 8)}
+
+
+def test_answers_of_several_brokers_are_smaller() -> None:
+    assert settings_for(SETTINGS, 1) == SETTINGS
+    assert settings_for(SETTINGS, 4).fetch_max_bytes == SETTINGS.fetch_max_bytes // 4
+    small = replace(SETTINGS, fetch_max_bytes=1000)
+    assert settings_for(small, 60) == small
