@@ -17,7 +17,7 @@ from tests.support.java_clients import JavaClients, Printed, run_tool
 from tests.support.oracle import Oracle
 from tests.support.wire_tap import WireTap
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 TOOLS = "org.apache.kafka.tools."
 
 

@@ -21,7 +21,7 @@ from tests.compatibility.clients.clients import AIOKAFKA, KAFKA_PYTHON, LIBRDKAF
 from tests.compatibility.clients.foreign.librdkafka import QUIET
 from tests.support.oracle import Oracle, from_base64
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 STOP_S = 20.0
 
 
@@ -129,7 +129,7 @@ class AioKafkaReader(ThreadedReader):
             bootstrap_servers=self.bootstrap,
             group_id=self.group,
             auto_offset_reset="earliest",
-            **{"heartbeat_interval_ms": 500, **self.settings},
+            **{"heartbeat_interval_ms": 500, "session_timeout_ms": 30_000, **self.settings},
         )
         await consumer.start()
         try:

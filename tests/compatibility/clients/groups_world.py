@@ -51,9 +51,9 @@ from ottla.protocol.messages.sync_group_request import (
 from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
 PARTITIONS = 4
-SESSION_MS = 10_000
-REBALANCE_MS = 30_000
-PATIENCE_S = 30.0
+SESSION_MS = 60_000
+REBALANCE_MS = 120_000
+PATIENCE_S = 120.0
 numbers = count()
 
 

@@ -20,7 +20,7 @@ from tests.support.raw_client import RawClient
 PARTITIONS = 6
 
 CONSUMER = {"group.protocol": "consumer"}
-CLASSIC = {"group.protocol": "classic", "heartbeat.interval.ms": 500, "session.timeout.ms": 6000}
+CLASSIC = {"group.protocol": "classic", "heartbeat.interval.ms": 500, "session.timeout.ms": 45_000}
 COOPERATIVE = {**CLASSIC, "partition.assignment.strategy": "cooperative-sticky"}
 JAVA_COOPERATIVE = {
     **CLASSIC,

@@ -65,29 +65,34 @@ def test_a_producer_of_librdkafka_is_slowed_down(limited: RunningBroker, topic: 
             **librdkafka.QUIET, **told.settings("writer"),
         }
     )  # fmt: skip
-    for _ in range(4):
+
+    def is_told() -> bool:
         producer.produce(topic, b"x" * 90_000)
-        producer.flush(PATIENCE_S)
-    wait_until(lambda: producer.poll(0.05) >= 0 and told.longest_ms > 500, "it was told so")
+        return producer.poll(0.05) >= 0 and told.longest_ms > 500
+
+    wait_until(is_told, "it was told so")
+    producer.purge()
 
 
 def test_a_consumer_of_librdkafka_is_slowed_down_and_loses_nothing(
     limited: RunningBroker, topic: str
 ) -> None:
-    producer = Producer({"bootstrap.servers": limited.bootstrap_servers, **librdkafka.QUIET})
-    for _ in range(40):
+    settings = {"bootstrap.servers": limited.bootstrap_servers, "batch.num.messages": 1}
+    producer = Producer({**settings, **librdkafka.QUIET})
+    for _ in range(200):
         producer.produce(topic, b"x" * 10_000)
-        producer.flush(PATIENCE_S)  # a batch each
+    assert producer.flush(PATIENCE_S) == 0
     set_quota(limited.bootstrap_servers, "consumer_byte_rate", 100_000, client_id="reader")
     told = Throttles()
     with librdkafka.consumer(limited.bootstrap_servers, **told.settings("reader")) as reader:
         reader.assign([TopicPartition(topic, 0, 0)])
         found = librdkafka.read(reader, 25)
-        assert [each.offset() for each in found] == list(range(25))
+        while not told.longest_ms and len(found) < 200:
+            found += librdkafka.read(reader, 1)
         assert told.longest_ms > 0
         set_quota(limited.bootstrap_servers, "consumer_byte_rate", None, client_id="reader")
-        rest = librdkafka.read(reader, 15)
-        assert [each.offset() for each in rest] == list(range(25, 40))
+        found += librdkafka.read(reader, 200 - len(found))
+        assert [each.offset() for each in found] == list(range(200))
 
 
 def test_requests_may_take_only_a_share_of_the_time(limited: RunningBroker) -> None:
@@ -102,14 +107,15 @@ def test_requests_may_take_only_a_share_of_the_time(limited: RunningBroker) -> N
 
 def test_an_address_that_opens_too_many_connections_is_refused(limited: RunningBroker) -> None:
     set_quota(limited.bootstrap_servers, "connection_creation_rate", 5, ip=None)
-    refused = 0
-    for _ in range(20):
+    tries = refused = 0
+    while refused < 10:
+        tries += 1
         try:
             with RawClient(limited.bootstrap_servers) as client:
                 client.ask(MetadataRequest([]), 12)
         except OSError:
             refused += 1
-    assert refused >= 10
+        assert tries < 500, "nobody is refused"
     set_quota_when_let_in(limited)
     for _ in range(20):
         with RawClient(limited.bootstrap_servers) as client:

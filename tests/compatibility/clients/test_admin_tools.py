@@ -163,7 +163,7 @@ def test_kafka_cluster_features_and_api_versions(on: Cluster) -> None:
         "--bootstrap-server", on.bootstrap,
     )  # fmt: skip
     with on.librdkafka_admin() as admin:
-        name = admin.describe_cluster().result(30).cluster_id
+        name = admin.describe_cluster().result(120).cluster_id
     assert printed.text.strip() == f"Cluster ID: {name}"
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.compatibility.clients.groups_world import PARTITIONS, World, rebalance, settle
 from tests.compatibility.clients.transactions_world import settled
 from tests.support.raw_client import RawClient
+from tests.support.waiting import wait_until
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.offset_commit_request import (
@@ -28,8 +29,12 @@ class Committer(threading.Thread):
     def __init__(self, world: World, partition: int, start: int) -> None:
         super().__init__(daemon=True)
         self.world, self.partition = world, partition
-        self.sent = self.acknowledged = start
+        self.begun_at = self.sent = self.acknowledged = start
         self.start()
+
+    @property
+    def has_begun(self) -> bool:
+        return self.acknowledged > self.begun_at
 
     def run(self) -> None:
         try:
@@ -54,9 +59,10 @@ def test_committed_offsets_survive_and_never_go_back() -> None:
         for _ in range(KILLS):
             committers = [Committer(world, *item) for item in offsets.items()]
             committers[0].join(random.uniform(0.1, 0.4))
+            wait_until(lambda: all(each.has_begun for each in committers), "all commit")  # noqa: B023
             broker.kill()
             for committer in committers:
-                committer.join(30)
+                committer.join()
             broker.start()
             world.client = world.connect()
             world.find_coordinator(world.group)

@@ -31,7 +31,7 @@ def test_kafkas_own_tool_reads_in_a_group_and_goes_on_where_it_was(
         count = str(len(group.sent) - len(read))
         printed = cluster.tool(
             "consumer.ConsoleConsumer", *words, "--group", f"group-{group.name}",
-            "--from-beginning", "--max-messages", count, "--timeout-ms", "30000",
+            "--from-beginning", "--max-messages", count, "--timeout-ms", "120000",
         )  # fmt: skip
         read += printed.text.encode().split()
     assert sorted(read) == sorted(group.sent)

@@ -186,6 +186,7 @@ def test_a_transaction_is_whole_or_gone_though_the_broker_is_killed_in_it(
 
 COPIED = 400
 BATCH = 20
+FEW_S = 5.0  # for a batch that is not full
 
 
 def test_a_copy_is_exact_though_the_broker_is_killed_under_it(topic: str) -> None:
@@ -223,7 +224,7 @@ class Copier:
                 "auto.offset.reset": "earliest",
                 "isolation.level": "read_committed",
                 "enable.auto.commit": False,
-                "session.timeout.ms": 6000,
+                "session.timeout.ms": 45_000,
                 "reconnect.backoff.max.ms": 100,
                 "log_level": 0,
             }
@@ -232,7 +233,7 @@ class Copier:
         self.producer = Librdkafka(bootstrap, "copier").producer
 
     def copy_a_batch(self, meanwhile: Callable[[], None] = lambda: None) -> None:
-        messages = self.consumer.consume(BATCH, PATIENCE_S)
+        messages = self.consumer.consume(BATCH, FEW_S)
         values = [message.value() for message in messages if message.error() is None]
         self.producer.begin_transaction()
         for value in values:

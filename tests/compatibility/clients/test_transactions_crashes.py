@@ -60,7 +60,7 @@ class ClassicClient:
             {
                 "bootstrap.servers": self.bootstrap,
                 "transactional.id": ID,
-                "transaction.timeout.ms": 10_000,
+                "transaction.timeout.ms": 30_000,
                 "log_level": 0,
                 # After a rebootstrap librdkafka 2.16 waits for ever for the group coordinator of a
                 # cluster with one broker, Apache Kafka's too.
@@ -142,7 +142,7 @@ class JavaClient:
             ]
         steps += [FLUSH, offsets_in_transaction(GROUP, TOPIC, planned.offset)]
         steps += [COMMIT if planned.is_commit else ABORT]
-        configs = {"transactional.id": ID, "transaction.timeout.ms": "10000", **QUICK}
+        configs = {"transactional.id": ID, "transaction.timeout.ms": "30000", **QUICK}
         try:
             self.clients.produce(f"{self.name}-{self.count}", steps, configs)
         except Refused:
@@ -165,6 +165,10 @@ DECIDED = (
     FaultPoint.OFFSETS_VISIBLE,
     FaultPoint.COMPLETE_LOGGED,
 )
+
+
+LONG_MS = 600_000
+SHORT_MS = 1_500  # long enough to come to every step, and soon over
 
 
 def take_part_and_die(world: World, planned: Planned, is_classic: bool) -> None:
@@ -204,9 +208,10 @@ def test_what_a_dead_producer_left_is_finished_without_it(
 ) -> None:
     """What was decided is carried out; all else is aborted when its time is over."""
     planned = PLAN[0]
+    timeout_ms = LONG_MS if point in DECIDED else SHORT_MS
     with MortalBroker(point, passes=1) as mortal:
         with RawClient(mortal.bootstrap) as client:
-            world = World(client, TOPIC, ID, GROUP, timeout_ms=300)
+            world = World(client, TOPIC, ID, GROUP, timeout_ms=timeout_ms)
             with pytest.raises(ConnectionError):
                 take_part_and_die(world, planned, is_classic)
         mortal.wait_revived()

@@ -18,6 +18,7 @@ from tests.support.apache_kafka import ApacheKafka
 from tests.support.dump_log_segments import DumpLogSegments, segment_files
 from tests.support.oracle import Oracle
 from tests.support.raw_client import RawClient
+from tests.support.waiting import wait_until
 
 from ottla.base.fault_points import VARIABLE, FaultPoint
 from ottla.protocol.error_codes import ErrorCode
@@ -185,8 +186,13 @@ def test_transactions_that_we_wrote_are_known_to_kafka(tmp_path: Path) -> None:
             node.start()
             assert what_is_known(node.bootstrap) == expected
             check_goes_on(node.bootstrap, expected)
-            decided = what_is_known(node.bootstrap, "decided")["decided"]
-            assert (decided.transaction_state, decided.producer_epoch) == ("CompleteCommit", 1)
+
+            def is_carried_out() -> bool:
+                decided = what_is_known(node.bootstrap, "decided")["decided"]
+                assert decided.producer_epoch == 1
+                return str(decided.transaction_state) == "CompleteCommit"
+
+            wait_until(is_carried_out, "the decision is carried out")
 
 
 def test_kafkas_dump_tool_reads_our_log(oracle: Oracle) -> None:

@@ -89,13 +89,16 @@ def test_a_transactional_id_is_described_in_every_state(producer: Producer) -> N
     state = describe(world)
     assert (state.error_code, state.transaction_state) == (0, "Empty")
     assert (state.producer_id, state.producer_epoch) == (producer.producer_id, 0)
-    assert (state.transaction_timeout_ms, state.transaction_start_time_ms) == (60_000, -1)
+    assert (state.transaction_timeout_ms, state.transaction_start_time_ms) == (
+        world.timeout_ms,
+        -1,
+    )
     assert list(state.topics) == []
     before_ms = time.time() * 1000 - 1000
     begin(producer)
     state = describe(world)
     assert state.transaction_state == "Ongoing"
-    assert before_ms < state.transaction_start_time_ms < before_ms + 60_000
+    assert before_ms < state.transaction_start_time_ms < before_ms + 600_000
     (topic,) = state.topics
     assert TopicData(topic.topic, sorted(topic.partitions)) == TopicData(world.topic, [0, 1])
     assert producer.end_settled(False).code == NONE
@@ -143,7 +146,7 @@ def test_transactions_are_listed_by_state_producer_age_and_pattern(producer: Pro
         (ListTransactionsRequest((), [producer.producer_id]), ["Ongoing"]),
         (ListTransactionsRequest((), [producer.producer_id + 1]), []),
         (ListTransactionsRequest(["Ongoing"], [producer.producer_id]), ["Ongoing"]),
-        (ListTransactionsRequest(duration_filter=60_000), []),
+        (ListTransactionsRequest(duration_filter=600_000), []),
         (ListTransactionsRequest(transactional_id_pattern="id-.*"), ["Ongoing"]),
         (ListTransactionsRequest(transactional_id_pattern="id"), []),
         (ListTransactionsRequest(transactional_id_pattern=""), ["Ongoing"]),

@@ -8,7 +8,7 @@ from typing import Any
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 def admin_of(bootstrap: str) -> AdminClient:

@@ -24,6 +24,7 @@ from tests.support.java_clients import (
     offsets_in_transaction,
     send,
 )
+from tests.support.transactions import wait_until_stable
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # while it is loaded
@@ -31,7 +32,7 @@ with warnings.catch_warnings():
     from kafka import TopicPartition as PythonPartition
     from kafka.structs import ConsumerGroupMetadata, OffsetAndMetadata
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 T = TypeVar("T")
 
 
@@ -218,7 +219,10 @@ class Java:
 
 
 def read_values(bootstrap: str, topic: str, *, is_committed: bool) -> list[bytes]:
-    """Everything in partition 0 up to its end, as librdkafka's consumer shows it."""
+    """Everything in partition 0 up to its end, as librdkafka's consumer shows it. If committed,
+    once no transaction is open any more."""
+    if is_committed:
+        wait_until_stable(bootstrap, topic)
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,

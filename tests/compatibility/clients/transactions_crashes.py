@@ -41,7 +41,7 @@ GROUP = "readers"
 ID = "payments"
 TRANSACTIONS = 5
 ABORTED = frozenset({2})  # which of them are to be aborted
-PATIENCE_S = 15.0
+PATIENCE_S = 120.0
 PAUSE_S = 0.02
 SETTINGS = {
     "transaction.state.log.num.partitions": "2",
@@ -106,7 +106,7 @@ class MortalBroker:
         return self
 
     def _revive(self) -> None:
-        code = self.broker.wait_for_end(120)
+        code = self.broker.wait_for_end(600)
         if code != -signal.SIGKILL or VARIABLE not in self.broker.environment:
             return
         self.broker.environment.clear()

@@ -38,7 +38,7 @@ from ottla.protocol.messages.txn_offset_commit_request import (
 )
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 PAUSE_S = 0.02
 NOT_YET = frozenset(
     {
@@ -83,7 +83,7 @@ class World:
     transactional_id: str
     group: str
     topic_id: bytes = bytes(16)
-    timeout_ms: int = 60_000
+    timeout_ms: int = 600_000
     now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000  # of records
 
     @classmethod

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from tests.compatibility.clients.clients import JAVA, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.cluster import Cluster
@@ -13,11 +11,11 @@ from tests.compatibility.clients.foreign.kafka_python import (
     TopicPartition as KafkaPythonPartition,
 )
 from tests.compatibility.clients.stories.telling import Sight, shows
+from tests.support.waiting import wait_until
 
 from ottla.protocol.api_keys import ApiKey
 
 SENT = [Record(b"%d" % each) for each in range(10)]
-A_FEW_HEARTBEATS_S = 0.5
 
 
 def commit(on: Cluster, group: str, topic: str, offset: int) -> None:
@@ -30,7 +28,7 @@ def offsets_by_librdkafka(on: Cluster, group: str) -> dict[str, int]:
     """By topic, of partition 0."""
     asked = [ConsumerGroupTopicPartitions(group)]
     (found,) = on.ask_librdkafka(
-        lambda admin: admin.list_consumer_group_offsets(asked, request_timeout=30)
+        lambda admin: admin.list_consumer_group_offsets(asked, request_timeout=120)
     ).values()
     return {each.topic: each.offset for each in found.topic_partitions}
 
@@ -70,7 +68,7 @@ def a_static_member_stays_while_it_is_away(on: Cluster) -> Sight:
     with librdkafka.consumer(on.bootstrap, **settings) as reader:
         reader.subscribe(["joined"])
         assert len(librdkafka.read(reader, len(SENT))) == len(SENT)
-        time.sleep(A_FEW_HEARTBEATS_S)
+        wait_until(lambda: bool(on.tap.versions(ApiKey.HEARTBEAT, "rdkafka")), "its heart beats")
 
     def is_there() -> bool:
         with on.kafka_python_admin() as admin:

@@ -55,7 +55,7 @@ def a_deleted_topic_is_gone(on: Cluster) -> Sight:
 
     def is_gone() -> bool:
         with on.librdkafka_admin() as admin:
-            return "doomed" not in admin.list_topics(timeout=30).topics
+            return "doomed" not in admin.list_topics(timeout=120).topics
 
     return is_gone
 
@@ -130,7 +130,7 @@ def an_election_leaves_the_only_broker_leading(on: Cluster) -> Sight:
     create(on, "elected")
     with on.librdkafka_admin() as admin:
         asked = admin.elect_leaders(ElectionType.PREFERRED, [TopicPartition("elected", 0)])
-        (error,) = asked.result(30).values()
+        (error,) = asked.result(120).values()
         assert KafkaException(error).args[0].name() == "ELECTION_NOT_NEEDED"
 
     def leads() -> bool:
@@ -165,7 +165,7 @@ def everybody_sees_the_same_cluster(on: Cluster) -> Sight:
         with on.kafka_python_admin() as admin:
             now = admin.describe_cluster()
         with on.librdkafka_admin() as other:
-            name = other.describe_cluster().result(30).cluster_id
+            name = other.describe_cluster().result(120).cluster_id
         assert (now["cluster_id"], now["brokers"]) == (before["cluster_id"], before["brokers"])
         return bool(now["cluster_id"] == name)
 

@@ -17,7 +17,7 @@ from tests.support.java_clients import BEGIN, CLOSE, COMMIT, FLUSH, send
 
 from ottla.protocol.api_keys import ApiKey
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 LONG_MS = 600_000
 
 

@@ -9,12 +9,9 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer
 from confluent_kafka import TopicPartition as Place
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from tests.support.transactions import wait_until_stable
 from tests.support.waiting import wait_until
 
-from ottla.base.ids import TopicPartition
-from ottla.client.cluster import Cluster
-from ottla.client.offsets import latest_offsets
-from ottla.client.settings import ClientSettings
 from ottla.testing import Kafka
 
 PATIENCE_S = 120.0
@@ -203,18 +200,5 @@ def write_transaction(
     elif commit is False:
         producer.abort_transaction(PATIENCE_S)
     if commit is not None:
-        wait_until_stable(kafka, topic, partition)
+        wait_until_stable(kafka.bootstrap_servers, topic, [partition])
     return producer
-
-
-def wait_until_stable(kafka: Kafka, topic: str, partition: int = 0) -> None:
-    """Until no transaction is open: a coordinator answers before its markers are in the log."""
-    place = TopicPartition(topic, partition)
-    with Cluster(ClientSettings(kafka.bootstrap_servers)) as cluster:
-        wait_until(
-            lambda: (
-                latest_offsets(cluster, [place], "read_committed")
-                == latest_offsets(cluster, [place], "read_uncommitted")
-            ),
-            "the end of the transaction",
-        )

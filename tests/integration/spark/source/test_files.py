@@ -12,8 +12,8 @@ from tests.integration.spark.source.reading import (
     expected_rows,
     read,
     read_stream,
-    wait_until_stable,
 )
+from tests.support.transactions import wait_until_stable
 
 from ottla.testing import Kafka
 
@@ -88,7 +88,7 @@ def abort_a_record(kafka: Kafka, topic: str) -> None:
     producer.produce(topic, b"never seen")
     producer.flush(120)
     producer.abort_transaction(120)
-    wait_until_stable(kafka, topic)
+    wait_until_stable(kafka.bootstrap_servers, topic)
 
 
 def test_a_schema_of_records_is_refused_where_rows_are_files(

@@ -21,9 +21,9 @@ from tests.integration.spark.source.reading import (
     options_of,
     produce_anew,
     recreate,
-    wait_until_stable,
     write_transaction,
 )
+from tests.support.transactions import wait_until_stable
 from tests.support.waiting import wait_until
 
 from ottla.config.options import InvalidOption
@@ -331,7 +331,7 @@ def test_transactions_are_read_once_decided(either_kafka: Kafka) -> None:
     assert values == [b"committed"]
     assert reader.latestOffset(end, ALL) == end
     open_one.abort_transaction(120)
-    wait_until_stable(either_kafka, topic)
+    wait_until_stable(either_kafka.bootstrap_servers, topic)
     end, values = next_batch(reader, end)
     assert values == [b"behind"]
 
@@ -350,7 +350,7 @@ def test_a_stream_that_becomes_read_committed_waits_behind_an_open_transaction(
     given = {"startingOffsets": json.dumps({topic: {"0": 1}}), **committed_only}
     assert plain(reader_of(either_kafka, topic, **given).initialOffset()) == {topic: {"0": 1}}
     open_one.commit_transaction(120)
-    wait_until_stable(either_kafka, topic)
+    wait_until_stable(either_kafka.bootstrap_servers, topic)
     either_kafka.produce(topic, ["later"])
     assert next_batch(stricter, reached)[1] == [b"later"]
 

@@ -1,0 +1,24 @@
+"""Waiting until transactions have ended for readers too, and not only for their coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.support.waiting import wait_until
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.offsets import latest_offsets
+from ottla.client.settings import ClientSettings
+
+
+def wait_until_stable(bootstrap: str, topic: str, partitions: Sequence[int] = (0,)) -> None:
+    """Until no transaction is open: a coordinator answers before its markers are in the log."""
+    places = [TopicPartition(topic, number) for number in partitions]
+    with Cluster(ClientSettings(bootstrap)) as cluster:
+
+        def is_stable() -> bool:
+            ends = latest_offsets(cluster, places, "read_committed")
+            return ends == latest_offsets(cluster, places, "read_uncommitted")
+
+        wait_until(is_stable, f"the end of all transactions in {topic}")
