@@ -2,7 +2,7 @@
 
 Kafka's answers were recorded (`python -m tools.differential --record`). Where Java is, a tenth of
 them is taken afresh from a running Kafka, so that the recordings stay what Kafka says: always the
-same in ordinary runs, and by chance in long ones.
+same in ordinary runs, by chance in CI and in long ones.
 """
 
 from __future__ import annotations
