@@ -67,7 +67,7 @@ def test_a_java_process_ends_when_its_parent_dies(tmp_path: Path) -> None:
     process = JavaProcess("interop.Oracle", log_path=tmp_path / "log")
     process.stdin.close()
     assert process.stdout.read() == b""
-    process._process.wait(60)
+    process._process.wait(120)
     assert not process.is_running
     process.close()
 

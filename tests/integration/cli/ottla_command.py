@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 
 
 def ottla(

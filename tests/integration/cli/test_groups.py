@@ -30,7 +30,7 @@ def member(shared_broker: RunningBroker, read_topic: str, group: str) -> Iterato
         }
     )
     consumer.subscribe([read_topic])
-    assert consumer.poll(30) is not None
+    assert consumer.poll(120) is not None
     yield consumer
     consumer.close()
 

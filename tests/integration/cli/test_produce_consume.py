@@ -271,7 +271,7 @@ def test_following_goes_on_when_the_broker_comes_back_and_says_that_it_was_gone(
             broker.start()
             assert ottla("produce", "t", "after", "-b", broker.bootstrap_servers).returncode == 0
             assert reader.stdout.readline() == b"after\n"
-            assert reader.wait(30) == 0
+            assert reader.wait(120) == 0
             reader.stderr.read()
 
 
@@ -288,5 +288,5 @@ def test_ctrl_c_ends_it_quietly(shared_broker: RunningBroker, command: Command, 
         assert reader.stdout is not None
         assert reader.stdout.readline() == b"one\n"
         reader.send_signal(signal.SIGINT)
-        _, err = reader.communicate(timeout=30)
+        _, err = reader.communicate(timeout=120)
     assert (reader.returncode, err) == (130, b"")

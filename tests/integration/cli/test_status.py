@@ -8,6 +8,7 @@ import sys
 import pytest
 from tests.integration.cli.conftest import Command
 from tests.integration.cli.ottla_command import clean_environment, ottla
+from tests.support.apache_kafka import free_ports
 
 from ottla.testing.broker import RunningBroker
 
@@ -27,8 +28,7 @@ def test_the_cluster_at_a_glance(
 
 
 def test_a_broker_that_is_not_there_is_reported_with_what_to_do() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+    (port,) = free_ports(1)
     failed = ottla("topics", "list", environment={"KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{port}"})
     assert failed.returncode == 1
     assert f"no broker answers on 127.0.0.1:{port}: Connection refused" in failed.stderr
@@ -45,15 +45,14 @@ def test_a_listener_that_is_no_broker_is_reported_after_the_timeout() -> None:
 
 
 def test_waiting_ends_when_the_broker_is_there() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+    (port,) = free_ports(1)
     with subprocess.Popen(
-        [sys.executable, "-m", "ottla.cli.main", "status", "--wait", "30", "--format", "json",
+        [sys.executable, "-m", "ottla.cli.main", "status", "--wait", "300", "--format", "json",
          "-b", f"127.0.0.1:{port}"],
         stdout=subprocess.PIPE,
         env=clean_environment(),
     ) as waiting, RunningBroker(port=port):  # fmt: skip
-        out, _ = waiting.communicate(timeout=60)
+        out, _ = waiting.communicate(timeout=300)
     assert waiting.returncode == 0
     assert json.loads(out)["is_healthy"]
 

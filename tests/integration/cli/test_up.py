@@ -26,12 +26,12 @@ def broker() -> Iterator[RunningBroker]:
 
 def create_topic(broker: RunningBroker, name: str) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    admin.create_topics([NewTopic(name, 1)])[name].result(30)
+    admin.create_topics([NewTopic(name, 1)])[name].result(120)
 
 
 def topics(broker: RunningBroker) -> set[str]:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    return set(admin.list_topics(timeout=30).topics)
+    return set(admin.list_topics(timeout=120).topics)
 
 
 def test_a_port_in_use_is_named_together_with_the_process_that_has_it(
@@ -112,7 +112,7 @@ def test_it_ends_with_the_standard_input_of_whoever_started_it(tmp_path: Path) -
         assert process.stdout is not None
         assert process.stdout.readline().startswith(b"ottla is ready on 127.0.0.1:")
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
 
 
 def test_a_directory_that_is_gone_is_told_when_it_stops(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_directory_that_is_gone_is_told_when_it_stops(tmp_path: Path) -> None:
         assert process.stdout.readline().startswith("ottla is ready on 127.0.0.1:")
         shutil.rmtree(data)
         process.send_signal(signal.SIGTERM)
-        _, told = process.communicate(timeout=30)
+        _, told = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "did not stop in good order" in told
     assert "Traceback" not in told
@@ -140,7 +140,7 @@ def test_it_serves_on_either_event_loop(loop: str, tmp_path: Path) -> None:
         pytest.importorskip("uvloop")
     with RunningBroker(arguments=["--loop", loop]) as broker:
         host, port = broker.bootstrap_servers.rsplit(":", 1)
-        socket.create_connection((host, int(port)), 30).close()
+        socket.create_connection((host, int(port)), 120).close()
         create_topic(broker, "t")
         assert "t" in topics(broker)
 

@@ -88,7 +88,7 @@ def check(bootstrap: str, lake: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "demo.checker", "--bootstrap", bootstrap, "--lake", str(lake)]
     return subprocess.run(
         [*command, *SCENARIO.arguments()],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 

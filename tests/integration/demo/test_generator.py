@@ -34,7 +34,7 @@ def test_every_report_arrives_once_though_the_broker_is_killed(tmp_path: Path) -
             generator.signal()
             generator.signal()
             broker.start()
-            wait_until(lambda: generator.poll() is not None, "it is done", 60)
+            wait_until(lambda: generator.poll() is not None, "it is done")
         finally:
             generator.kill()
         assert generator.poll() == 0, generator.last_words()

@@ -14,7 +14,7 @@ from ottla.testing.broker import RunningBroker
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PROGRAMS = sorted(EXAMPLES.glob("*_orders.py"))
-PATIENCE_S = 120
+PATIENCE_S = 600
 
 pytestmark = pytest.mark.xdist_group("examples")
 
