@@ -8,7 +8,8 @@ Promises  every batch of the range once and in order, through leader changes, br
           lost connections; the next answers arrive while the caller decodes; at most
           `ANSWERS_AHEAD` + 2 answers of `fetch.max.bytes` per broker are in memory. Waiting
           without any progress ends with GaveUp after `default.api.timeout.ms`.
-Leaves    the requests to `fetch_session.py`, the sockets to `fetch_stream.py`.
+Leaves    the requests to `fetch_session.py`, the sockets to `fetch_stream.py`, what may pass of
+          what goes wrong to `fetch_judging.py`.
 Threads   one reads (the cluster's); each broker has a thread of its own behind the scenes.
 """
 
@@ -21,24 +22,15 @@ from typing import Self
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import ZERO_UUID
-from ottla.client.admin import topic_configs
 from ottla.client.cluster import Cluster
-from ottla.client.errors import (
-    ClientError,
-    ConnectionLost,
-    MalformedAnswer,
-    OffsetOutOfRange,
-    Unreachable,
-    kafka_error,
-)
+from ottla.client.errors import ClientError, ConnectionLost, MalformedAnswer, Unreachable
+from ottla.client.fetch_judging import check_topic, has_nothing_left, judge
 from ottla.client.fetch_session import Digest, FetchedRecords, FetchLimits, Position, Trouble
 from ottla.client.fetch_stream import Delivery, FetchStream
-from ottla.client.fetched import is_gap
 from ottla.client.handoff import Handoff
-from ottla.client.offsets import earliest_offsets, isolation_number, latest_offsets
+from ottla.client.offsets import isolation_number
 from ottla.client.retrying import Patience, Reaction, reaction_to
-from ottla.client.settings import READ_UNCOMMITTED, ClientSettings
-from ottla.protocol.error_codes import ErrorCode
+from ottla.client.settings import ClientSettings
 
 __all__ = ["FetchedRecords", "Fetcher", "PartitionRange", "fetch_range", "fetch_ranges"]
 
@@ -169,9 +161,16 @@ class Fetcher:
         for position in digest.done:
             del self._end_offsets[position.partition]
         for position in digest.gaps:
-            self._judge_gap(position)
+            self._end_or_retry(position)
         if digest.troubles:
             self._handle(digest.troubles)
+
+    def _end_or_retry(self, gap: Position) -> None:
+        if has_nothing_left(self._cluster, gap):
+            del self._end_offsets[gap.partition]
+            self._has_progress = True
+        else:
+            self._unassigned.append(gap)
 
     def _check_patience(self) -> None:
         """For ranges without an end, nothing new is no trouble."""
@@ -186,7 +185,7 @@ class Fetcher:
         trouble = self._cluster.find_leaders(partitions, self._patience)
         waiting, shares = [], dict[int, list[Position]]()
         for position in self._unassigned:
-            self._check_topic(position)
+            check_topic(self._cluster, position)
             leader = self._cluster.leader_of(position.partition)
             if leader is None:
                 waiting.append(position)
@@ -199,13 +198,6 @@ class Fetcher:
         if self._unassigned:
             self._last = trouble or self._last
             self._patience.pause(self._last)
-
-    def _check_topic(self, position: Position) -> None:
-        topic = position.partition.topic
-        self._cluster.check_topic_id(topic, position.topic_id)
-        known = self._cluster.topology.topics.get(topic)
-        if known is not None:
-            position.topic_id = known.topic_id
 
     def _give(self, broker_id: int, positions: list[Position]) -> None:
         stream = self._streams.get(broker_id)
@@ -231,43 +223,12 @@ class Fetcher:
             self._unassigned.append(position)
             if self._cluster.topology.note_hint(position.partition, leader, endpoints):
                 continue
-            self._last = self._judge(position, code)
+            self._last = judge(self._cluster, position, code)
             is_pause_due = True
             if reaction_to(code) is not Reaction.RETRY:
                 self._cluster.forget_leaders([position.partition])
         if is_pause_due and not self._ready:
             self._patience.pause(self._last)
-
-    def _judge(self, position: Position, code: ErrorCode) -> ClientError:
-        """The error, if it may pass; raised, if it will stay."""
-        if code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            return self._judge_range(position)
-        place = self._cluster.place_of_leader(position.partition)
-        where = f"Fetch of {position.partition} at offset {position.offset} from {place}"
-        error = kafka_error(code, where)
-        if reaction_to(code) is Reaction.FAIL:
-            raise error
-        return error
-
-    def _judge_range(self, position: Position) -> ClientError:
-        at = position.partition
-        start = earliest_offsets(self._cluster, [at])[at]
-        end = latest_offsets(self._cluster, [at], READ_UNCOMMITTED)[at]
-        self._check_topic(position)
-        error = OffsetOutOfRange(at.topic, at.partition, position.offset, start, end)
-        if start <= position.offset <= end:
-            return error  # the leader has just changed, and the old one did not know the newest
-        raise error
-
-    def _judge_gap(self, position: Position) -> None:
-        """What looks like one may also be a broker that does not deliver, for a while or for
-        good."""
-        topic = position.partition.topic
-        if is_gap(topic_configs(self._cluster, [topic])[topic], position.gaps_suspected):
-            del self._end_offsets[position.partition]
-            self._has_progress = True
-        else:
-            self._unassigned.append(position)
 
     def _handle_loss(self, error: Exception, returned: list[Position]) -> None:
         if isinstance(error, MalformedAnswer) or not isinstance(

@@ -19,6 +19,8 @@ no more use: every call raises it, and what was not acknowledged may be stored o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
@@ -40,6 +42,7 @@ from ottla.client.produce_messages import (
     topic_data,
     version_at_most,
 )
+from ottla.client.produce_scope import Enlistment, WrittenTopics
 from ottla.client.produce_window import (
     UNKNOWN_OFFSET,
     Acknowledged,
@@ -49,7 +52,7 @@ from ottla.client.produce_window import (
 from ottla.client.retrying import Patience, Reaction, reaction_to
 from ottla.client.settings import Address
 from ottla.client.topology import Leader
-from ottla.client.transactions import ProducerIdentity, add_partitions
+from ottla.client.transactions import ProducerIdentity
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.produce_request import ProduceRequest
 from ottla.protocol.messages.produce_response import PartitionProduceResponse
@@ -74,12 +77,10 @@ class BatchProducer:
             raise ValueError("a transactional producer needs the identity of its id")
         self._cluster = cluster
         self._identity = identity
-        self._transactional_id = transactional_id
+        self._enlistment = Enlistment(cluster, transactional_id, identity)
+        self._topics = WrittenTopics(cluster)
         self._windows: dict[TopicPartition, PartitionWindow] = {}
-        self._topic_ids: dict[str, bytes] = {}
-        self._written_topics: set[str] = set()
         self._lanes = Lanes(cluster, settings.in_flight_max if identity is not None else 1)
-        self._enlisted: set[TopicPartition] = set()
         self._waiting_bytes = 0
         self._patience = Patience("Produce", settings, settings.delivery_timeout_ms)
         self._trouble: ClientError | None = None
@@ -103,12 +104,12 @@ class BatchProducer:
     def begin_transaction(self) -> None:
         """The next one with the same identity: partitions are added anew, sequences go on."""
         assert all(window.is_settled for window in self._windows.values()), "flush first"
-        self._enlisted.clear()
+        self._enlistment.begin()
 
     @property
     def has_begun(self) -> bool:
         """Whether the transaction is open: a partition was added to it."""
-        return bool(self._enlisted)
+        return self._enlistment.is_open
 
     def next_sequence(self, partition: TopicPartition) -> int:
         """Of the next batch: one that is built with it, and with the identity, saves the time to
@@ -124,21 +125,20 @@ class BatchProducer:
         self._check_usable()
         window = self._windows.get(partition)
         if window is None:
-            is_transactional = self._transactional_id is not None
-            window = PartitionWindow(partition, self._identity, is_transactional)
+            window = PartitionWindow(partition, self._identity, self._is_transactional)
             self._windows[partition] = window
         pending = window.add(batch)
         if records_count is not None and records_count != pending.records:
             raise ValueError(f"{partition}: {pending.records} records, not {records_count}")
         self._waiting_bytes += len(batch)
-        with _Failing(self):
+        with self._failing():
             self._pump(window)
 
     def flush(self) -> dict[TopicPartition, Acknowledged]:
         """Wait until everything is acknowledged; what was stored since the producer began."""
         self._check_usable()
         self._patience.renew()
-        with _Failing(self):
+        with self._failing():
             while not all(window.is_settled for window in self._windows.values()):
                 self._step()
         return {at: window.acknowledged for at, window in self._windows.items()}
@@ -148,6 +148,16 @@ class BatchProducer:
     def _check_usable(self) -> None:
         if self._failure is not None:
             raise self._failure
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Remembers what ended a call early: afterwards nobody knows what is where."""
+        try:
+            yield
+        except BaseException as error:
+            self._failure = error
+            self.close()
+            raise
 
     def _pump(self, window: PartitionWindow) -> None:
         """Send what is worth a request, and wait only if too much has gathered."""
@@ -164,6 +174,10 @@ class BatchProducer:
         self._dispatch()
         while self._waiting_bytes > self._cluster.settings.buffer_memory_bytes:
             self._step()
+
+    @property
+    def _is_transactional(self) -> bool:
+        return self._enlistment.transactional_id is not None
 
     @property
     def _is_small(self) -> bool:
@@ -205,50 +219,34 @@ class BatchProducer:
             if leader is None:
                 self._trouble = trouble
             else:
-                self._note_topic(window.partition.topic)
+                self._topics.note(window.partition.topic)
                 shares.setdefault(leader.broker_id, []).append(window)
         return shares
-
-    def _note_topic(self, topic: str) -> None:
-        """A topic that is created anew while we write to it is not the one that was meant."""
-        if topic in self._written_topics:
-            self._cluster.check_topic_id(topic, self._topic_ids[topic])
-        known = self._cluster.topology.topics.get(topic)
-        if known is not None:
-            self._topic_ids[topic] = known.topic_id
 
     def _dispatch_to(self, broker_id: int, windows: list[PartitionWindow]) -> bool:
         if not self._lanes.has_room(broker_id):
             return False
         try:
             self._lanes.open(broker_id)
-            self._enlist(windows)
+            self._enlistment.add(window.partition for window in windows)
             self._send(broker_id, windows)
         except (ConnectionLost, Unreachable) as error:
             self._lose(broker_id, error, [window.partition for window in windows])
             return False
         return True
 
-    def _enlist(self, windows: list[PartitionWindow]) -> None:
-        if self._transactional_id is None or self._identity is None:
-            return
-        new = {window.partition for window in windows} - self._enlisted
-        if new:
-            add_partitions(self._cluster, self._transactional_id, self._identity, sorted(new))
-            self._enlisted |= new
-
     def _send(self, broker_id: int, windows: list[PartitionWindow]) -> None:
         batches = take_batches(windows, self._cluster.settings.max_request_bytes)
         for batch in batches:  # who was served goes to the end of the line
             self._windows[batch.partition] = self._windows.pop(batch.partition)
-        topics = {batch.partition.topic for batch in batches}
-        topic_ids = {topic: self._topic_ids[topic] for topic in topics}
+        topic_ids = self._topics.ids_of({batch.partition.topic for batch in batches})
         has_ids = all(any(topic_id) for topic_id in topic_ids.values())
-        at_most = version_at_most(self._transactional_id is not None, has_ids)
+        at_most = version_at_most(self._is_transactional, has_ids)
         version = self._lanes.version(broker_id, at_most)
         data = topic_data(batches, topic_ids, version)
         timeout_ms = self._cluster.settings.request_timeout_ms
-        request = ProduceRequest(self._transactional_id, self._acks, timeout_ms, data)
+        transactional_id = self._enlistment.transactional_id
+        request = ProduceRequest(transactional_id, self._acks, timeout_ms, data)
         self._lanes.send(broker_id, request, version, Sent(batches, topic_ids))
 
     # Answers
@@ -277,7 +275,7 @@ class BatchProducer:
         if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
             offset = part.base_offset if code == ErrorCode.NONE else UNKNOWN_OFFSET
             window.settle(batch, offset)
-            self._written_topics.add(batch.partition.topic)
+            self._topics.note_written(batch.partition.topic)
             self._waiting_bytes -= len(batch.data)
             self._patience.renew()
             return
@@ -311,23 +309,3 @@ class BatchProducer:
         for batch in batches:
             self._windows[batch.partition].send_again(batch)
         self._cluster.forget_leaders([*partitions, *(batch.partition for batch in batches)])
-
-
-class _Failing:
-    """Remembers what ended a call early: afterwards nobody knows what is where."""
-
-    def __init__(self, producer: BatchProducer) -> None:
-        self._producer = producer
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        if error is not None:
-            self._producer._failure = error
-            self._producer.close()

@@ -399,8 +399,9 @@ def test_what_became_of_records_at_offsets_that_nobody_told_is_found_by_time(
 
 
 def test_a_deleted_topic_in_a_torn_batch_is_told_and_can_be_accepted(
-    sink: Sink, cluster: Cluster
+    sink: Sink, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("ottla.spark.sink.outcomes.NEW_TOPIC_MS", 1)
     driver = sink.driver()
     started = driver.start()
     written = sink.write(0, ["a"])

@@ -158,3 +158,6 @@ def test_a_torn_batch_is_told_with_topic_partitions_and_offsets() -> None:
     assert "Missing: orders-1 offsets 100 to 109 (10 records)" in told
     assert "Committed: orders-0 offsets 0 to 9 (10 records)" in told
     assert "acceptTornBatch=5" in told
+    assert "do not exist any more" not in told
+    told = str(torn(state.decision, FIRST_RUN[1:], "PRODUCER_FENCED", {"orders", "bills"}))
+    assert "do not exist any more, and with them went what could tell: bills, orders." in told

@@ -1,0 +1,54 @@
+"""Whether what stands in the way of reading a partition may pass.
+
+Promises  what will stay is raised, with topic-partition, offset and broker; what may pass is
+          returned, to be told if it does not pass in time.
+Leaves    waiting and asking again to `fetching.py`.
+"""
+
+from __future__ import annotations
+
+from ottla.client.admin import topic_configs
+from ottla.client.cluster import Cluster
+from ottla.client.errors import ClientError, OffsetOutOfRange, kafka_error
+from ottla.client.fetched import Position, is_gap
+from ottla.client.offsets import earliest_offsets, latest_offsets
+from ottla.client.retrying import Reaction, reaction_to
+from ottla.client.settings import READ_UNCOMMITTED
+from ottla.protocol.error_codes import ErrorCode
+
+
+def check_topic(cluster: Cluster, position: Position) -> None:
+    """TopicRecreated if the name belongs to another topic by now."""
+    topic = position.partition.topic
+    cluster.check_topic_id(topic, position.topic_id)
+    known = cluster.topology.topics.get(topic)
+    if known is not None:
+        position.topic_id = known.topic_id
+
+
+def judge(cluster: Cluster, position: Position, code: ErrorCode) -> ClientError:
+    if code == ErrorCode.OFFSET_OUT_OF_RANGE:
+        return _judge_range(cluster, position)
+    place = cluster.place_of_leader(position.partition)
+    where = f"Fetch of {position.partition} at offset {position.offset} from {place}"
+    error = kafka_error(code, where)
+    if reaction_to(code) is Reaction.FAIL:
+        raise error
+    return error
+
+
+def _judge_range(cluster: Cluster, position: Position) -> ClientError:
+    at = position.partition
+    start = earliest_offsets(cluster, [at])[at]
+    end = latest_offsets(cluster, [at], READ_UNCOMMITTED)[at]
+    check_topic(cluster, position)
+    error = OffsetOutOfRange(at.topic, at.partition, position.offset, start, end)
+    if start <= position.offset <= end:
+        return error  # the leader has just changed, and the old one did not know the newest
+    raise error
+
+
+def has_nothing_left(cluster: Cluster, position: Position) -> bool:
+    """What looks like a gap may also be a broker that does not deliver, for a while or for good."""
+    topic = position.partition.topic
+    return is_gap(topic_configs(cluster, [topic])[topic], position.gaps_suspected)

@@ -1,0 +1,62 @@
+"""What a producer writes into: its transaction, and the topics that it meant by their names.
+
+Owns      which partitions were added to the transaction; the topic ids behind names.
+Promises  a partition is part of the transaction before its first batch leaves; a topic that is
+          created anew while somebody writes to it is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.transactions import ProducerIdentity, add_partitions
+
+
+class Enlistment:
+    """Without a transactional id there is nothing to add partitions to."""
+
+    def __init__(
+        self, cluster: Cluster, transactional_id: str | None, identity: ProducerIdentity | None
+    ) -> None:
+        self.transactional_id = transactional_id
+        self._cluster = cluster
+        self._identity = identity
+        self._enlisted: set[TopicPartition] = set()
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._enlisted)
+
+    def begin(self) -> None:
+        """The next transaction of the same producer."""
+        self._enlisted.clear()
+
+    def add(self, partitions: Iterable[TopicPartition]) -> None:
+        if self.transactional_id is None or self._identity is None:
+            return
+        if new := set(partitions) - self._enlisted:
+            add_partitions(self._cluster, self.transactional_id, self._identity, sorted(new))
+            self._enlisted |= new
+
+
+class WrittenTopics:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._ids: dict[str, bytes] = {}
+        self._written: set[str] = set()
+
+    def note(self, topic: str) -> None:
+        """Before it is written to. TopicRecreated if it is not the one that was written to."""
+        if topic in self._written:
+            self._cluster.check_topic_id(topic, self._ids[topic])
+        known = self._cluster.topology.topics.get(topic)
+        if known is not None:
+            self._ids[topic] = known.topic_id
+
+    def note_written(self, topic: str) -> None:
+        self._written.add(topic)
+
+    def ids_of(self, topics: Iterable[str]) -> dict[str, bytes]:
+        return {topic: self._ids[topic] for topic in topics}
