@@ -23,9 +23,18 @@ from tests.unit.coordinators.groups.test_random_consumer_groups import MEMBERS, 
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
-from ottla.coordinators.records import decode_record, encode_key
+from ottla.coordinators.records import (
+    CoordinatorRecord,
+    decode_record,
+    encode_key,
+    encode_value,
+)
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.consumer_group_member_metadata_value import (
+    ConsumerGroupMemberMetadataValue,
+)
 from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from ottla.protocol.messages.group_metadata_value import GroupMetadataValue
 from ottla.protocol.records.batch import stamp_offset_and_epoch
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
@@ -35,6 +44,11 @@ pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 OFFSETS = "__consumer_offsets-0"
 HISTORIES = 30
 STEPS = 60
+LONG_MS = 1_800_000
+PATIENT = {
+    "group.consumer.session.timeout.ms": str(LONG_MS),
+    "group.consumer.max.session.timeout.ms": str(LONG_MS),
+}
 
 
 def consumer_history(seed: int) -> Bench:
@@ -79,7 +93,17 @@ def batches(bench: Bench, group_id: str) -> Iterator[bytearray]:
         assert record is not None
         name = "group_id" if hasattr(record.key, "group_id") else "group"
         setattr(record.key, name, group_id)
-        yield build_batch([Record(0, now_ms, encode_key(record.key), logged.value, ())])
+        be_patient(record)
+        yield build_batch([Record(0, now_ms, encode_key(record.key), encode_value(record), ())])
+
+
+def be_patient(record: CoordinatorRecord) -> None:
+    """No member's time is up before Kafka has been asked about it, however long that takes."""
+    if isinstance(record.value, GroupMetadataValue):
+        for member in record.value.members:
+            member.session_timeout = LONG_MS
+    if isinstance(record.value, ConsumerGroupMemberMetadataValue):
+        record.value.rebalance_timeout_ms = LONG_MS
 
 
 def write_log(path: Path, histories: dict[str, Bench]) -> None:
@@ -125,7 +149,7 @@ def told_of(client: RawClient, group_id: str) -> tuple[object, ...]:
 def test_kafka_knows_of_random_groups_what_we_know(tmp_path: Path) -> None:
     histories = {f"crowd-{seed}": consumer_history(seed) for seed in range(HISTORIES)}
     histories |= {f"walk-{seed}": classic_history(seed) for seed in range(HISTORIES)}
-    with ApacheKafka(tmp_path / "kafka") as node:
+    with ApacheKafka(tmp_path / "kafka", PATIENT) as node:
         World(node.bootstrap).close()
         node.kill()
         write_log(node.log_directory / OFFSETS, histories)

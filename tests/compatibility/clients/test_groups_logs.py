@@ -39,7 +39,16 @@ from ottla.testing.broker import RunningBroker
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 
 OFFSETS = "__consumer_offsets-0"
-SETTINGS = {"offsets.topic.num.partitions": "1", "auto.create.topics.enable": "false"}
+# Sessions that outlast the test, on a busy machine too.
+SESSIONS = {
+    "group.consumer.session.timeout.ms": "1800000",
+    "group.consumer.max.session.timeout.ms": "1800000",
+}
+SETTINGS = {
+    "offsets.topic.num.partitions": "1",
+    "auto.create.topics.enable": "false",
+    **SESSIONS,
+}
 NONE = ErrorCode.NONE
 
 
@@ -165,7 +174,7 @@ def member_of_consumers(member: Any) -> str:
 
 @contextmanager
 def kafka(directory: Path) -> Iterator[ApacheKafka]:
-    with ApacheKafka(directory, {"group.consumer.assignment.interval.ms": "0"}) as node:
+    with ApacheKafka(directory, {"group.consumer.assignment.interval.ms": "0", **SESSIONS}) as node:
         yield node
 
 
