@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ottla.base.allocator import keep_freed_memory
+from ottla.base.collector import begin_lasting
 from ottla.cli.event_loop import NAMES, run_on
 from ottla.cli.process_limits import raise_open_files_limit
 
@@ -140,7 +141,7 @@ def no_garbage_yet() -> Iterator[None]:
     try:
         yield
     finally:
-        gc.freeze()
+        begin_lasting()
         gc.enable()
 
 

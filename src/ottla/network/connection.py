@@ -2,7 +2,8 @@
 
 Owns      its parts: frame reader, reading, pipeline, sender, watch.
 Promises  a client that sends more than is served, or does not read its answers, is not read
-          either. However the connection ends, what it held is given up, once.
+          either. However the connection ends, what it held is given up, once, and its memory is
+          free at once, without a search for garbage.
 Leaves    frames to `protocol/framing.py`, order to `pipeline.py`, sending to `sender.py`,
           deadlines to `watch.py`, and what requests mean to the `RequestServer`.
 
@@ -82,11 +83,11 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def requests_in_flight(self) -> int:
-        return self._pipeline.in_flight
+        return 0 if self._is_lost else self._pipeline.in_flight
 
     @property
     def unsent_bytes(self) -> int:
-        return self._sender.unsent_bytes
+        return 0 if self._is_lost else self._sender.unsent_bytes
 
     @property
     def frame_bytes_max(self) -> int:
@@ -193,6 +194,9 @@ class Connection(asyncio.BufferedProtocol):
         home.left(self)
         log.debug("%r is closed (%s)", self, exc or "in order")
         home.server.closed(self)
+        # They know the connection, and work that has not ended yet may know them; the connection
+        # does not know them any more, so that there is no circle.
+        del self._pipeline, self._reading, self._sender, self._watch, self._transport
 
     # From the pipeline, the sender, the request memory and the timer
 
@@ -235,6 +239,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def look(self, now_s: float) -> None:
         """Close the connection if it has had its time."""
+        if self._is_lost:
+            return
         pipeline = self._pipeline
         reason = self._watch.look(
             now_s,

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Protocol
 
 from ottla.base.clock import Clock
-from ottla.base.collector import paused_collector
+from ottla.base.collector import keep_lasting, paused_collector
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.tasks import next_turn
 from ottla.config.topic_options import TopicConfig
@@ -69,6 +69,7 @@ class ReplicaManager:
         self._offline: set[tuple[str, int]] = set()  # their directory has failed
         self._unmade: dict[tuple[str, int], tuple[entities.Topic, entities.Partition]] = {}
         self._deletions = Deletions(logs)
+        self._new_count = 0  # of partitions that the garbage collector still looks at
         self._image = Image()  # of the cluster, from `load` on
         # Names and ids of topics whose batches may have to be opened: few, and asked often.
         self.opening: set[str | bytes] = set()
@@ -138,6 +139,7 @@ class ReplicaManager:
         self._deletions.clear_away(strays, self._was_deleted)
         for topic, index, decided in image.all_partitions():
             self._place(topic, index, decided)
+        self._new_count = 0  # whoever starts a broker knows that what is there now stays
 
     def _was_deleted(self, stray: Log) -> bool:
         try:
@@ -190,6 +192,9 @@ class ReplicaManager:
                 if name in self._unmade:  # and not made meanwhile, because somebody wanted it
                     self._make(name)
                     await next_turn()
+            if self._new_count > MANY:
+                self._new_count = 0
+                keep_lasting()
 
     @property
     def is_settled(self) -> bool:
@@ -282,6 +287,7 @@ class ReplicaManager:
         found.is_in_use = True
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
         self._partitions[name] = partition
+        self._new_count += 1
         self._by_id[topic.id, name.partition] = partition
         self._note_opening(partition)
         return partition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,9 @@ from tests.integration.network.harness import (
     running,
 )
 
+from ottla.base.collector import paused_collector
 from ottla.base.disk import DiskFileSystem
+from ottla.network.connection import Connection
 from ottla.network.served import Answer
 from ottla.network.settings import ConnectionSettings
 from ottla.storage.files.file_range import FileRange
@@ -72,3 +75,24 @@ def test_clients_that_vanish_at_any_moment_leave_nothing_behind(
     # Not what clients of other tests say that are found dead by now.
     said = [each for each in caplog.records if each.threadName == "network"]
     assert [each.getMessage() for each in said] == []
+
+
+def test_a_connection_that_has_ended_is_gone_without_a_search_for_garbage(
+    network: RunningNetwork,
+) -> None:
+    """A broker keeps the garbage collector away from what it holds at some moments."""
+    with paused_collector():
+        for _ in range(3):
+            with network.connect() as answered, network.connect() as waiting:
+                assert answered.ask(b"E") == b"E"
+                waiting.send(b"W")
+        server = network.server
+        network.wait_until(lambda: len(server.closed_connections) == 6)
+        names = {each.connection_id for each in server.opened_connections}
+        server.opened_connections.clear()
+        server.closed_connections.clear()
+        network.wait_until(lambda: not names & living_connections())
+
+
+def living_connections() -> set[str]:
+    return {each.connection_id for each in gc.get_objects() if type(each) is Connection}

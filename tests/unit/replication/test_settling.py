@@ -12,6 +12,7 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 from tests.unit.storage.log_making import append, append_many
 
+from ottla.base.collector import paused_collector
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import PartitionChanged, TopicDeleted
@@ -22,6 +23,7 @@ from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import MADE_AT_ONCE
 from ottla.replication.replica_manager import MANY as VERY_MANY
 from ottla.storage.log.flushing import flush
+from ottla.storage.log.log import Log
 from ottla.storage.log.steps import run_steps
 
 MANY = 60
@@ -141,6 +143,35 @@ def test_the_garbage_collector_rests_while_very_many_are_made(
     asyncio.run(watch())
     assert (True in rested) is (count > VERY_MANY)
     assert gc.isenabled()
+
+
+def test_very_many_new_partitions_are_not_looked_at_by_the_collector_any_more(
+    world: BrokerWorld,
+) -> None:
+    world.create_topic("few", MANY)
+    asyncio.run(world.replicas.settle())
+    gc.freeze()  # as the process of a broker does when it has started
+    try:
+        world.create_topic("t", VERY_MANY + 10)
+        asyncio.run(world.replicas.settle())
+        assert not any(type(each) is Partition for each in gc.get_objects())
+    finally:
+        gc.unfreeze()
+
+
+def test_deleted_partitions_are_gone_without_a_search_for_garbage(world: BrokerWorld) -> None:
+    with paused_collector():
+        topic_id = world.create_topic("passing", MANY)
+        asyncio.run(world.replicas.settle())
+        append(world.replicas.partition("passing", 5).log, b"record")
+        world.publish(TopicDeleted(topic_id))
+        asyncio.run(world.replicas.settle())
+        world.manual.advance_ms(TopicConfig().file_delete_delay_ms)
+        for _, removal in world.logs.due_removals():
+            removal.run()
+        del removal
+        left = [each for each in gc.get_objects() if type(each) in (Partition, Log)]
+        assert not [each for each in left if "passing-" in repr(each)]
 
 
 # Deleting
