@@ -1,13 +1,16 @@
 """Bytes that an attacker chose: every message and version answers MalformedMessage, or decodes.
 
-Never another exception, and never memory by a number in the frame.
+Never another exception, and neither memory nor work by a number in the frame.
 """
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from random import Random
+from types import FrameType
+from typing import Any
 
 import pytest
 from tests.support.message_pieces import Piece, hostile_numbers, joined, pieces_of
@@ -139,6 +142,42 @@ def allocated_bytes(message: Message, version: int, data: bytes) -> int:
         tracemalloc.stop()
 
 
+STEPS_MAX = 100_000  # lines of code: 10 ms of a Python that takes 100 ns for one
+STEPS_OF_ANY = 300  # whatever the frame: the fields of a message, and its error
+STEPS_OF_A_BYTE = 4
+
+
+def test_a_hostile_number_costs_no_work_to_speak_of() -> None:
+    """Counted, not timed: the work grows with the bytes that came, not with what they claim."""
+    random = Random("steps")
+    for name in NAMES:
+        for message, version, pieces in whole_messages(name):
+            message_class(message)
+            frames = [joined(pieces), *with_hostile_numbers(pieces)]
+            for data in random.sample(frames, min(2, len(frames))):
+                steps = steps_to_decode(message, version, data)
+                assert steps < STEPS_OF_ANY + STEPS_OF_A_BYTE * len(data), (name, version, data)
+                assert steps < STEPS_MAX
+
+
+def steps_to_decode(message: Message, version: int, data: bytes) -> int:
+    """How many lines of code run."""
+    lines = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> Any:
+        nonlocal lines
+        lines += event == "line"
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        decode_or_refuse(message, version, data)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
 METADATA_BOMB = bytes.fromhex("030000033c0c00b6")
 
 
@@ -148,6 +187,7 @@ def test_eight_bytes_of_metadata_ask_for_no_memory(version: int) -> None:
     message = message_named("MetadataRequest")
     assert decode_or_refuse(message, version, METADATA_BOMB)
     assert allocated_bytes(message, version, METADATA_BOMB) < 64 * KIB
+    assert steps_to_decode(message, version, METADATA_BOMB) < STEPS_OF_ANY
     for header_version in RequestHeader.VERSIONS:
         decode_or_refuse(message_named("RequestHeader"), header_version, METADATA_BOMB)
 
