@@ -17,7 +17,6 @@ from ottla.client.cluster import Cluster
 from ottla.spark.filters import Bounds, gather
 from ottla.spark.option_checks import ending_position, starting_position
 from ottla.spark.options import SourceOptions
-from ottla.spark.packing import Ranges
 from ottla.spark.positions import Earliest
 from ottla.spark.query import Query
 from ottla.spark.record_sizes import RecordSizes
@@ -37,8 +36,7 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
     def partitions(self) -> Sequence[InputPartition]:
         with Cluster(self.query.kafka.settings) as cluster:
             ranges = plan_ranges(cluster, self.query.options, self.bounds)
-            tasks = plan_batch_tasks(cluster, ranges, self.query.options)
-        return [TaskRanges(each) for each in tasks]
+            return plan_batch_tasks(cluster, ranges, self.query.options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return read_task(TaskPlan.of(self.query, self.bounds), partition)
@@ -73,7 +71,7 @@ def plan_ranges(cluster: Cluster, options: SourceOptions, bounds: Bounds) -> lis
 
 def plan_batch_tasks(
     cluster: Cluster, ranges: Sequence[OffsetRange], options: SourceOptions
-) -> list[Ranges]:
+) -> list[TaskRanges]:
     records_max = options.max_records_per_partition
     if records_max is None and not options.preserve_order:
         records_max = BATCH_SPLIT_OFFSETS

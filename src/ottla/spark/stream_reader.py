@@ -43,7 +43,7 @@ from ottla.spark.stream_planning import (
     ranges_of,
     told_moved_back,
 )
-from ottla.spark.task_plan import TaskPlan, TaskRanges
+from ottla.spark.task_plan import TaskPlan
 from ottla.spark.task_planning import plan_tasks
 from ottla.spark.task_reader import read_task
 from ottla.spark.topics import FoundTopics, find_topics
@@ -192,14 +192,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type
             place: beginnings.get(place) if offset is None else offset
             for place, offset in begin.offsets.items()
         }
-        tasks = plan_tasks(
+        return plan_tasks(
             self._connected,
             ranges_of({at: start for at, start in starts.items() if start is not None}, last),
             self.query.options,
             records_max=self.query.options.max_records_per_partition,
             sizes=self._sizes,
         )
-        return [TaskRanges(each) for each in tasks]
 
     def _beginnings_of(self, places: Sequence[TopicPartition]) -> Offsets:
         """Where logs begin; those that are gone by the time a batch is repeated are a loss."""

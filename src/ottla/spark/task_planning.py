@@ -14,6 +14,7 @@ from ottla.spark.options import SourceOptions
 from ottla.spark.packing import Packing, Ranges, has_small_ranges, pack, tasks_min_of
 from ottla.spark.record_sizes import RecordSizes
 from ottla.spark.splitting import OffsetRange, split_ranges
+from ottla.spark.task_plan import KnownLeaders, TaskRanges
 
 
 def plan_tasks(
@@ -23,9 +24,9 @@ def plan_tasks(
     *,
     records_max: int | None,
     sizes: RecordSizes,
-) -> list[Ranges]:
-    """The ranges of each task; `records_max` is where a range is split. How large records are is
-    asked only where that makes a difference."""
+) -> list[TaskRanges]:
+    """`records_max` is where a range is split. How large records are is asked only where that
+    makes a difference."""
     pieces = split_ranges(
         ranges,
         min_partitions=options.min_partitions,
@@ -34,9 +35,13 @@ def plan_tasks(
     tasks_min = tasks_min_of(cores_here(), options.min_partitions)
     packing = Packing(tasks_min, options.max_records_per_partition)
     if not options.pack_partitions or not has_small_ranges(pieces, packing):
-        return [(each,) for each in pieces]
+        return _told(cluster, [(each,) for each in pieces])
     found = sizes.of(cluster, [each.place for each in pieces])
-    return pack(pieces, replace(packing, record_bytes=found))
+    return _told(cluster, pack(pieces, replace(packing, record_bytes=found)))
+
+
+def _told(cluster: Cluster, tasks: Sequence[Ranges]) -> list[TaskRanges]:
+    return [TaskRanges(each, KnownLeaders.of(cluster.topology, each)) for each in tasks]
 
 
 def cores_here() -> int:

@@ -29,6 +29,7 @@ from ottla.spark.errors import DataLoss
 from ottla.spark.file_tasks import write_file
 from ottla.spark.splitting import OffsetRange
 from ottla.spark.task_plan import TaskPlan, TaskRanges
+from ottla.spark.worker_garbage import set_modules_apart
 
 log = logging.getLogger("ottla.spark")
 
@@ -38,7 +39,9 @@ BROKERS_MAX = 8  # that answer at the same time, each with its share of fetch.ma
 def read_task(plan: TaskPlan, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """A batch without any range gets a partition of Spark's own making: nothing is read for it."""
     if isinstance(partition, TaskRanges):
+        set_modules_apart()
         with Cluster(settings_for(plan.settings, len(partition.ranges))) as cluster:
+            partition.leaders.tell(cluster.topology)
             yield from join_small(_read(plan, cluster, partition.ranges))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from tests.integration.spark.source.reading import (
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
-from ottla.client.settings import ClientSettings
+from ottla.client.settings import Address, ClientSettings
 from ottla.spark import task_planning
 from ottla.spark.errors import DataLoss
 from ottla.spark.file_tasks import FILE_ROWS
@@ -28,6 +29,7 @@ from ottla.spark.packing import TASKS_MIN
 from ottla.spark.record_sizes import RecordSizes
 from ottla.spark.schema import full_schema
 from ottla.spark.source import batch_reader, stream_reader
+from ottla.spark.task_plan import KnownLeaders, TaskRanges
 from ottla.testing import Kafka
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -129,6 +131,24 @@ def test_what_is_lost_in_one_partition_does_not_touch_the_others(
     assert by_log(read_all(lenient, tasks)) == kept
     with pytest.raises(DataLoss, match=f"topic {topic}, partition {lost}, offset 0"):
         read_all(strict, tasks)
+
+
+def test_leaders_that_have_moved_since_the_planning_are_found(
+    either_kafka: Kafka, topic: str
+) -> None:
+    reader = batch_reader(options_of(either_kafka, topic, {}), SCHEMA)
+    tasks = reader.partitions()
+    with socket.socket() as held:  # nobody listens there, and nobody else can
+        held.bind(("127.0.0.1", 0))
+        nowhere = Address("127.0.0.1", held.getsockname()[1])
+        moved = [TaskRanges(task.ranges, moved_to(nowhere, task.leaders)) for task in tasks]
+        assert all(task.leaders.leaders for task in moved)
+        rows = read_all(reader, moved)
+    assert by_log(rows) == expected_rows(either_kafka, topic)
+
+
+def moved_to(address: Address, known: KnownLeaders) -> KnownLeaders:
+    return KnownLeaders(known.leaders, dict.fromkeys(known.brokers, address))
 
 
 def test_brokers_tell_how_large_records_are(either_kafka: Kafka) -> None:
