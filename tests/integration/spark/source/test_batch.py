@@ -19,6 +19,8 @@ from ottla.testing.records import Record
 
 pytestmark = pytest.mark.xdist_group("spark")
 
+KEPT = {"retention.ms": "-1"}  # brokers look every few minutes for records as old as some here
+
 PUSH_DOWN = "spark.sql.python.filterPushdown.enabled"
 
 
@@ -29,7 +31,7 @@ def failure_of(frame: Any) -> str:
 
 
 def test_every_column_is_what_another_client_reads(spark: Any, each_kafka: Kafka) -> None:
-    topic = each_kafka.topic("t", partitions=3)
+    topic = each_kafka.topic("t", partitions=3, config=KEPT)
     rows = [
         Record(b"value %d" % n, b"key %d" % n, partition=n % 3, timestamp_ms=1_700_000_000_000 + n)
         for n in range(50)
@@ -94,7 +96,7 @@ def test_topics_by_list_pattern_and_partition(spark: Any, each_kafka: Kafka) -> 
 
 
 def test_ranges_by_offset_and_by_time(spark: Any, each_kafka: Kafka) -> None:
-    topic = each_kafka.topic("t", partitions=2)
+    topic = each_kafka.topic("t", partitions=2, config=KEPT)
     times = [1000, 2000, 3000, 4000]
     each_kafka.produce(
         topic,
@@ -173,7 +175,7 @@ def test_what_retention_took_before_the_query_is_no_loss(spark: Any, each_kafka:
 def test_filters_narrow_what_is_read_where_session_and_query_allow_it(
     spark: Any, each_kafka: Kafka
 ) -> None:
-    topic = each_kafka.topic("t", partitions=3)
+    topic = each_kafka.topic("t", partitions=3, config=KEPT)
     # Times that do not grow: the youngest record is followed by older ones.
     times = [1000, 9000, 2000, 3000]
     rows = [Record(b"x", partition=p, timestamp_ms=time) for p in range(3) for time in times]
