@@ -2,9 +2,8 @@
 
 Owns      the file `<base offset>.index`: entries of offset - base offset (int32) and the position
           of a batch in the log file (int32), both ascending, one about every index.interval.bytes.
-Promises  Kafka's format; memory and opening cost as `entry_file.py` says.
-Leaves    when to add an entry, and the scan from the found position on, to `segment.py`.
-Threads   one at a time, except `sync`.
+Leaves    the file to `segment_index.py`; when to add an entry, and the scan from the found
+          position on, to `segment.py`.
 """
 
 from __future__ import annotations
@@ -13,14 +12,11 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
-from ottla.storage.files.entry_file import EntryFile
+from ottla.storage.indexes.segment_index import INT32_MAX, SegmentIndex
 
 ENTRY_BYTES = 8
-INT32_MAX = 2**31 - 1
 
-_ENTRY = Struct(">ii")
 _OFFSET, _POSITION = 0, 1
 
 
@@ -29,60 +25,14 @@ class OffsetPosition(NamedTuple):
     position: int
 
 
-class OffsetIndex:
-    __slots__ = ("_base_offset", "_entries", "_entries_max", "_last")
+class OffsetIndex(SegmentIndex[OffsetPosition]):
+    """Without entries, the last one is the start of the segment."""
 
-    def __init__(self, entries: EntryFile, base_offset: int, bytes_max: int) -> None:
-        self._entries = entries
-        self._base_offset = base_offset
-        self._entries_max = bytes_max // ENTRY_BYTES
-        self._last: OffsetPosition | None = None  # known since the first use
+    __slots__ = ()
 
-    @classmethod
-    def open(
-        cls, files: FileSystem, path: str, base_offset: int, bytes_max: int, *, create: bool = False
-    ) -> OffsetIndex:
-        """An existing index, which is not touched before its first use; or a new, empty one."""
-        make = EntryFile.create if create else EntryFile
-        return cls(make(files, path, _ENTRY), base_offset, bytes_max)
-
-    @property
-    def path(self) -> str:
-        return self._entries.path
-
-    @property
-    def base_offset(self) -> int:
-        return self._base_offset
-
-    @property
-    def size_bytes(self) -> int:
-        return len(self) * ENTRY_BYTES
-
-    @property
-    def file_bytes(self) -> int:
-        """The length of the file, with whatever stands behind the last entry."""
-        return self._entries.file_bytes
-
-    @property
-    def is_full(self) -> bool:
-        self._entries.open()
-        return self._entries.count >= self._entries_max
-
-    @property
-    def room(self) -> int:
-        """How many entries still fit."""
-        return self._entries_max - len(self)
-
-    @property
-    def last_entry(self) -> OffsetPosition:
-        """The last entry, or the start of the segment where there is none."""
-        if self._last is None:
-            self._last = self._entry(len(self) - 1)
-        return self._last
-
-    def __len__(self) -> int:
-        self._entries.open()
-        return self._entries.count
+    layout = Struct(">ii")
+    offset_column = _OFFSET
+    held_back = 0
 
     def lookup(self, offset: int) -> OffsetPosition:
         """The last entry at or before `offset`, or else the start of the segment."""
@@ -132,22 +82,6 @@ class OffsetIndex:
         self._entries.append_all([(offset - base_offset, at) for offset, at in entries])
         self._last = OffsetPosition(last_offset, last_position)
 
-    def truncate_to(self, offset: int) -> None:
-        """Forget every entry at or after `offset`."""
-        self._entries.truncate(self._entries.find(_OFFSET, offset - self._base_offset - 1).number)
-        self._last = None
-
-    def clear(self) -> None:
-        self._entries.truncate(0)
-        self._last = None
-
-    def check(self) -> None:
-        """What is cheap to see: whole entries, and a last one that can be the last."""
-        size = self._entries.file_bytes
-        if size % ENTRY_BYTES:
-            raise CorruptLogError(self.path, size, f"length is no multiple of {ENTRY_BYTES}")
-        _ = self.last_entry  # raises if it has a negative part
-
     def check_entries(self, log_bytes: int) -> None:
         """Read every entry: they ascend, and point into a log file of `log_bytes`."""
         self.check()
@@ -162,22 +96,6 @@ class OffsetIndex:
                 raise CorruptLogError(
                     self.path, number * ENTRY_BYTES, f"{position} is outside of {log_bytes} bytes"
                 )
-
-    def trim(self) -> None:
-        """Give back what an active index holds: room in the file, and memory."""
-        self._entries.trim()
-
-    def sync(self) -> None:
-        self._entries.sync()
-
-    def renamed(self, path: str) -> None:
-        self._entries.renamed(path)
-
-    def close(self) -> None:
-        self._entries.close()
-
-    def _entry(self, number: int) -> OffsetPosition:
-        return self._decode(self._entries.entry(number) if number >= 0 else None)
 
     def _decode(self, entry: tuple[int, int] | None) -> OffsetPosition:
         if entry is None:

@@ -1,0 +1,118 @@
+"""What the offset index and the time index of a segment have in common: a file of ascending pairs.
+
+Owns      the file, how many entries may be in it, and the last one of them in memory.
+Promises  Kafka's format; memory and opening cost as `entry_file.py` says.
+Leaves    what an entry says, the rules for the next one, and searching to `offset_index.py` and
+          `time_index.py`.
+Threads   one at a time, except `sync`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from struct import Struct
+from typing import ClassVar, Generic, Self, TypeVar
+
+from ottla.base.filesystem import FileSystem
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.entry_file import EntryFile
+
+E = TypeVar("E", bound=tuple[int, int])  # an entry as it is meant: with the offset in full
+INT32_MAX = 2**31 - 1
+
+
+class SegmentIndex(ABC, Generic[E]):
+    __slots__ = ("_base_offset", "_entries", "_entries_max", "_last")
+
+    layout: ClassVar[Struct]
+    offset_column: ClassVar[int]  # offsets are kept as the distance to the base offset
+    held_back: ClassVar[int]  # entries for which there is room at the very end only
+
+    def __init__(self, entries: EntryFile, base_offset: int, bytes_max: int) -> None:
+        self._entries = entries
+        self._base_offset = base_offset
+        self._entries_max = bytes_max // self.layout.size - self.held_back
+        self._last: E | None = None  # known since the first use
+
+    @classmethod
+    def open(
+        cls, files: FileSystem, path: str, base_offset: int, bytes_max: int, *, create: bool = False
+    ) -> Self:
+        """An existing index, which is not touched before its first use; or a new, empty one."""
+        make = EntryFile.create if create else EntryFile
+        return cls(make(files, path, cls.layout), base_offset, bytes_max)
+
+    @property
+    def path(self) -> str:
+        return self._entries.path
+
+    @property
+    def base_offset(self) -> int:
+        return self._base_offset
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self) * self.layout.size
+
+    @property
+    def file_bytes(self) -> int:
+        """The length of the file, with whatever stands behind the last entry."""
+        return self._entries.file_bytes
+
+    @property
+    def is_full(self) -> bool:
+        self._entries.open()
+        return self._entries.count >= self._entries_max
+
+    @property
+    def room(self) -> int:
+        """How many entries still fit."""
+        return self._entries_max - len(self)
+
+    @property
+    def last_entry(self) -> E:
+        """The last entry, or what `_decode` makes of none."""
+        if self._last is None:
+            self._last = self._entry(len(self) - 1)
+        return self._last
+
+    def __len__(self) -> int:
+        self._entries.open()
+        return self._entries.count
+
+    def truncate_to(self, offset: int) -> None:
+        """Forget every entry at or after `offset`."""
+        before = offset - self._base_offset - 1
+        self._entries.truncate(self._entries.find(self.offset_column, before).number)
+        self._last = None
+
+    def clear(self) -> None:
+        self._entries.truncate(0)
+        self._last = None
+
+    def check(self) -> None:
+        """What is cheap to see: whole entries, and a last one that can be the last."""
+        size = self._entries.file_bytes
+        if size % self.layout.size:
+            raise CorruptLogError(self.path, size, f"length is no multiple of {self.layout.size}")
+        _ = self.last_entry  # raises if it has a negative part
+
+    def trim(self) -> None:
+        """Give back what an active index holds: room in the file, and memory."""
+        self._entries.trim()
+
+    def sync(self) -> None:
+        self._entries.sync()
+
+    def renamed(self, path: str) -> None:
+        self._entries.renamed(path)
+
+    def close(self) -> None:
+        self._entries.close()
+
+    def _entry(self, number: int) -> E:
+        return self._decode(self._entries.entry(number) if number >= 0 else None)
+
+    @abstractmethod
+    def _decode(self, entry: tuple[int, int] | None) -> E:
+        """What an entry of the file says, or what holds where there is none."""
