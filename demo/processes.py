@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGE_PARENT = Path(__file__).parents[1]
-END_S = 15.0
+END_S = 60.0
 
 
 class Child:

@@ -46,17 +46,17 @@ def test_a_descriptor_in_use_is_never_closed(
 
     def slow_fsync(descriptor: int) -> None:
         is_syncing.set()
-        assert may_finish.wait(10)
+        assert may_finish.wait(120)
         os.fstat(descriptor)  # EBADF if somebody closed it
 
     monkeypatch.setattr(os, "fsync", slow_fsync)
     with ThreadPoolExecutor(1) as pool:
         sync = pool.submit(synced.sync)
-        assert is_syncing.wait(10)
+        assert is_syncing.wait(120)
         others = numbered_files(files, tmp_path, 5)
         synced.close()
         may_finish.set()
-        sync.result(10)
+        sync.result(120)
     assert [file.read_at(0, 8) for file in others] == [b"%08d" % n for n in range(5)]
     assert files.open_files == 1
 

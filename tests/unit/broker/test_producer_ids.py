@@ -34,7 +34,7 @@ class Controller:
 
 
 def run(story: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(asyncio.wait_for(story, 30))
+    return asyncio.run(asyncio.wait_for(story, 300))
 
 
 async def next_id(ids: ProducerIds) -> int:

@@ -4,6 +4,8 @@ import os
 import socket
 from pathlib import Path
 
+from tests.support.apache_kafka import free_ports
+
 from ottla.cli.processes import (
     Process,
     listening_inodes,
@@ -46,9 +48,7 @@ def test_our_own_port_is_ours() -> None:
 
 
 def test_nobody_is_found_where_there_is_nobody(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    assert port_owner(port) is None
+    assert port_owner(*free_ports(1)) is None
     assert lock_owner(str(tmp_path / "missing")) is None
     (tmp_path / "free").touch()
     assert lock_owner(str(tmp_path / "free")) is None

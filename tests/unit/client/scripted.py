@@ -80,7 +80,7 @@ class ScriptedBroker:
             except OSError:
                 pass
         for thread in self._threads:
-            thread.join(10)
+            thread.join(120)
 
     def requests(self, key: ApiKey) -> list[Any]:
         return [each for each in self.asked if key == each.API_KEY]

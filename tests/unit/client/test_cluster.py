@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from tests.support.apache_kafka import free_ports
 from tests.unit.client.scripted import VERSIONS, ScriptedBroker, metadata
 
 from ottla.base.ids import TopicPartition
@@ -111,7 +111,7 @@ def test_trouble_that_does_not_pass_ends_at_the_deadline_with_the_reason() -> No
         leads(brokers, (1, 3))
         brokers[1].scripts[ApiKey.LIST_OFFSETS] = lambda _: offset_answer(-1, 6)
         with (
-            cluster_of(brokers[1], default_api_timeout_ms=100) as cluster,
+            cluster_of(brokers[1], default_api_timeout_ms=1_000) as cluster,
             pytest.raises(GaveUp, match=r"t-0: gave up .*NOT_LEADER_OR_FOLLOWER"),
         ):
             latest_offsets(cluster, [HERE])
@@ -128,13 +128,8 @@ def test_a_broker_that_is_down_is_passed_over_for_the_others() -> None:
 
 
 def test_nobody_to_be_reached_is_told_with_all_addresses() -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as one,
-        socket.create_server(("127.0.0.1", 0)) as two,
-    ):
-        ports = [each.getsockname()[1] for each in (one, two)]
-    text = ",".join(f"127.0.0.1:{port}" for port in ports)
-    settings = ClientSettings(text, default_api_timeout_ms=50, retry_backoff_ms=1)
+    text = ",".join(f"127.0.0.1:{port}" for port in free_ports(2))
+    settings = ClientSettings(text, default_api_timeout_ms=500, retry_backoff_ms=1)
     with Cluster(settings) as cluster, pytest.raises(Unreachable) as caught:
         cluster.list_topics()
     assert sorted(caught.value.addresses) == sorted(text.split(","))

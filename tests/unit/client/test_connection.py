@@ -6,6 +6,7 @@ import socket
 import struct
 
 import pytest
+from tests.support.apache_kafka import free_ports
 from tests.unit.client.scripted import ScriptedBroker, metadata
 
 from ottla.client.connection import highest_common, open_connection
@@ -108,18 +109,18 @@ def test_garbage_is_refused_with_its_place() -> None:
 
 def test_a_broker_that_says_nothing_is_not_waited_for_forever() -> None:
     with ScriptedBroker({ApiKey.METADATA: lambda _: b""}) as broker:
-        settings = settings_for(broker, request_timeout_ms=50)
+        settings = settings_for(broker)
         connection = open_connection(settings.addresses[0], settings)
         with pytest.raises(RequestTimedOut, match="no answer within 50 ms"):
-            connection.ask(ASK)
+            connection.ask(ASK, timeout_ms=50)
 
 
 def test_a_broker_that_says_too_little_is_not_waited_for_forever() -> None:
     with ScriptedBroker({ApiKey.METADATA: lambda _: struct.pack(">ii", 100, 2)}) as broker:
-        settings = settings_for(broker, request_timeout_ms=50)
+        settings = settings_for(broker)
         connection = open_connection(settings.addresses[0], settings)
         with pytest.raises(RequestTimedOut):
-            connection.ask(ASK)
+            connection.ask(ASK, timeout_ms=50)
 
 
 def test_a_broker_that_hangs_up_is_told_apart() -> None:
@@ -145,8 +146,7 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
 
 
 def test_nobody_at_the_address_is_told_with_the_address() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    (port,) = free_ports(1)
     settings = ClientSettings(f"127.0.0.1:{port}")
     with pytest.raises(Unreachable, match=f"127.0.0.1:{port}: .*refused"):
         open_connection(settings.addresses[0], settings)

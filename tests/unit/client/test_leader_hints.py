@@ -109,7 +109,7 @@ def test_a_reader_gives_up_with_the_reason_when_nobody_leads() -> None:
     with two_brokers() as (one, _):
         one.scripts[ApiKey.FETCH] = lambda _: fetched(b"", NOT_LEADER)
         with (
-            cluster_of(one, default_api_timeout_ms=100) as cluster,
+            cluster_of(one, default_api_timeout_ms=1_000) as cluster,
             pytest.raises(GaveUp, match=r"t-0 from offset 0: gave up .*NOT_LEADER_OR_FOLLOWER"),
         ):
             list(fetch_range(cluster, HERE, 0, 2))
@@ -119,7 +119,7 @@ def test_a_writer_gives_up_with_the_reason_when_nobody_leads() -> None:
     with two_brokers() as (one, _):
         one.scripts[ApiKey.PRODUCE] = lambda _: written(-1, NOT_LEADER)
         with (
-            cluster_of(one, delivery_timeout_ms=100) as cluster,
+            cluster_of(one, delivery_timeout_ms=1_000) as cluster,
             BatchProducer(cluster, IDENTITY) as producer,
         ):
             producer.send(HERE, batch_of(b"a"))
@@ -174,7 +174,7 @@ def test_what_a_broker_gets_from_elsewhere_is_waited_for() -> None:
     with two_brokers() as (one, _):
         script_gap(one, {"cleanup.policy": "delete", "remote.storage.enable": "true"})
         with (
-            cluster_of(one, default_api_timeout_ms=200) as cluster,
+            cluster_of(one, default_api_timeout_ms=1_000) as cluster,
             pytest.raises(GaveUp, match=r"nothing came from offset 0 on, .* ends at 2"),
         ):
             list(fetch_range(cluster, HERE, 0, 2))

@@ -89,7 +89,7 @@ def run(story: Callable[[Node], Awaitable[None]], disk: MemoryDisk | None = None
         node = Node(disk or MemoryDisk())
         await node.start()
         try:
-            await asyncio.wait_for(story(node), 30)
+            await asyncio.wait_for(story(node), 300)
         finally:
             await node.stop()
 
@@ -380,7 +380,7 @@ def test_whoever_waits_for_room_is_sent_away_too() -> None:
         node.running.cancel()
         await asyncio.wait([node.running])
         node.gate.open.set()
-        results = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 30)
+        results = await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 300)
         assert all(isinstance(result, BrokerError) for result in results)
         await node.log.close()
 

@@ -64,6 +64,6 @@ def test_a_generator_ends_with_its_standard_input(tmp_path: Path) -> None:
             sys.executable, "-m", "demo.generator", "--bootstrap", "127.0.0.1:1",
             "--progress", str(tmp_path / "progress"), "--seconds", "60",
         ],
-        stdin=subprocess.DEVNULL, cwd=Path(__file__).parents[3], timeout=60, check=False,
+        stdin=subprocess.DEVNULL, cwd=Path(__file__).parents[3], timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 1

@@ -29,7 +29,7 @@ from ottla.storage.errors import CorruptLogError
 
 VERSION = 12
 COMMITTED, UNCOMMITTED = 1, 0
-PATIENT_MS = 20_000
+PATIENT_MS = 400_000
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ class World:
         self.loop.close()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self.loop.run_until_complete(asyncio.wait_for(work, 30))
+        return self.loop.run_until_complete(asyncio.wait_for(work, 300))
 
     def ask(
         self,

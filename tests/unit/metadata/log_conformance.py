@@ -100,7 +100,7 @@ class MetadataLogConformance:
             await asyncio.sleep(0)
             assert not waiting.done()
             await log.append(batch(1))
-            await asyncio.wait_for(waiting, 10)
+            await asyncio.wait_for(waiting, 120)
             await log.close()
 
         place.run(story())
@@ -168,7 +168,7 @@ class MetadataLogConformance:
             for each in histories(Random(5), 10):
                 await log.append(each)
                 image.apply(each)
-            await asyncio.wait_for(publisher.wait_for(image.offset), 10)
+            await asyncio.wait_for(publisher.wait_for(image.offset), 120)
             assert publisher.image == image
             following.cancel()
             await asyncio.wait([following])

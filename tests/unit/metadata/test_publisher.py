@@ -47,7 +47,7 @@ def test_somebody_who_waits_for_an_offset_wakes_when_it_is_in_the_image() -> Non
         await asyncio.sleep(0)
         assert not waiting.done()
         publisher.publish(batch(2))
-        await asyncio.wait_for(waiting, 10)
+        await asyncio.wait_for(waiting, 120)
         assert publisher.image.config(ALL_BROKERS) == {"x": "2"}
 
     asyncio.run(story())

@@ -56,7 +56,7 @@ OLD_CLIENT = Caller("client", "/host", 3)
 
 
 def run(story: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(asyncio.wait_for(story, 30))
+    return asyncio.run(asyncio.wait_for(story, 300))
 
 
 async def outcome(answer: T | Awaitable[T]) -> T:

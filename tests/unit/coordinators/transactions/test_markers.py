@@ -35,7 +35,7 @@ Answer = Callable[[TopicPartition], ErrorCode]
 
 
 def run(story: Coroutine[Any, Any, T]) -> T:
-    return asyncio.run(asyncio.wait_for(story, 30))
+    return asyncio.run(asyncio.wait_for(story, 300))
 
 
 @pytest.fixture(autouse=True)

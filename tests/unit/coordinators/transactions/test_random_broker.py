@@ -63,9 +63,15 @@ class MortalWorld(World):
         self.settle()
 
     def settle(self) -> None:
+        """Let everything happen that only waits for its turn, or for a thread that reads a log."""
+        runtimes = (self.broker.transactions.runtime, self.broker.groups._runtime)
+
         async def turns() -> None:
-            for _ in range(30):
-                await asyncio.sleep(0)
+            while True:
+                for _ in range(30):
+                    await asyncio.sleep(0)
+                if not any(each.is_loading for each in runtimes):
+                    return
 
         self.run(turns())
 

@@ -56,11 +56,14 @@ class TransactionWorld(World):
         self.settle()
 
     def settle(self) -> None:
-        """Let everything happen that only waits for its turn."""
+        """Let everything happen that only waits for its turn, or for a thread that reads a log."""
 
         async def turns() -> None:
-            for _ in range(50):
-                await asyncio.sleep(0)
+            while True:
+                for _ in range(50):
+                    await asyncio.sleep(0)
+                if not self.coordinator.runtime.is_loading:
+                    return
 
         self.run(turns())
 
