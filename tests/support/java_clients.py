@@ -45,7 +45,7 @@ class JavaClients:
 
     def __init__(self, oracle: Oracle, bootstrap: str) -> None:
         self._oracle = oracle
-        self._bootstrap = bootstrap
+        self.bootstrap = bootstrap
 
     def create_topic(
         self, topic: str, *, partitions: int = 1, configs: Mapping[str, str] | None = None
@@ -131,7 +131,7 @@ class JavaClients:
         return position
 
     def _ask(self, operation: str, **arguments: Json) -> Json:
-        return self._oracle.ask(operation, bootstrap=self._bootstrap, **arguments)
+        return self._oracle.ask(operation, bootstrap=self.bootstrap, **arguments)
 
     @staticmethod
     def _isolation(is_committed: bool) -> dict[str, Json]:

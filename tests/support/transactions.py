@@ -10,6 +10,9 @@ from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.client.offsets import latest_offsets
 from ottla.client.settings import ClientSettings
+from ottla.client.transactions import list_transactions
+
+ENDING = ("PrepareCommit", "PrepareAbort")
 
 
 def wait_until_stable(bootstrap: str, topic: str, partitions: Sequence[int] = (0,)) -> None:
@@ -22,3 +25,9 @@ def wait_until_stable(bootstrap: str, topic: str, partitions: Sequence[int] = (0
             return ends == latest_offsets(cluster, places, "read_uncommitted")
 
         wait_until(is_stable, f"the end of all transactions in {topic}")
+
+
+def wait_for_markers(bootstrap: str) -> None:
+    """Until readers see the end of every transaction that was ended; others may be open."""
+    with Cluster(ClientSettings(bootstrap)) as cluster:
+        wait_until(lambda: not list_transactions(cluster, states=ENDING), "markers are written")

@@ -21,6 +21,7 @@ from tests.support.java_clients import (
     Step,
     send,
 )
+from tests.support.transactions import wait_for_markers
 from tests.support.waiting import wait_until
 
 NOW_MS = 1_760_000_000_000
@@ -33,7 +34,11 @@ SMALL = {
     "segment.ms": "1000000000000",
     "retention.ms": "-1",
 }
-COMPACTED = SMALL | {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.01"}
+COMPACTED = SMALL | {
+    "cleanup.policy": "compact",
+    "min.cleanable.dirty.ratio": "0.01",
+    "file.delete.delay.ms": "86400000",  # tests look at what the cleaner has replaced
+}
 # Batches are what one flush sends: large and late enough that nothing else ends one.
 BATCHES = {"linger.ms": "1000", "batch.size": "1000000"}
 PLAIN = BATCHES | {"enable.idempotence": "false"}
@@ -185,7 +190,8 @@ def write_topics(clients: JavaClients, log_directory: Path) -> dict[str, Written
             plan.write(clients, topic)
             if plan.is_compacted:
                 wait_for_the_cleaner(log_directory, topic)
-    wait_for_line(log_directory / "log-start-offset-checkpoint", f"trimmed 0 {TRIMMED_TO}")
+    wait_for_line(log_directory / "log-start-offset-checkpoint", lambda: f"trimmed 0 {TRIMMED_TO}")
+    wait_for_markers(clients.bootstrap)
     return {topic: as_consumed(clients, topic, topic_id) for topic, topic_id in ids.items()}
 
 
@@ -214,9 +220,14 @@ def times_to_look_up(records: list[Consumed]) -> list[int]:
 
 def wait_for_the_cleaner(log_directory: Path, topic: str) -> None:
     """Until everything before the active segment has been cleaned."""
-    active = max(path.stem for path in (log_directory / f"{topic}-0").glob("*.log"))
-    wait_for_line(log_directory / "cleaner-offset-checkpoint", f"{topic} 0 {int(active)}")
+
+    def line() -> str:
+        # Markers may come after all records, and into a new segment.
+        active = max(path.stem for path in (log_directory / f"{topic}-0").glob("*.log"))
+        return f"{topic} 0 {int(active)}"
+
+    wait_for_line(log_directory / "cleaner-offset-checkpoint", line)
 
 
-def wait_for_line(path: Path, line: str) -> None:
-    wait_until(lambda: line in path.read_text().splitlines(), f"{line!r} in {path}")
+def wait_for_line(path: Path, line: Callable[[], str]) -> None:
+    wait_until(lambda: line() in path.read_text().splitlines(), f"{line()!r} in {path}")

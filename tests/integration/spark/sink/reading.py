@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from confluent_kafka import Consumer, TopicPartition
-from tests.support.waiting import wait_until
-
-from ottla.client.cluster import Cluster
-from ottla.client.settings import ClientSettings
-from ottla.client.transactions import list_transactions
+from tests.support.transactions import wait_for_markers
 
 PATIENCE_S = 120.0
-ENDING = ("PrepareCommit", "PrepareAbort")
 
 
 class Found(NamedTuple):
@@ -51,12 +46,6 @@ def committed(servers: str, topic: str) -> list[Found]:
         return sorted(found, key=lambda each: each.partition)
     finally:
         consumer.close()
-
-
-def wait_for_markers(servers: str) -> None:
-    """A coordinator answers EndTxn before readers see the end of the transaction."""
-    with Cluster(ClientSettings(servers)) as cluster:
-        wait_until(lambda: not list_transactions(cluster, states=ENDING), "markers are written")
 
 
 def committed_values(servers: str, topic: str) -> list[str]:
