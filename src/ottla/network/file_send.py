@@ -19,7 +19,6 @@ from ottla.storage.files.file_range import FileRange
 
 WINDOW_BYTES = 1024 * 1024  # looked for in the page cache, and read by a thread, at a time
 TURN_BYTES = 1024 * 1024  # sent before other connections have their turn
-PATIENT_BYTES_MIN = 256 * 1024  # others have their turn after the answer was made, too
 # The page cache fills in such steps (the usual read-ahead), so a page in each of them tells of all;
 # if one is missing all the same, a send waits for that one read.
 PROBE_BYTES = 128 * 1024
@@ -56,23 +55,15 @@ class FileSend:
         self._cached_end = part.position  # up to here the page cache was looked at
         self._is_writer = False
         self._is_reading = False
-        self._turn: asyncio.Handle | None = None
         self.cold_reads = 0
 
     def begin(self) -> bool:
         """Whether all is sent already. If not, `finished` is called later."""
-        if self._end - self._position >= PATIENT_BYTES_MIN:
-            # The loop looks at its sockets between two calls, not before the first of them.
-            self._turn = self._loop.call_soon(self._wait_one_turn)
-            return False
         try:
             return self._step()
         except OSError:
             self.close()
             raise
-
-    def _wait_one_turn(self) -> None:
-        self._turn = self._loop.call_soon(self._go_on)
 
     def _go_on(self) -> None:
         try:
@@ -101,9 +92,6 @@ class FileSend:
         if self._is_writer:
             self._loop.remove_writer(self._socket)
             self._is_writer = False
-        if self._turn is not None:
-            self._turn.cancel()
-            self._turn = None
         if self._file >= 0 and not self._is_reading:  # else the thread needs it: `_read` closes it
             os.close(self._file)
             self._file = -1
