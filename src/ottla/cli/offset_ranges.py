@@ -71,7 +71,7 @@ _OFFSETS = re.compile(r"(?P<first>\d+)?:(?P<second>\d+|end)?")
 
 def parse_range(text: str, now_ms: int) -> OffsetRange:
     """BadRange says what could have been written."""
-    found = parse_times(text[1:], now_ms) if text.startswith("@") else parse_offsets(text)
+    found = find_range(text, now_ms)
     if found is None:
         raise BadRange(
             f"{text!r} is no offset range: try start, end, 17, 17:20, -10 (the last ten), "
@@ -80,9 +80,18 @@ def parse_range(text: str, now_ms: int) -> OffsetRange:
     return found
 
 
+def find_range(text: str, now_ms: int) -> OffsetRange | None:
+    return parse_times(text[1:], now_ms) if text.startswith("@") else parse_offsets(text)
+
+
 def parse_position(text: str, now_ms: int) -> Position:
     """A range that is only a place: what a group can be set to."""
-    found = parse_range(text, now_ms)
+    found = find_range(text, now_ms)
+    if found is None:
+        raise BadRange(
+            f"{text!r} is no place: try start, end, 17, -10 (ten before the end), "
+            "@-1h (an hour ago), @2024-02-14"
+        )
     if found.end is not None:
         raise BadRange(f"{text!r} is a range, but one place is asked for")
     return found.start

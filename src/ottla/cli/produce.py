@@ -17,7 +17,8 @@ from ottla.cli.records import Header, Record
 from ottla.cli.templates import BadTemplate, parse_template
 
 EPILOG = """\
-Without values each line of standard input is a record. --format says how it is read otherwise:
+Without values each line of standard input is a record. --format says how it is read otherwise
+(of values, that they are json):
   '%k\\t%v\\n'                   key and value with a tab between them
   '%K{big32}%k%V{big32}%v'     each after its length
   json                         what `ottla consume --format json` prints
@@ -30,14 +31,15 @@ examples:
   ottla consume orders --format json -e | ottla produce copy --format json
 """
 NAME_RULE = "it may have letters and digits of ASCII, '.', '_' and '-', and 249 of them at most"
+LINES = "%v\\n"
 NEW_TOPIC_MS = 5_000  # how long a topic that is made by writing to it may take to appear
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("topic", metavar="TOPIC")
-    add("values", nargs="*", metavar="VALUE", help="each one a record")
-    add("-f", "--format", default="%v\\n", metavar="TEMPLATE", help="how to read them; or json")
+    add("values", nargs="*", default=[], metavar="VALUE", help="each one a record")
+    add("-f", "--format", default=LINES, metavar="TEMPLATE", help="how to read them; or json")
     add("-K", "--key-separator", metavar="TEXT", help="lines are KEY TEXT VALUE; no TEXT, no key")
     add("-k", "--key", help="the key of all records that bring none")
     add("-H", "--header", action="append", default=[], metavar="NAME=VALUE", help="for all records")
@@ -50,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if not is_name(arguments.topic):  # clients differ in what they make of it
+        raise no_name(arguments.topic)
     headers = tuple(parse_header(each) for each in arguments.header)
     records = completed(given_records(arguments, sys.stdin.buffer), arguments, headers)
     connection = Connection.of(arguments)
@@ -69,14 +73,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> Iterator[Record]:
-    if arguments.values:
-        return iter([Record(value.encode()) for value in arguments.values])
-    if stdin.isatty():
+    values = [value.encode() for value in arguments.values]
+    if stdin.isatty() and not values:
         print("each line is a record; Ctrl-D ends", file=sys.stderr)
     if arguments.format == "json":
-        return read_json(stdin)
+        return read_json(values or stdin)
     if arguments.key_separator is not None:
-        return read_keyed_lines(stdin, arguments.key_separator.encode())
+        return read_keyed_lines(values or stdin, arguments.key_separator.encode())
+    if values and arguments.format != LINES:
+        raise CommandFailed(
+            f"--format {arguments.format} is for standard input, but values are given", code=2
+        )
+    if values:
+        return iter([Record(value) for value in values])
     try:
         return read_records(stdin, parse_template(arguments.format))
     except BadTemplate as error:
@@ -193,8 +202,8 @@ class Sending:
     def _refused(self, error: Any, topic: str, partition: int) -> CommandFailed:
         library = confluent_kafka().KafkaError
         known = self._connection.metadata(self.producer).topics
-        if error.code() == library.TOPIC_EXCEPTION:
-            return CommandFailed(f"{topic} is no name for a topic", NAME_RULE)
+        if error.code() == library.TOPIC_EXCEPTION or not is_name(topic):
+            return no_name(topic)
         if topic not in known:
             return CommandFailed(
                 f"there is no topic {topic}, and the cluster makes none by itself",
@@ -209,12 +218,24 @@ class Sending:
         return CommandFailed(f"{topic}: {error.str()}")
 
 
+def is_name(topic: str) -> bool:
+    from ottla.metadata.topic_names import fault_of_name
+
+    return fault_of_name(topic) is None
+
+
+def no_name(topic: str) -> CommandFailed:
+    return CommandFailed(f"{topic!r} is no name for a topic", NAME_RULE)
+
+
 def say_if_new(connection: Connection, producer: Any, topic: str) -> None:
     """A topic that is made by writing to it may be a slip of the pen."""
     known = connection.metadata(producer).topics
     if topic not in known:
-        lines = [f"ottla produce: there is no topic {topic} yet", *hint(topic, known)]
-        print("; ".join(lines), file=sys.stderr)
+        question = "".join(f"; {each}" for each in hint(topic, known))
+        what_comes = "the cluster makes it now, if it makes topics by itself"
+        print(f"ottla produce: there is no topic {topic} yet{question}", file=sys.stderr)
+        print(f"  {what_comes}", file=sys.stderr)
 
 
 def show_result(arguments: argparse.Namespace, sent: Sending) -> None:

@@ -34,6 +34,14 @@ def test_lines_of_standard_input_become_records(command: Command, topic: str) ->
     assert command("consume", topic, "-e").lines == ["one", "two"]
 
 
+def test_values_are_read_as_lines_would_be(command: Command, topic: str) -> None:
+    command("produce", topic, "-f", "json", '{"key": "k", "value": "v"}')
+    command("produce", topic, "-K", ":", "a:b")
+    refused = command("produce", topic, "-f", r"%k %v\n", "c d")
+    assert (refused.code, "is for standard input" in refused.err) == (2, True)
+    assert command("consume", topic, "-e", "-f", r"%k=%v\n").lines == ["k=v", "a=b"]
+
+
 def test_keys_headers_and_tombstones(command: Command, topic: str) -> None:
     command("produce", topic, "-k", "4711", "-H", "source=shop", "-H", "empty=", "sold")
     command("produce", topic, "-f", r"%k\t%v\n", "-Z", stdin=b"4711\t\n")
@@ -202,6 +210,7 @@ def test_writing_to_a_new_topic_makes_it_and_says_so(command: Command, digits: s
     done = command("produce", "digitz", "x")
     assert done.code == 0
     assert "there is no topic digitz yet; did you mean digits?" in done.err
+    assert "the cluster makes it now" in done.err
     command("topics", "delete", "digitz")
 
 
@@ -210,9 +219,12 @@ def test_writing_to_what_cannot_be_is_refused(command: Command, topic: str) -> N
         refused = command("produce", *words, stdin=b"x\n")
         assert refused.code == 1
         assert f"{topic} has no partition 9: it has 1" in refused.err
-    refused = command("produce", "a/b", "x")
-    assert refused.code == 1
-    assert "a/b is no name for a topic" in refused.err
+    for name in ("a/b", "two words", ""):
+        refused = command("produce", name, "x")
+        assert refused.code == 1
+        assert f"{name!r} is no name for a topic" in refused.err
+    refused = command("produce", topic, "-f", r"%t,%v\n", stdin=b"a b,x\n")
+    assert "'a b' is no name for a topic" in refused.err
 
 
 def test_an_offset_that_is_not_there_is_an_error(command: Command, digits: str) -> None:
