@@ -46,7 +46,7 @@ def test_a_group_goes_on_after_the_broker_was_killed(
 # Members that crash
 
 
-SESSION_MS = 2000
+SESSION_MS = 3000
 IMPATIENT = {
     "group.min.session.timeout.ms": "1000",
     "group.consumer.min.session.timeout.ms": "1000",

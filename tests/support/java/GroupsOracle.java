@@ -13,6 +13,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.FencedMemberEpochException;
+import org.apache.kafka.common.errors.UnknownMemberIdException;
 
 /** Kafka's consumers as members of groups, each in a thread of its own until it is told to leave. */
 final class GroupsOracle {
@@ -75,8 +77,12 @@ final class GroupsOracle {
 
         private void readSome() {
             List<byte[]> found = new ArrayList<>();
-            for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL))
-                found.add(record.value());
+            try {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL))
+                    found.add(record.value());
+            } catch (UnknownMemberIdException | FencedMemberEpochException error) {
+                // It was held up for longer than its session, and joins again by itself.
+            }
             List<Integer> mine =
                 consumer.assignment().stream().map(TopicPartition::partition).sorted().toList();
             synchronized (this) {

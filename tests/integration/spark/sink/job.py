@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.integration.spark.queries import run_query
+
 from ottla.base.fault_points import ONCE, VARIABLE, VICTIM, java_above
 
 TASKS = 3
@@ -29,8 +31,7 @@ def main() -> int:
         pids = spark.sparkContext.parallelize(range(2), 2).mapPartitions(java_pids).collect()
         arguments.executor_file.write_text(str(pids[0]))
     print("ready", flush=True)
-    query = write(spark, arguments)
-    query.awaitTermination()
+    query = run_query(lambda: write(spark, arguments))
     for progress in query.recentProgress:
         print("batch", progress["batchId"], progress["numInputRows"], flush=True)
     spark.stop()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.spark.queries import run_query
 from tests.integration.spark.sink.reading import committed_values
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -33,7 +34,7 @@ class Query:
             .option("kafka.bootstrap.servers", self.servers).option("topic", self.topic)
             .option("checkpointLocation", str(self.checkpoint)).options(**options)
         )  # fmt: skip
-        writer.trigger(availableNow=True).start().awaitTermination()
+        run_query(writer.trigger(availableNow=True).start)
 
     def forget_last_commit(self) -> None:
         """As a driver leaves it that dies between the sink's commit and Spark's own."""
@@ -120,7 +121,7 @@ def test_for_each_batch_with_a_version_writes_once(query: Query) -> None:
 
     rows = query.spark.readStream.option("maxFilesPerTrigger", 1).text(str(query.input))
     stream = rows.writeStream.foreachBatch(write).option("checkpointLocation", query.checkpoint)
-    stream.trigger(availableNow=True).start().awaitTermination()
+    run_query(stream.trigger(availableNow=True).start)
     assert query.committed() == ["a", "b"]
 
 
@@ -132,7 +133,7 @@ def test_complete_mode_writes_all_rows_of_every_batch(query: Query) -> None:
     stream = (
         counts.writeStream.format("ottla").outputMode("complete")
         .option("kafka.bootstrap.servers", query.servers).option("topic", query.topic)
-        .option("checkpointLocation", str(query.checkpoint)).trigger(availableNow=True).start()
+        .option("checkpointLocation", str(query.checkpoint)).trigger(availableNow=True)
     )  # fmt: skip
-    stream.awaitTermination()
+    run_query(stream.start)
     assert query.committed() == ["a1", "a2"]

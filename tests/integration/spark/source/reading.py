@@ -9,6 +9,7 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer
 from confluent_kafka import TopicPartition as Place
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from tests.integration.spark.queries import run_query
 from tests.support.transactions import wait_until_stable
 from tests.support.waiting import wait_until
 
@@ -115,13 +116,9 @@ class Batches:
 def run_to_end(frame: Any, checkpoint: Any, batches: Batches | None = None) -> Batches:
     """Everything that is there now (AvailableNow)."""
     batches = batches or Batches()
-    query = (
-        frame.writeStream.foreachBatch(batches.collect)
-        .option("checkpointLocation", str(checkpoint))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
+    stream = frame.writeStream.foreachBatch(batches.collect)
+    stream = stream.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+    run_query(stream.start)
     return batches
 
 

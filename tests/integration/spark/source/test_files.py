@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
+from tests.integration.spark.queries import run_query
 from tests.integration.spark.source.reading import (
     expected_rows,
     read,
@@ -33,14 +34,13 @@ def test_a_stream_of_files_holds_every_record_once(
         maxOffsetsPerTrigger=100,
         filesTo=tmp_path / "lake",
     )
-    query = (
+    stream = (
         files.writeStream.format("json")
         .option("path", str(tmp_path / "manifest"))
         .option("checkpointLocation", str(tmp_path / "checkpoint"))
         .trigger(availableNow=True)
-        .start()
     )
-    query.awaitTermination()
+    run_query(stream.start)
     told = spark.read.schema(files.schema).json(str(tmp_path / "manifest")).collect()
     expected = expected_rows(kafka, topic)
     assert sum(row.rows for row in told) == len(expected) == 250

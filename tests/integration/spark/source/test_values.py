@@ -9,6 +9,7 @@ from typing import Any
 
 import fastavro
 import pytest
+from tests.integration.spark.queries import run_query
 from tests.integration.spark.source.reading import read, read_stream
 
 from ottla.testing import Kafka
@@ -49,15 +50,14 @@ def test_a_stream_goes_on_past_bad_values(spark: Any, kafka: Kafka, tmp_path: Pa
     frame = read_stream(
         spark, kafka, topic, startingOffsets="earliest", valueFormat="json", valueSchema="id int"
     )
-    query = (
+    stream = (
         frame.selectExpr("value.id AS id", "badReason")
         .writeStream.format("memory")
         .queryName("decoded")
         .option("checkpointLocation", str(tmp_path))
         .trigger(availableNow=True)
-        .start()
     )
-    query.awaitTermination()
+    run_query(stream.start)
     rows = spark.sql("SELECT * FROM decoded").collect()
     assert sorted(row.id for row in rows if row.id is not None) == [1, 2]
     assert len([row for row in rows if row.badReason]) == 2
