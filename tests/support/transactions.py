@@ -10,7 +10,7 @@ from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.client.offsets import latest_offsets
 from ottla.client.settings import ClientSettings
-from ottla.client.transactions import list_transactions
+from ottla.client.transactions import describe_transactions, list_transactions
 
 ENDING = ("PrepareCommit", "PrepareAbort")
 
@@ -27,7 +27,14 @@ def wait_until_stable(bootstrap: str, topic: str, partitions: Sequence[int] = (0
         wait_until(is_stable, f"the end of all transactions in {topic}")
 
 
-def wait_for_markers(bootstrap: str) -> None:
-    """Until readers see the end of every transaction that was ended; others may be open."""
+def wait_for_markers(bootstrap: str, topic: str) -> None:
+    """Until readers of the topic see the end of every transaction that was ended; others may be
+    open."""
     with Cluster(ClientSettings(bootstrap)) as cluster:
-        wait_until(lambda: not list_transactions(cluster, states=ENDING), "markers are written")
+
+        def are_written() -> bool:
+            ending = list_transactions(cluster, states=ENDING)
+            found = describe_transactions(cluster, [each.transactional_id for each in ending])
+            return all(place.topic != topic for each in found.values() for place in each.partitions)
+
+        wait_until(are_written, f"markers are written to {topic}")

@@ -191,7 +191,8 @@ def write_topics(clients: JavaClients, log_directory: Path) -> dict[str, Written
             if plan.is_compacted:
                 wait_for_the_cleaner(log_directory, topic)
     wait_for_line(log_directory / "log-start-offset-checkpoint", lambda: f"trimmed 0 {TRIMMED_TO}")
-    wait_for_markers(clients.bootstrap)
+    for topic in ids:
+        wait_for_markers(clients.bootstrap, topic)
     return {topic: as_consumed(clients, topic, topic_id) for topic, topic_id in ids.items()}
 
 

@@ -8,20 +8,31 @@ whoever runs it would.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 STARTED_TOO_SLOWLY = "Python worker failed to connect back"
-STARTS_MAX = 10
+TRIES_MAX = 10
+T = TypeVar("T")
 
 
 def run_query(start: Callable[[], Any]) -> Any:
     """The query that ended by itself; what it fails with is raised."""
-    for left in reversed(range(STARTS_MAX)):
+
+    def run() -> Any:
         query = start()
+        query.awaitTermination()
+        return query
+
+    return insist(run)
+
+
+def insist(act: Callable[[], T]) -> T:
+    """Again, if it failed because a process started too slowly."""
+    for _ in range(TRIES_MAX):
         try:
-            query.awaitTermination()
-            break
+            return act()
         except Exception as error:
-            if STARTED_TOO_SLOWLY not in str(error) or not left:
+            if STARTED_TOO_SLOWLY not in str(error):
                 raise
-    return query
+            last = error
+    raise last

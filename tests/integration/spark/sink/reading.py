@@ -19,7 +19,7 @@ class Found(NamedTuple):
 
 def committed(servers: str, topic: str) -> list[Found]:
     """In the order of the logs, partition by partition."""
-    wait_for_markers(servers)
+    wait_for_markers(servers, topic)
     consumer = Consumer({
         "bootstrap.servers": servers, "group.id": "reader",
         "isolation.level": "read_committed", "enable.partition.eof": True,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.spark.queries import insist
 from tests.integration.spark.source.reading import (
     Batches,
     add_partitions,
@@ -130,14 +131,19 @@ def test_a_running_query_reports_its_lag_and_moves_on(
     topic = kafka.topic("t")
     kafka.produce(topic, ["a"])
     batches = Batches()
-    query = (
+    stream = (
         read_stream(spark, kafka, topic, maxOffsetsPerTrigger=1, **EARLIEST)
         .writeStream.foreachBatch(batches.collect)
         .option("checkpointLocation", str(tmp_path))
-        .start()
     )
-    try:
+
+    def begun() -> Any:
+        query = stream.start()
         query.processAllAvailable()
+        return query
+
+    query = insist(begun)
+    try:
         kafka.produce(topic, ["b", "c"])
         query.processAllAvailable()
         source = json.loads(query.lastProgress.json)["sources"][0]
