@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from traceback import walk_tb
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,6 +34,10 @@ settings.register_profile(
 settings.load_profile("ottla")
 
 Unraisable = Callable[["sys.UnraisableHookArgs"], object]
+ThreadFailure = Callable[[threading.ExceptHookArgs], object]
+# Of asyncio: what complains about connections that were never closed, and about their loops.
+CONNECTION_ENDS = ("_SelectorTransport.__del__", "BaseEventLoop.__del__")
+OURS = ("ottla", "pyspark_ottla", "tests", "demo", "tools", "benchmarks")
 
 
 @pytest.hookimpl(trylast=True)  # after pytest's own hook for what cannot be raised
@@ -41,21 +47,36 @@ def pytest_configure(config: pytest.Config) -> None:
         required_names(os.environ.get(VARIABLE, ""))
     except ValueError as error:
         raise pytest.UsageError(str(error)) from error
-    sys.unraisablehook = without_sockets(sys.unraisablehook)
+    sys.unraisablehook = without_connections(sys.unraisablehook)
+    threading.excepthook = of_our_threads(threading.excepthook)
 
 
-def without_sockets(report: Unraisable) -> Unraisable:
-    """Other people's clients leave sockets open when a broker dies under them.
+def without_connections(report: Unraisable) -> Unraisable:
+    """Other people's clients leave connections open when a broker dies under them.
 
     Nothing is made of them at all: they are found in the middle of whatever runs by then, and
     CPython 3.11 cannot format a traceback while it is formatting another.
     """
 
     def report_others(unraisable: sys.UnraisableHookArgs) -> None:
-        if not isinstance(unraisable.object, socket.socket):
+        found = unraisable.object
+        if not isinstance(found, socket.socket) and (
+            getattr(found, "__qualname__", "") not in CONNECTION_ENDS
+        ):
             report(unraisable)
 
     return report_others
+
+
+def of_our_threads(report: ThreadFailure) -> ThreadFailure:
+    """What ends a thread of another client, whose broker may have died, is no test's failure."""
+
+    def report_ours(failed: threading.ExceptHookArgs) -> None:
+        names = (frame.f_globals.get("__name__", "") for frame, _ in walk_tb(failed.exc_traceback))
+        if any(name.partition(".")[0] in OURS for name in names):
+            report(failed)
+
+    return report_ours
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
