@@ -28,7 +28,7 @@ from demo.scenario import GATE_SHARES, REPORTS_TOPIC, Scenario
 
 NOTE_S = 0.2
 LOOK_S = 0.02
-FLUSH_S = 60.0
+FLUSH_S = 300.0
 SETTINGS: dict[str, Any] = {
     "enable.idempotence": True,
     "acks": "all",

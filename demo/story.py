@@ -23,7 +23,7 @@ from demo.terminal import Terminal
 from demo.topics import create_topics
 from demo.watch import StoryFailed, Watch
 
-PATIENCE_S = 120.0  # for Spark to start, or to come back
+PATIENCE_S = 300.0  # for Spark to start, or to come back, on a busy machine too
 MID_BATCH_S = 8.0  # how long to wait for the moment in which all queries are in a batch
 
 
