@@ -40,5 +40,5 @@ async def delete_topics(request: DeleteTopicsRequest, context: Context) -> Delet
     answer = await context.parts.controller.decide(
         lambda state: decide_delete_topics(state, request, context.version, charge=charge)
     )
-    await context.parts.replicas.settle()
+    await context.parts.replicas.deleted()
     return answer

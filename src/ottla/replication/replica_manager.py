@@ -186,6 +186,10 @@ class ReplicaManager:
             await self._deletions.settle()
         await self._make_all(names)
 
+    async def deleted(self) -> None:
+        """Return when no topic that was deleted until now can come back, whatever happens."""
+        await self._deletions.settle()
+
     async def _make_all(self, names: Collection[tuple[str, int]]) -> None:
         with paused_collector() if len(names) > MANY else nullcontext():
             for name in list(names):

@@ -167,6 +167,15 @@ def test_many_who_wait_for_deletions_sync_once(world: BrokerWorld) -> None:
     assert in_one_pass == len(syncs)
 
 
+def test_deleting_does_not_wait_for_new_topics(world: BrokerWorld) -> None:
+    topic_id = made(world, 2)
+    world.create_topic("large", MANY)
+    world.publish(TopicDeleted(topic_id))
+    asyncio.run(world.replicas.deleted())
+    assert not world.logs.is_deleting
+    assert len(world.replicas) < MANY
+
+
 def test_a_new_topic_does_not_wait_for_those_of_others(world: BrokerWorld) -> None:
     world.create_topic("large", MANY)
     world.create_topic("small", 6)
