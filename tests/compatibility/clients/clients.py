@@ -9,6 +9,8 @@ import pytest
 LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA = "confluent-kafka", "kafka-python", "aiokafka"
 JAVA, JAVA_3_9 = "java", "java-3.9"  # the newest release, and the last of the one before it
 JAVAS = (JAVA, JAVA_3_9)
+# Records of tests are of long ago, and a broker looks every few minutes for such.
+KEEPING = {"log.retention.ms": "-1"}
 NAMES = (LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, *JAVAS)
 
 

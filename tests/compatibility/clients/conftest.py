@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
-from tests.compatibility.clients.clients import AIOKAFKA, JAVA, KAFKA_PYTHON, LIBRDKAFKA
+from tests.compatibility.clients.clients import (
+    AIOKAFKA,
+    JAVA,
+    KAFKA_PYTHON,
+    KEEPING,
+    LIBRDKAFKA,
+)
 from tests.compatibility.clients.foreign.aio_kafka import AioKafka
 from tests.compatibility.clients.foreign.client import ForeignClient
 from tests.compatibility.clients.foreign.java import Java
@@ -33,7 +39,7 @@ PYTHONS: Mapping[str, Callable[[str], ForeignClient]] = {
 @pytest.fixture(scope="session")
 def broker() -> Iterator[RunningBroker]:
     """Shared, and never stopped by a test. At the end it must not have met a bug."""
-    with RunningBroker() as running:
+    with RunningBroker(config=KEEPING) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Message, Producer
+from tests.compatibility.clients.clients import KEEPING
 from tests.compatibility.clients.cluster import Cluster
 from tests.compatibility.clients.foreign import librdkafka
 from tests.compatibility.clients.foreign.client import PATIENCE_S, Record
@@ -30,7 +31,7 @@ def start(disks: list[str]) -> Iterator[Callable[..., RunningBroker]]:
     running: list[RunningBroker] = []
 
     def start_with(settings: dict[str, str]) -> RunningBroker:
-        broker = RunningBroker(config={"log.dirs": ",".join(disks), **settings})
+        broker = RunningBroker(config={"log.dirs": ",".join(disks), **KEEPING, **settings})
         running.append(broker)
         broker.start()
         return broker

@@ -14,6 +14,7 @@ from tests.compatibility.clients.clients import (
     EVERY_CLIENT,
     JAVAS,
     KAFKA_PYTHON,
+    KEEPING,
     LIBRDKAFKA,
     NAMES,
 )
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.xdist_group("crashes")
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[RunningBroker]:
     """A broker that these tests may kill; it is running again when the next one begins."""
-    with RunningBroker(port=free_ports(1)[0]) as running:
+    with RunningBroker(config=KEEPING, port=free_ports(1)[0]) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]
 

@@ -7,7 +7,13 @@ from functools import partial
 from typing import NamedTuple
 
 import pytest
-from tests.compatibility.clients.clients import AIOKAFKA, JAVA, KAFKA_PYTHON, LIBRDKAFKA
+from tests.compatibility.clients.clients import (
+    AIOKAFKA,
+    JAVA,
+    KAFKA_PYTHON,
+    KEEPING,
+    LIBRDKAFKA,
+)
 from tests.compatibility.clients.cluster import Cluster
 from tests.compatibility.clients.stories.all_stories import STORIES
 from tests.compatibility.clients.stories.telling import Sight, Story
@@ -43,7 +49,7 @@ def told(
     with (
         WireTap() as tap,
         RunningBroker(
-            config={**tap.broker_config, "log.dirs": f"{tmp_path}/a,{tmp_path}/b"},
+            config={**tap.broker_config, **KEEPING, "log.dirs": f"{tmp_path}/a,{tmp_path}/b"},
             port=tap.broker_port,
         ) as broker,
     ):
