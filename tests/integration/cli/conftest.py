@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from ottla.cli import connection
 from ottla.cli.main import main
 from ottla.testing.broker import RunningBroker
 
@@ -53,7 +54,8 @@ def command(shared_broker: RunningBroker, command_for: CommandFor) -> Command:
 def command_for(
     capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> CommandFor:
-    """Commands for the cluster at an address."""
+    """Commands for the cluster at an address, which has more time than people have."""
+    monkeypatch.setattr(connection, "TIMEOUT_S", 120.0)
 
     def run(*words: str, stdin: bytes = b"") -> Result:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))

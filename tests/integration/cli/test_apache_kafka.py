@@ -36,6 +36,6 @@ def test_topics_records_and_groups_of_apache_kafka(kafka_command: Command) -> No
 
 
 def test_a_topic_that_may_not_be_made_by_writing_is_reported(kafka_command: Command) -> None:
-    failed = kafka_command("produce", "never-created", "x", "--timeout", "3")
+    failed = kafka_command("produce", "never-created", "x", "--timeout", "8")
     assert failed.code == 1
     assert "ottla topics create never-created" in failed.err
