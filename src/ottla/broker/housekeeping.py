@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 REMOVAL_INTERVAL_MS = 1_000
 FLUSH_INTERVAL_MS_MAX = 1_000
+HELPER_IDLE_MS_MAX = 10_000
 
 
 class Housekeeping:
@@ -43,6 +44,7 @@ class Housekeeping:
         self._compactors: dict[str, Compactor] = {}
         self._unsynced: set[Log] = set()
         self._helper: HelperProcess | None = None  # of compaction, at work or between two rounds
+        self._helper_used_ms = 0
 
     async def run(self) -> None:
         config = self._config
@@ -108,18 +110,18 @@ class Housekeeping:
     async def compact(self) -> None:
         """Clean logs until none is dirty enough.
 
-        The helper goes once there is nothing for it to do: starting one takes longer than a usual
-        round, and while many records come, there is a round each time.
+        The helper goes when it had nothing to do for a while: starting one takes longer than a
+        usual round, and while many records come, there is a round nearly each time.
         """
-        is_needed = False
         for directory in self._logs.online:
             compactor = self.compactor_of(directory)
             while (
                 chosen := compactor.begin(directory.logs.values(), self._clock.now_ms())
             ) is not None:
-                is_needed = True
                 await self._clean(compactor, chosen)
-        if not is_needed and self._helper is not None:
+                self._helper_used_ms = self._clock.now_ms()
+        is_idle = self._clock.now_ms() - self._helper_used_ms >= HELPER_IDLE_MS_MAX
+        if self._helper is not None and is_idle:
             helper, self._helper = self._helper, None
             await asyncio.to_thread(helper.close)
 

@@ -15,7 +15,7 @@ from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.broker.housekeeping import Housekeeping
+from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping
 from ottla.config.load import load_config
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
@@ -191,7 +191,7 @@ def test_a_record_appended_while_its_log_is_synced_is_not_counted_as_synced(
     assert log.recovery_point == 5
 
 
-def test_compaction_keeps_its_helper_while_it_has_work_and_lets_it_go_then(
+def test_compaction_keeps_its_helper_while_it_has_work_and_lets_it_go_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     helpers: list[HelperProcess] = []
@@ -217,6 +217,9 @@ def test_compaction_keeps_its_helper_while_it_has_work_and_lets_it_go_then(
             log.update_high_watermark(log.log_end_offset)
             await housekeeping.compact()
             assert [each.is_gone for each in helpers] == [False]
+        await housekeeping.compact()
+        assert [each.is_gone for each in helpers] == [False]
+        clock.advance_ms(HELPER_IDLE_MS_MAX)
         await housekeeping.compact()
         assert [each.is_gone for each in helpers] == [True]
 

@@ -31,14 +31,14 @@ from ottla.storage.compaction.request import (
 from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.errors import CorruptLogError
 
-WATCH_BYTES = 4 << 20  # how often to look whether the broker is still there
+WATCH_BYTES = 256 << 10  # how often to look whether the broker is still there
 LENGTH = Struct(">Q")
 
 Event = CleanedGroup | CleanSummary | CleanFailure
 
 
 class WatchingThrottle(Throttle):
-    """Keeps the pace and, while it waits and every few megabytes, looks after the broker."""
+    """Keeps the pace and, while it waits and every so many bytes, looks after the broker."""
 
     def __init__(self, bytes_per_second: float, watch: Callable[[float], None]) -> None:
         """`watch` waits for so many seconds, unless the broker goes away before."""
@@ -99,6 +99,7 @@ def main() -> None:
         while True:
             request = read_message(source)
             assert isinstance(request, CleanRequest)
+            watch(0)  # on a busy machine the broker may have died long before we got here
             throttle = WatchingThrottle(request.limits.bytes_per_second, watch)
             for event in events(request, DiskFileSystem(), throttle):
                 write_message(output, event)

@@ -197,6 +197,18 @@ def test_a_helper_ends_by_itself_when_its_broker_is_gone(place: Place) -> None:
         assert process.wait(timeout=300) == 1
 
 
+def test_a_helper_whose_broker_died_before_it_was_there_touches_nothing(place: Place) -> None:
+    place.fill(batches=3)
+    request = place.begin().request
+    reading, writing = os.pipe()
+    with open(writing, "wb") as pipe:
+        write_message(pipe, request)
+    with open(reading, "rb") as pipe:
+        ended = subprocess.run(COMMAND, stdin=pipe, capture_output=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (1, b"")
+    assert place.cleaned_files() == []
+
+
 def test_a_helper_that_gets_no_request_ends() -> None:
     assert (
         subprocess.run(COMMAND, stdin=subprocess.DEVNULL, timeout=300, check=False).returncode == 1
