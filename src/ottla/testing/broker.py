@@ -30,6 +30,7 @@ from ottla.testing.ports import quiet_port
 START_S = 120.0
 STOP_S = 120.0
 PORTS_TRIED = 3
+POLL_MS = 50
 
 
 class BrokerFailed(RuntimeError):
@@ -176,10 +177,11 @@ class RunningBroker:
     def _wait_until_ready(self) -> str:
         process = self._running()
         assert process.stdout is not None
+        output = select.poll()  # not `select`: tests may have more than a thousand files open
+        output.register(process.stdout)
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
-            readable, _, _ = select.select([process.stdout], [], [], 0.05)
-            line = process.stdout.readline() if readable else ""
+            line = process.stdout.readline() if output.poll(POLL_MS) else ""
             if line.startswith("ottla is ready on "):
                 return line.split()[-1]
             if process.poll() is not None:

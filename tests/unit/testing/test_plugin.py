@@ -283,6 +283,8 @@ def wait_for_end(pid: int) -> None:
     except ProcessLookupError:
         return
     try:
-        assert select.select([descriptor], [], [], 120)[0], f"process {pid} is still there"
+        ended = select.poll()
+        ended.register(descriptor)
+        assert ended.poll(120_000), f"process {pid} is still there"
     finally:
         os.close(descriptor)
