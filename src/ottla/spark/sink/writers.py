@@ -39,6 +39,7 @@ from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
 from ottla.spark.sink.troubles import explained
+from ottla.spark.worker_garbage import set_modules_apart
 
 log = logging.getLogger("ottla.spark.sink")
 
@@ -65,6 +66,7 @@ def write_task(
 ) -> TaskWritten:
     if started is not None and plan_task(started.state, wanted) is TaskPlan.SKIP:
         return TaskWritten(wanted, 0, started)
+    set_modules_apart()
     context = TaskContext.get()
     assert context is not None, "tasks have a context"
     place = TaskPlace(context.partitionId(), context.attemptNumber())
