@@ -54,7 +54,7 @@ PROPERTIES: Mapping[str, str] = {
 }
 # A node that was killed is registered again once its old session is over.
 AFTER_KILL: Mapping[str, str] = {
-    "broker.session.timeout.ms": "5000",
+    "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "1000",
 }
 
