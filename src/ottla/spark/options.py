@@ -164,7 +164,7 @@ class SizeOptions:
         BOOLEAN,
         anything,
         "Ours. Where there are many partitions with little to read, several share a task, because "
-        "a task costs some 30 ms: never fewer than 8 tasks, two for each core of the driver's "
+        "each task has a cost. Never fewer than 8 tasks, two for each core of the driver's "
         "machine, or minPartitions. false gives each partition a task of its own.",
     )
 

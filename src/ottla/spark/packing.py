@@ -1,7 +1,7 @@
 """Which small ranges share a task. Pure functions.
 
-    A task costs Spark and Python some 30 ms before it reads anything, as much as 50,000 small
-    records do: a topic of many small partitions would spend its time on that.
+    A task costs Spark and Python many milliseconds before it reads anything, as much as thousands
+    of records do: a topic of many small partitions would spend its time on that.
 
 Promises  every range is in exactly one task; ranges that are large stay alone; a task has never
           two ranges of one partition; the same input gives the same tasks, in the order of the
