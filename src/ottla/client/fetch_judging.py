@@ -7,14 +7,19 @@ Leaves    waiting and asking again to `fetching.py`.
 
 from __future__ import annotations
 
+import logging
+import time
+
 from ottla.client.admin import topic_configs
 from ottla.client.cluster import Cluster
 from ottla.client.errors import ClientError, OffsetOutOfRange, kafka_error
-from ottla.client.fetched import Position, is_gap
+from ottla.client.fetched import Position, is_gap, waiting_for
 from ottla.client.offsets import earliest_offsets, latest_offsets
 from ottla.client.retrying import Reaction, reaction_to
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.protocol.error_codes import ErrorCode
+
+log = logging.getLogger(__name__)
 
 
 def check_topic(cluster: Cluster, position: Position) -> None:
@@ -50,5 +55,13 @@ def _judge_range(cluster: Cluster, position: Position) -> ClientError:
 
 def has_nothing_left(cluster: Cluster, position: Position) -> bool:
     """What looks like a gap may also be a broker that does not deliver, for a while or for good."""
+    now_s = time.monotonic()
+    if position.silent_since_s is None:
+        position.silent_since_s = now_s
     topic = position.partition.topic
-    return is_gap(topic_configs(cluster, [topic])[topic], position.gaps_suspected)
+    configs = topic_configs(cluster, [topic])[topic]
+    if not is_gap(configs, now_s - position.silent_since_s):
+        return False
+    if not is_gap(configs, 0):
+        log.warning("%s: taken for compacted long ago", waiting_for(position))
+    return True

@@ -216,7 +216,7 @@ class FetchSession:
             return
         data, end_offset = whole_batches(part.records, position)
         digest.records.append(fetched_records(position, part, data, end_offset))
-        position.offset, position.empty_answers, position.gaps_suspected = end_offset, 0, 0
+        position.offset, position.empty_answers, position.silent_since_s = end_offset, 0, None
         if position.is_done:
             digest.done.append(position)
 
@@ -238,7 +238,6 @@ class FetchSession:
                 digest.waiting = waiting_for(position)
             if position.empty_answers >= EMPTY_ANSWERS_MAX:
                 position.empty_answers = 0
-                position.gaps_suspected += 1
                 digest.gaps.append(position)
 
     def _rotate(self, digest: Digest) -> None:

@@ -24,7 +24,7 @@ from ottla.protocol.records.batch import (
 
 COMPACT = "compact"
 TIERED = ("remote.storage.enable", "redpanda.remote.read")
-SUSPICIONS_MIN = 2
+SILENCE_MIN_S = 20.0  # long for a broker that gets records from elsewhere, below all patience
 
 _BASE_LENGTH_MAGIC = Struct(">qi4xB").unpack_from
 
@@ -62,7 +62,7 @@ class Position:
     leader_epoch: int = -1
     readable_offset: int = -1  # up to here the log could be read when the broker last told
     empty_answers: int = 0
-    gaps_suspected: int = 0  # here, since the last records
+    silent_since_s: float | None = None  # when a gap was first suspected here
 
     @property
     def is_done(self) -> bool:
@@ -95,14 +95,14 @@ def waiting_for(position: Position) -> str:
     )
 
 
-def is_gap(configs: Mapping[str, str | None], suspicions: int) -> bool:
-    """Whether nothing is left up to an end that the log has: the broker said so several times, and
-    then was asked so many times again. Only compaction leaves that behind, be it long ago that the
-    topic was compacted. Brokers that have to get old records from elsewhere also say so while
-    these are on their way: they are waited for."""
+def is_gap(configs: Mapping[str, str | None], silent_s: float) -> bool:
+    """Whether nothing is left up to an end that the log has, as the broker says again and again.
+    Compaction leaves that behind, also where a topic was compacted long ago. But brokers that get
+    old records from elsewhere may say so while these are on their way, and not all of them can be
+    recognised: where nothing speaks of compaction, it has to last."""
     if COMPACT in (configs.get("cleanup.policy") or ""):
         return True
-    return suspicions >= SUSPICIONS_MIN and all(configs.get(each) != "true" for each in TIERED)
+    return silent_s >= SILENCE_MIN_S and all(configs.get(each) != "true" for each in TIERED)
 
 
 def whole_batches(data: memoryview, position: Position) -> tuple[memoryview, int]:

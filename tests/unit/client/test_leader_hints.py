@@ -12,6 +12,7 @@ from tests.support.raw_client import batch_of
 from tests.unit.client.scripted import TOPIC_ID, VERSIONS, ScriptedBroker, metadata
 
 from ottla.base.ids import TopicPartition
+from ottla.client import fetched as fetched_module
 from ottla.client.cluster import Cluster
 from ottla.client.errors import GaveUp, KafkaError, MalformedAnswer, TopicRecreated
 from ottla.client.fetching import fetch_range
@@ -152,22 +153,35 @@ def test_nonsense_instead_of_records_is_told_with_broker_and_partition() -> None
             list(fetch_range(cluster, HERE, 0, 2))
 
 
-@pytest.mark.parametrize(
-    ("configs", "times"),
-    [
-        ({"cleanup.policy": "compact"}, 1),
-        ({"cleanup.policy": "compact,delete"}, 1),
-        ({"cleanup.policy": "delete", "remote.storage.enable": "false"}, 2),  # compacted once
-    ],
-)
-def test_nothing_left_before_the_end_is_what_compaction_left(
-    configs: dict[str, str], times: int
-) -> None:
+@pytest.mark.parametrize("policy", ["compact", "compact,delete"])
+def test_nothing_left_before_the_end_is_what_compaction_left(policy: str) -> None:
     with two_brokers() as (one, _):
-        script_gap(one, configs)
+        script_gap(one, {"cleanup.policy": policy})
         with cluster_of(one) as cluster:
             assert list(fetch_range(cluster, HERE, 0, 2)) == []
-        assert len(one.requests(ApiKey.DESCRIBE_CONFIGS)) == times
+        assert len(one.requests(ApiKey.DESCRIBE_CONFIGS)) == 1
+
+
+def test_a_topic_that_was_compacted_once_ends_when_its_broker_stays_silent(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with two_brokers() as (one, _):
+        script_gap(one, {"cleanup.policy": "delete", "remote.storage.enable": "false"})
+        monkeypatch.setattr(fetched_module, "SILENCE_MIN_S", 0.05)
+        with cluster_of(one) as cluster:
+            assert list(fetch_range(cluster, HERE, 0, 2)) == []
+        assert len(one.requests(ApiKey.DESCRIBE_CONFIGS)) > 1
+    assert "t-0: nothing came from offset 0 on" in caplog.text
+
+
+def test_a_silence_may_pass_where_nothing_was_compacted() -> None:
+    """A record that comes late is read."""
+    with two_brokers() as (one, _):
+        script_gap(one, {"cleanup.policy": "delete"})
+        answers = iter([b""] * 30)
+        one.scripts[ApiKey.FETCH] = lambda _: fetched(next(answers, batch_of(b"a", b"b")))
+        with cluster_of(one) as cluster:
+            assert len(list(fetch_range(cluster, HERE, 0, 2))) == 1
 
 
 def test_what_a_broker_gets_from_elsewhere_is_waited_for() -> None:
