@@ -54,12 +54,12 @@ class Deletions:
     def free(self, names: Iterable[TopicPartition]) -> None:
         """Out of the way, here and now; for good once `settle` has returned."""
         doomed = list(names)
-        for name in doomed:
-            self._waiting.pop(name, None)
         try:
             self._logs.begin_deleting(doomed)
         except (StorageError, OSError) as error:
             log.error("deleted topics are still on disk: %s", error)
+        for name in doomed:  # not before: a directory that fails now has not lost them
+            self._waiting.pop(name, None)
 
     async def settle(self) -> None:
         """Return when all that was deleted until now stays so whatever happens."""

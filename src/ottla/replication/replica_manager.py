@@ -288,6 +288,8 @@ class ReplicaManager:
             found = self.logs.create(name, self._config_of(topic.name), topic.id)
         elif found.topic_id is None:
             found.assign_topic_id(topic.id)
+        elif found.topic_id != topic.id:  # what it is given now would go with the other topic
+            raise StorageError(f"{found.path} holds records of another topic of that name")
         found.is_in_use = True
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
         self._partitions[name] = partition

@@ -199,7 +199,10 @@ class LogManager:
             directory.delete([directory.future_logs[partition]])
 
     def delete(self, partitions: Iterable[TopicPartition]) -> None:
-        """Delete logs, future ones included; what is in a failed directory stays where it is."""
+        """Delete logs, future ones included; what is in a failed directory stays where it is.
+
+        A directory that fails while it is asked keeps none of the others from being asked.
+        """
         self._delete(partitions, LogDirectory.delete)
 
     def begin_deleting(self, partitions: Iterable[TopicPartition]) -> None:
@@ -216,6 +219,7 @@ class LogManager:
         delete: Callable[[LogDirectory, list[Log]], None],
     ) -> None:
         doomed = set(partitions)
+        failure: Exception | None = None
         for directory in self.online:
             logs = [
                 known[partition]
@@ -223,11 +227,16 @@ class LogManager:
                 for partition in doomed
                 if partition in known
             ]
-            if logs:
-                delete(directory, logs)
+            try:
+                if logs:
+                    delete(directory, logs)
+            except (StorageError, OSError) as error:
+                failure = failure or error
         for partition in doomed:
             self._places.pop(partition, None)
             self._future_places.pop(partition, None)
+        if failure is not None:
+            raise failure
 
     def is_half_deleted(self, partition: TopicPartition) -> bool:
         return any(each.is_half_deleted(partition) for each in self.directories)

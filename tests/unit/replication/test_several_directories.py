@@ -1,0 +1,104 @@
+"""Partitions in several log directories, some of which fail, or were away for a while."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from tests.unit.storage.log_making import append, values_of
+
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.publisher import Publisher
+from ottla.metadata.records import PartitionCreated, Record, TopicCreated, TopicDeleted
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.replica_manager import ReplicaManager
+from ottla.storage.directories.log_directory import LogDirectory, Owner
+from ottla.storage.directories.log_manager import LogManager
+from ottla.testing.clock import ManualClock
+from ottla.testing.filesystem import MemoryDisk
+
+BROKER = 1
+PATHS = ("/one", "/two")
+FIRST, SECOND = TopicId(b"the first of two"), TopicId(b"second of the 2.")
+T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class World:
+    """A broker with two directories, after its start."""
+
+    def __init__(self, disk: MemoryDisk, image: Image) -> None:
+        clock = ManualClock()
+        self.disk, self.image = disk, image
+        self.publisher = Publisher(image)
+        self.logs = LogManager(disk, clock, Random(0), PATHS)
+        self.logs.open(Owner("cluster", BROKER))
+        list(self.logs.load(lambda _topic: TopicConfig()))
+        self.replicas = ReplicaManager(
+            BROKER, self.logs, lambda _topic: TopicConfig(), clock, lambda *_: None
+        )
+        self.replicas.load(image)
+        self.publisher.subscribe(lambda _image, changes: self.replicas.apply(changes))
+
+    def restarted(self) -> World:
+        self.disk.kill()
+        return World(self.disk, self.image)
+
+    def publish(self, *records: Record) -> None:
+        self.publisher.publish(Batch(self.image.offset, 1, records))
+
+    def create_topic(self, topic_id: TopicId, partitions: int = 2, name: str = "t") -> None:
+        here = (BROKER,)
+        created = (
+            PartitionCreated(topic_id, index, here, here, BROKER) for index in range(partitions)
+        )
+        self.publish(TopicCreated(topic_id, name), *created)
+
+    def append(self, name: TopicPartition, value: bytes) -> None:
+        append(self.replicas.partition(*name).log, value)
+
+    def values(self, name: TopicPartition) -> list[bytes | None]:
+        return list(values_of(self.replicas.partition(*name).log))
+
+    def place(self, name: TopicPartition) -> LogDirectory:
+        place = self.logs.directory_of(name)
+        assert place is not None
+        return place
+
+    def error(self, name: TopicPartition) -> ErrorCode:
+        with pytest.raises(BrokerError) as raised:
+            self.replicas.partition(*name)
+        return raised.value.code
+
+
+@pytest.fixture
+def world() -> World:
+    disk = MemoryDisk()
+    for path in PATHS:
+        disk.make_directory(path)
+    disk.sync_directory("/")
+    return World(disk, Image())
+
+
+def test_a_directory_that_fails_to_delete_leaves_nothing_old_in_the_others(world: World) -> None:
+    """What a topic of the same name acknowledges must not go with the older one's files."""
+    world.create_topic(FIRST)
+    world.append(T1, b"old")
+    assert [world.place(name).path for name in (T0, T1)] == list(PATHS)
+    world.disk.fail("rename", "/one/*", times=None)
+    world.publish(TopicDeleted(FIRST))
+    world.disk.heal()
+    assert world.error(T0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    world.create_topic(SECOND)
+    world.append(T1, b"new")
+    assert {each.log.topic_id for each in world.replicas} == {SECOND}
+    assert world.values(T1) == [b"new"]
+
+
+def test_a_log_of_another_topic_is_not_served(world: World) -> None:
+    world.logs.create(T0, TopicConfig(), FIRST)
+    world.create_topic(SECOND)
+    assert world.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert world.values(T1) == []
