@@ -208,20 +208,28 @@ class SinkDriver:
         missing: list[Transaction] = []
         gone: set[str] = set()
         reason = ""
-        for transaction in decision.transactions:
+        for transaction, code in self._send_commits(decision.transactions):
+            outcome = outcome_of(self._cluster, transaction, decision.decided_ms)
+            if not outcome.is_committed:
+                missing.append(transaction)
+                gone |= outcome.gone
+                reason = code
+        if missing:
+            raise torn(decision, missing, reason, gone)
+
+    def _send_commits(self, transactions: Sequence[Transaction]) -> list[tuple[Transaction, str]]:
+        """Those that were refused, and why. What became of them takes a while to find out, and the
+        timeouts of the others go on: so all are sent before anybody looks."""
+        refused = []
+        for transaction in transactions:
             try:
                 end_transaction(
                     self._cluster, transaction.transactional_id, _identity(transaction), commit=True
                 )
             except (ProducerFenced, InvalidTransactionState) as error:
-                outcome = outcome_of(self._cluster, transaction, decision.decided_ms)
-                if not outcome.is_committed:
-                    missing.append(transaction)
-                    gone |= outcome.gone
-                    reason = error.code.name
+                refused.append((transaction, error.code.name))
             reach(SinkPoint.FIRST_COMMITTED)
-        if missing:
-            raise torn(decision, missing, reason, gone)
+        return refused
 
     def _abort(self, transaction: Transaction) -> None:
         try:

@@ -13,6 +13,7 @@ from tests.support.waiting import wait_until
 
 from ottla.client.admin import NewTopic, create_topics, delete_topics
 from ottla.client.cluster import Cluster
+from ottla.client.errors import ConnectionLost
 from ottla.client.settings import ClientSettings
 from ottla.client.transactions import (
     NOBODY,
@@ -241,6 +242,24 @@ def test_a_torn_batch_stops_the_query_until_somebody_accepts_it(sink: Sink) -> N
     driver.commit(started, batch(6, sink.topic), [sink.write(0, ["c"])])
     sink.driver().start()
     assert sink.committed() == ["a", "c"]
+
+
+def test_a_refused_transaction_does_not_hold_up_the_others(
+    sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What became of it may take long to find out, or nobody may answer."""
+
+    def nobody_answers(*_: object) -> None:
+        raise ConnectionLost("a leader", "Fetch", "it is away")
+
+    monkeypatch.setattr("ottla.spark.sink.driver.outcome_of", nobody_answers)
+    started = sink.driver().start()
+    written = [sink.write(task, [value]) for task, value in enumerate("abc")]
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), written)
+    init_producer_id(sink.cluster, written[0].transactional_id)  # as its timeout would
+    with pytest.raises(ConnectionLost):
+        sink.driver().start()
+    assert sink.committed() == ["b", "c"]
 
 
 def test_a_commit_that_was_made_is_known_even_if_the_id_was_used_again(sink: Sink) -> None:
