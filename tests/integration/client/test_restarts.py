@@ -202,6 +202,10 @@ def test_a_transaction_survives_kills_and_is_ended_by_somebody_else(
     assert latest_offsets(cluster, partitions, "read_committed") == dict.fromkeys(partitions, 0)
     with Cluster(cluster.settings) as other:
         end_transaction(other, "kills", identity, commit=True)
+        if isinstance(node[0], ApacheKafka):
+            # A single Kafka that dies now may skip the markers when it is back: as long as it is
+            # fenced it finds no leader for the partitions and takes them for deleted.
+            wait_until_committed(cluster, partitions)
         crashes.crash()
         end_transaction(other, "kills", identity, commit=True)
     crashes.finish()
