@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.client.errors import GaveUp, OffsetOutOfRange
 from ottla.client.fetching import fetch_range
-from ottla.client.offsets import NO_OFFSET, latest_offsets, list_offsets
+from ottla.client.offsets import NO_OFFSET, earliest_offsets, latest_offsets, list_offsets
 from ottla.client.retrying import Patience
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import DAY_MS
@@ -27,6 +28,15 @@ from ottla.protocol.records.control import read_end_marker
 from ottla.spark.sink.decisions import Transaction, Written
 
 NEW_TOPIC_MS = 2000
+
+
+class End(Enum):
+    """What one partition tells of it."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    TAKEN = "taken by retention"  # nobody can miss it
+    UNKNOWN = "unknown"  # no marker is there
 
 
 @dataclass(frozen=True)
@@ -42,16 +52,13 @@ def outcome_of(cluster: Cluster, transaction: Transaction, decided_ms: int) -> O
     there = _partitions_of(cluster, {each.topic for each in transaction.written})
     places = [each for each in transaction.written if each.partition < there.get(each.topic, 0)]
     gone = frozenset(each.topic for each in transaction.written) - {each.topic for each in places}
-    silent = False
+    ends = set[End]()
     for place in places:
-        try:
-            found = _ended_with_commit(cluster, transaction, place, decided_ms)
-        except OffsetOutOfRange:
-            continue  # retention took it: nobody can miss it
-        if found is not None:
-            return Outcome(found, gone)
-        silent = True
-    return Outcome(bool(places) and not silent, gone)
+        end = _end_at(cluster, transaction, place, decided_ms)
+        if end in (End.COMMITTED, End.ABORTED):
+            return Outcome(end is End.COMMITTED, gone)
+        ends.add(end)
+    return Outcome(ends == {End.TAKEN}, gone)
 
 
 def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
@@ -69,28 +76,34 @@ def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 
-def _ended_with_commit(
-    cluster: Cluster, transaction: Transaction, place: Written, decided_ms: int
-) -> bool | None:
+def _end_at(cluster: Cluster, transaction: Transaction, place: Written, decided_ms: int) -> End:
     partition = TopicPartition(place.topic, place.partition)
     start = _first_offset_after(cluster, partition, place, decided_ms)
     end = latest_offsets(cluster, [partition], READ_UNCOMMITTED)[partition]
-    for fetched in fetch_range(cluster, partition, start, end, isolation_level=READ_UNCOMMITTED):
-        for is_commit in _ends(fetched.data, transaction, start):
-            return is_commit
-    return None
+    if place.last_offset < 0 and 0 < end <= start:
+        return End.TAKEN  # the log is empty, and was not always
+    try:
+        for fetched in fetch_range(
+            cluster, partition, start, end, isolation_level=READ_UNCOMMITTED
+        ):
+            for is_commit in _ends(fetched.data, transaction, start):
+                return End.COMMITTED if is_commit else End.ABORTED
+    except OffsetOutOfRange:
+        return End.TAKEN
+    return End.UNKNOWN
 
 
 def _first_offset_after(
     cluster: Cluster, partition: TopicPartition, place: Written, decided_ms: int
 ) -> int:
     """Where the offsets are not known, because brokers said of all batches that they had them
-    already, the time tells: no transaction is open for a day before its batch is decided."""
+    already, the time tells: no transaction is open for a day before its batch is decided. Where
+    clocks differ by more than that, all that is left of the log must be read."""
     if place.last_offset >= 0:
         return place.last_offset + 1
     wanted = {partition: max(0, decided_ms - DAY_MS)}
     found = list_offsets(cluster, wanted, READ_UNCOMMITTED)[partition].offset
-    return 0 if found == NO_OFFSET else found
+    return earliest_offsets(cluster, [partition])[partition] if found == NO_OFFSET else found
 
 
 def _ends(data: Buffer, transaction: Transaction, start_offset: int) -> Iterator[bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from uuid import uuid4
@@ -11,10 +12,12 @@ import pytest
 from tests.integration.spark.sink.reading import committed_values
 from tests.support.waiting import wait_until
 
-from ottla.client.admin import NewTopic, create_topics, delete_topics
+from ottla.base.ids import TopicPartition
+from ottla.client.admin import NewTopic, create_topics, delete_records, delete_topics
 from ottla.client.cluster import Cluster
 from ottla.client.errors import ConnectionLost
-from ottla.client.settings import ClientSettings
+from ottla.client.offsets import latest_offsets
+from ottla.client.settings import READ_UNCOMMITTED, ClientSettings
 from ottla.client.transactions import (
     NOBODY,
     ProducerIdentity,
@@ -23,6 +26,7 @@ from ottla.client.transactions import (
     init_producer_id,
     list_transactions,
 )
+from ottla.config.options import DAY_MS
 from ottla.spark.sink.columns import SinkColumns
 from ottla.spark.sink.decision_log import DecisionLog
 from ottla.spark.sink.decisions import NOTHING_DECIDED, Transaction, Written
@@ -37,6 +41,7 @@ from ottla.spark.sink.errors import (
 from ottla.spark.sink.messages import Started
 from ottla.spark.sink.names import driver_id
 from ottla.spark.sink.options import SinkOptions
+from ottla.spark.sink.outcomes import Outcome, outcome_of
 from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
 from ottla.spark.sink.producer_options import ProducerOptions
 from ottla.spark.sink.setup import SinkSetup
@@ -417,6 +422,25 @@ def test_what_became_of_records_at_offsets_that_nobody_told_is_found_by_time(
             sink.driver().start()
 
 
+@pytest.mark.parametrize("is_log_empty", [True, False])
+def test_an_abort_is_found_in_a_log_that_begins_late_and_has_only_older_times(
+    cluster: Cluster, settings: ClientSettings, new_topic: Callable[..., str], is_log_empty: bool
+) -> None:
+    """The driver's clock is days ahead. Only where nothing is left can nobody miss anything."""
+    sink = Sink(cluster, settings, new_topic(1))
+    driver = sink.driver()
+    driver.commit(driver.start(), batch(4, sink.topic), [sink.write(0, ["earlier"])])
+    driver.start()
+    known = sink.write(0, ["a"])
+    init_producer_id(cluster, known.transactional_id)  # as its timeout would
+    place = TopicPartition(sink.topic, 0)
+    end = latest_offsets(cluster, [place], READ_UNCOMMITTED)[place]
+    delete_records(cluster, {place: end if is_log_empty else 1})
+    written = known._replace(written=(Written(*place, -1, -1, 1),))
+    in_days_ms = time.time_ns() // 1_000_000 + 3 * DAY_MS
+    assert outcome_of(cluster, written, in_days_ms) == Outcome(is_log_empty)
+
+
 def test_a_deleted_topic_in_a_torn_batch_is_told_and_can_be_accepted(
     sink: Sink, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -439,13 +463,12 @@ def test_another_sinks_open_decision_does_not_hide_later_ones(
     sink: Sink, settings: ClientSettings, new_topic: Callable[..., str]
 ) -> None:
     """Its driver died while it decided: the last stable offset of the decisions stands still."""
-    from ottla.base.ids import TopicPartition as Partition
     from ottla.client.producing import BatchProducer
     from ottla.spark.sink.decision_log import _batch
 
     other = Sink(sink.cluster, settings, new_topic())
     started = other.driver().start()
-    place = Partition(other.setup.options.decisions_topic, 0)
+    place = TopicPartition(other.setup.options.decisions_topic, 0)
     with BatchProducer(sink.cluster, started.driver, driver_id(other.name)) as producer:
         producer.send(place, _batch({b"decision/" + other.name.encode(): b"half"}, True), 1)
         producer.flush()
