@@ -36,7 +36,8 @@ demo-clean:  ## remove what the demo left
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
 
 test: setup  ## set up and run the tests
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup; \
+	status=$$?; mkdir -p .pytest_cache; echo $$status > .pytest_cache/status; exit $$status
 
 retest: setup  ## what failed in the last run once more, each by itself, if it was not more than a few
 	$(BIN)/python -m tools.retest

@@ -14,17 +14,24 @@ import subprocess
 import sys
 from pathlib import Path
 
+STATUS = Path(".pytest_cache/status")  # of pytest; the Makefile puts it there
 LAST_FAILED = Path(".pytest_cache/v/cache/lastfailed")
+SOME_FAILED = "1"
 FEW = 5
 
 
 def failed_tests(path: Path) -> list[str]:
-    """Ids; none where the run did not come to its end."""
     return sorted(json.loads(path.read_text())) if path.exists() else []
 
 
-def trouble(tests: list[str]) -> str | None:
+def status_of_run(path: Path) -> str:
+    return path.read_text().strip() if path.exists() else "unknown"
+
+
+def trouble(status: str, tests: list[str]) -> str | None:
     """Why another try would be no answer."""
+    if status != SOME_FAILED:
+        return f"the last run did not come to its end (status {status})"
     if not tests:
         return "the last run did not say which tests failed"
     if any("::" not in test for test in tests):
@@ -36,7 +43,7 @@ def trouble(tests: list[str]) -> str | None:
 
 def main() -> int:
     tests = failed_tests(LAST_FAILED)
-    if (reason := trouble(tests)) is not None:
+    if (reason := trouble(status_of_run(STATUS), tests)) is not None:
         print(f"no second try: {reason}", file=sys.stderr)
         return 1
     for test in tests:
