@@ -14,7 +14,7 @@ closed: their count and times are believed as far as the header is consistent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,14 +36,19 @@ from ottla.protocol.records.batch import (
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec, codec_of, decompress
 from ottla.protocol.records.faults import WORDING, Fault, InvalidRecord, InvalidRecords
 from ottla.protocol.records.frame_bounds import has_linked_lz4_blocks
-from ottla.protocol.records.record_index import iterate_body_indexes
+from ottla.protocol.records.record_index import RecordIndex, index_records
 
 PRODUCE_VERSION_OF_ZSTD = 7
 INT64_MAX = 2**63 - 1
 _LEGACY_MAGICS = (0, 1)
 _LEGACY_LENGTH_MIN = 14
-# Of a batch of tiny records, so that no answer becomes many times larger than its request.
-NAMED_RECORDS_MAX = 10_000
+# More than clients batch. So many at most are looked at one by one to name the wrong ones, as a
+# small batch may open to very many.
+LOOKED_AT_RECORDS_MAX = 10_000
+# A named record takes 60 to 100 bytes of the answer, while a compressed one may have taken a single
+# byte of the request: so many are named of any batch, and more only as its bytes came.
+NAMED_RECORDS_MIN = 100
+BYTES_PER_NAMED_RECORD = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,26 +183,55 @@ def _name_wrong_records(
     header: BatchHeader, body: Buffer, rules: ProduceRules, now_ms: int
 ) -> InvalidRecords:
     """Which records it was whose missing keys or whose times a walk has shown to be there."""
-    code, wrong = ErrorCode.INVALID_RECORD, list[tuple[int, str]]()
-    for record, timestamp, has_key in _keys_and_times(header, body):
-        if rules.is_compacted and not has_key:
-            wrong.append((record, WORDING[Fault.NULL_KEY]))
-        elif find_bad_timestamp((timestamp,), rules, now_ms) is not None:
-            wrong.append((record, _timestamp_limits(timestamp, rules, now_ms)))
+    first, index = _index_first_wrong(header, body, rules, now_ms)
+    code, count, wrong = ErrorCode.INVALID_RECORD, 0, list[tuple[int, str]]()
+    named_max = named_records_max(header.size_bytes)
+    earliest, latest = _limits(rules, now_ms)
+    times_and_keys = zip(index.timestamps, index.key_lengths, strict=True)
+    for record, (timestamp, key_length) in enumerate(times_and_keys, first):
+        if rules.is_compacted and key_length < 0:
+            what = WORDING[Fault.NULL_KEY]
+        elif timestamp == NO_TIMESTAMP or earliest <= timestamp <= latest:
+            continue
+        else:
             code = ErrorCode.INVALID_TIMESTAMP  # whatever else is wrong, as in Kafka
-        if len(wrong) == NAMED_RECORDS_MAX:
-            break
-    return InvalidRecords(code, wrong)
+            what = _timestamp_limits(timestamp, rules, now_ms)
+        count += 1
+        if count <= named_max:
+            wrong.append((record, what))
+    are_all = first + len(index) == header.records_count
+    return InvalidRecords(code, wrong, count_min=count, are_all=are_all)
 
 
-def _keys_and_times(header: BatchHeader, body: Buffer) -> Iterator[tuple[int, int, bool]]:
-    first = 0
-    for index in iterate_body_indexes(header, body):
-        for place, (timestamp, length) in enumerate(
-            zip(index.timestamps, index.key_lengths, strict=True)
-        ):
-            yield first + place, timestamp, length >= 0
-        first += len(index)
+def named_records_max(size_bytes: int) -> int:
+    """How many wrong records an answer may name to a batch or request of this size."""
+    return max(NAMED_RECORDS_MIN, size_bytes // BYTES_PER_NAMED_RECORD)
+
+
+def _index_first_wrong(
+    header: BatchHeader, body: Buffer, rules: ProduceRules, now_ms: int
+) -> tuple[int, RecordIndex]:
+    """So many records as may be looked at, with the first wrong one among them, and the number of
+    the first. Those before are passed by compiled loops alone."""
+    start = 0
+    for first in range(0, header.records_count, LOOKED_AT_RECORDS_MAX):
+        count = min(LOOKED_AT_RECORDS_MAX, header.records_count - first)
+        end = native.skip(body, start, len(body), first, count)
+        part = memoryview(body)[start:end]
+        if _has_wrong(part, count, header.base_timestamp, rules, now_ms):
+            return first, index_records(part, count, base_timestamp=header.base_timestamp)
+        start = end
+    raise AssertionError("every record has a key and a time within limits")
+
+
+def _has_wrong(
+    part: Buffer, count: int, base_timestamp: int, rules: ProduceRules, now_ms: int
+) -> bool:
+    try:
+        times = native.walk(part, 0, len(part), count, base_timestamp, False, rules.is_compacted)
+    except InvalidRecord:
+        return True
+    return find_bad_timestamp(times, rules, now_ms) is not None
 
 
 def check_timestamps(timestamps: Sequence[int], rules: ProduceRules, now_ms: int) -> None:
@@ -209,17 +243,21 @@ def check_timestamps(timestamps: Sequence[int], rules: ProduceRules, now_ms: int
 
 def find_bad_timestamp(timestamps: Iterable[int], rules: ProduceRules, now_ms: int) -> int | None:
     """Which one is outside the topic's limits. Records without timestamp (-1) are welcome."""
-    if rules.is_log_append_time:
-        return None
-    earliest, latest = now_ms - rules.timestamp_before_ms_max, now_ms + rules.timestamp_after_ms_max
+    earliest, latest = _limits(rules, now_ms)
     for place, timestamp in enumerate(timestamps):
         if timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest:
             return place
     return None
 
 
+def _limits(rules: ProduceRules, now_ms: int) -> tuple[int, int]:
+    if rules.is_log_append_time:
+        return -INT64_MAX - 1, INT64_MAX
+    return now_ms - rules.timestamp_before_ms_max, now_ms + rules.timestamp_after_ms_max
+
+
 def _timestamp_limits(timestamp: int, rules: ProduceRules, now_ms: int) -> str:
-    earliest, latest = now_ms - rules.timestamp_before_ms_max, now_ms + rules.timestamp_after_ms_max
+    earliest, latest = _limits(rules, now_ms)
     return f"timestamp {timestamp} is not between {earliest} and {latest}"
 
 

@@ -59,14 +59,20 @@ class InvalidRecord(InvalidBatch):
 class InvalidRecords(InvalidRecord):
     """A batch that can be read, with records that its topic does not take.
 
-    All of them are named: clients fail those with this error, and tell the others in the batch
-    that they may be sent again.
+    They are named: clients fail those with this error, and tell the others in the batch that they
+    may be sent again. Of very many the first ones are, and the message says how many there are.
     """
 
-    def __init__(self, code: ErrorCode, wrong: list[tuple[int, str]]) -> None:
+    def __init__(
+        self, code: ErrorCode, wrong: list[tuple[int, str]], *, count_min: int, are_all: bool
+    ) -> None:
+        """`count_min` were found, which `are_all` there are if every record was looked at."""
         record, what = wrong[0]
-        others = f", and {len(wrong) - 1} more like it" if len(wrong) > 1 else ""
-        super().__init__(code, f"record {record}: {what}{others}", record)
+        if not are_all:
+            what += f"; wrong records in the batch: at least {count_min}"
+        elif count_min > 1:
+            what += f"; wrong records in the batch: {count_min}"
+        super().__init__(code, f"record {record}: {what}", record)
         self._wrong = wrong
 
     def named(self) -> list[tuple[int, str]]:

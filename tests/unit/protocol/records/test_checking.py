@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from dataclasses import replace
+from typing import Any
 
 import lz4.frame
 import pytest
 from tests.unit.protocol.records.cases import NOW_MS, RECORD_SETS, plain_records
+from tests.unit.protocol.records.loops import implementations
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
+from ottla.protocol.records import checking
 from ottla.protocol.records.batch import (
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
@@ -21,7 +25,8 @@ from ottla.protocol.records.batch import (
 )
 from ottla.protocol.records.building import assemble, build_batch, seal
 from ottla.protocol.records.checking import (
-    NAMED_RECORDS_MAX,
+    LOOKED_AT_RECORDS_MAX,
+    NAMED_RECORDS_MIN,
     CheckedBatch,
     ProduceRules,
     check_produced,
@@ -175,11 +180,69 @@ def test_a_wrong_time_counts_more_than_a_missing_key_and_both_records_are_named(
     assert [record for record, _ in error.named()] == [0, 1]
 
 
-def test_of_very_many_wrong_records_the_first_ones_are_named() -> None:
-    rows = [Record(i, NOW_MS, None, b"") for i in range(NAMED_RECORDS_MAX + 1)]
-    error = refusal(build_batch(rows), COMPACTED)
+def keyless(count: int, *, wrong: Container[int], codec: Codec = Codec.NONE) -> bytearray:
+    rows = [Record(i, NOW_MS, None if i in wrong else b"", b"") for i in range(count)]
+    return build_batch(rows, codec=codec)
+
+
+def test_ten_wrong_records_of_a_hundred_are_all_named_however_small_the_batch_is() -> None:
+    batch = keyless(100, wrong=range(0, 100, 10), codec=Codec.ZSTD)
+    error = refusal(batch, COMPACTED)
     assert isinstance(error, InvalidRecords)
-    assert len(error.named()) == NAMED_RECORDS_MAX
+    assert [record for record, _ in error.named()] == list(range(0, 100, 10))
+    assert error.message.endswith("wrong records in the batch: 10")
+
+
+def test_of_few_bytes_that_open_to_many_wrong_records_the_first_ones_are_named() -> None:
+    batch = keyless(1000, wrong=range(1000), codec=Codec.ZSTD)
+    error = refusal(batch, COMPACTED)
+    assert isinstance(error, InvalidRecords)
+    assert [record for record, _ in error.named()] == list(range(NAMED_RECORDS_MIN))
+    assert error.message.endswith("wrong records in the batch: 1000")
+
+
+def test_a_batch_with_more_bytes_has_more_of_its_wrong_records_named() -> None:
+    batch = keyless(5000, wrong=range(5000))
+    error = refusal(batch, COMPACTED)
+    assert isinstance(error, InvalidRecords)
+    assert len(error.named()) == len(batch) // 16 > NAMED_RECORDS_MIN
+
+
+@pytest.mark.parametrize("loops", implementations(), ids=lambda loops: loops.__name__)
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP])
+def test_of_more_records_than_clients_batch_few_are_looked_at_one_by_one(
+    loops: Any, codec: Codec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "native", loops)
+    last = 2 * LOOKED_AT_RECORDS_MAX
+    batch = keyless(last + 1, wrong={last - 2, last}, codec=codec)
+    error = refusal(batch, COMPACTED)
+    assert isinstance(error, InvalidRecords)
+    assert [record for record, _ in error.named()] == [last - 2]
+    assert error.message.endswith("wrong records in the batch: at least 1")
+    error = refusal(keyless(last + 1, wrong={last}, codec=codec), COMPACTED)
+    assert isinstance(error, InvalidRecords)
+    assert [record for record, _ in error.named()] == [last]
+    assert "at least" not in error.message, "none was before"
+
+
+def test_the_first_wrong_time_is_named_however_far_back_it_is() -> None:
+    times_ms = [NOW_MS] * (2 * LOOKED_AT_RECORDS_MAX) + [0, NOW_MS, -1, NOW_MS + 101]
+    rules = replace(TIGHT, message_bytes_max=10_000_000)
+    error = refusal(times(*times_ms), rules)
+    assert isinstance(error, InvalidRecords)
+    assert error.code == ErrorCode.INVALID_TIMESTAMP
+    assert [record for record, _ in error.named()] == [len(times_ms) - 4, len(times_ms) - 1]
+
+
+def test_a_wrong_time_among_records_that_are_not_named_any_more_still_decides_the_code() -> None:
+    rows = [Record(i, NOW_MS, None, b"") for i in range(NAMED_RECORDS_MIN)]
+    rows.append(Record(NAMED_RECORDS_MIN, 10**15, b"k", b""))
+    error = refusal(build_batch(rows, codec=Codec.ZSTD), COMPACTED)
+    assert isinstance(error, InvalidRecords)
+    assert error.code == ErrorCode.INVALID_TIMESTAMP
+    assert len(error.named()) == NAMED_RECORDS_MIN
+    assert error.message.endswith(f"wrong records in the batch: {NAMED_RECORDS_MIN + 1}")
 
 
 def test_a_record_that_cannot_be_read_counts_more_than_one_without_key() -> None:
