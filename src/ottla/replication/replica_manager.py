@@ -135,6 +135,7 @@ class ReplicaManager:
         The image stays in use: it tells partitions of other brokers from those of nobody.
         """
         self._image = image
+        self.logs.settle_duplicates(self._was_deleted)
         strays = self.logs.find_strays(lambda each: self._is_placed(each, image))
         self._deletions.clear_away(strays, self._was_deleted)
         for topic, index, decided in image.all_partitions():

@@ -17,6 +17,7 @@ from ottla.protocol.errors import BrokerError
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.errors import StorageError
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
 
@@ -102,3 +103,24 @@ def test_a_log_of_another_topic_is_not_served(world: World) -> None:
     world.create_topic(SECOND)
     assert world.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
     assert world.values(T1) == []
+
+
+def test_a_directory_that_was_away_while_its_topic_was_deleted_may_come_back(world: World) -> None:
+    world.create_topic(FIRST)
+    world.append(T0, b"old")
+    world.place(T0).health.failed("testing", OSError("gone"))
+    world.publish(TopicDeleted(FIRST))
+    world.create_topic(SECOND)
+    world.append(T0, b"new")
+    again = world.restarted()
+    assert len(again.logs.online) == 2
+    assert again.values(T0) == [b"new"]
+    assert {each.topic_id for each in again.logs.logs} == {SECOND}
+    assert not any(each.strays for each in again.logs.directories)
+
+
+def test_two_logs_of_one_partition_whose_topic_was_not_deleted_are_refused(world: World) -> None:
+    world.create_topic(FIRST)
+    world.logs.directories[1].create(T0, TopicConfig(), FIRST)
+    with pytest.raises(StorageError, match="both in"):
+        world.restarted()

@@ -283,6 +283,15 @@ class LogDirectory:
         """What to write now and then, in a thread."""
         return self.checkpoints.job(self._every_log())
 
+    def logs_of(self, partitions: Iterable[TopicPartition]) -> list[Log]:
+        """Those that are here, future ones included."""
+        return [
+            known[partition]
+            for partition in partitions
+            for known in (self.logs, self.future_logs)
+            if partition in known
+        ]
+
     def _every_log(self) -> list[Log]:
         return [*self.logs.values(), *self.future_logs.values()]
 

@@ -48,6 +48,7 @@ class LogManager:
         self._clock = clock
         self._places: dict[TopicPartition, LogDirectory] = {}
         self._future_places: dict[TopicPartition, LogDirectory] = {}
+        self._duplicates: set[TopicPartition] = set()  # found in several directories
         for directory in self.directories:
             directory.health.on_failure = self._directory_failed
 
@@ -79,7 +80,7 @@ class LogManager:
         self._require_one()
 
     def load(self, config_of: ConfigOf) -> Iterator[LoadStep]:
-        """Open all logs, one a step."""
+        """Open all logs, one a step. `settle_duplicates` comes next."""
         for directory in self.online:
             yield from load_logs(directory, config_of)
         for directory in self.online:
@@ -95,9 +96,45 @@ class LogManager:
         ):
             for partition in logs:
                 if partition in places:
-                    other = places[partition].path
-                    raise StorageError(f"{partition} is both in {other} and in {directory.path}")
-                places[partition] = directory
+                    self._duplicates.add(partition)
+                else:
+                    places[partition] = directory
+
+    def settle_duplicates(self, was_deleted: Callable[[Log], bool]) -> None:
+        """Of several logs of a partition, those of deleted topics go. StorageError for the rest.
+
+        A directory that was away while its topic was deleted comes back with the log; by then
+        another one may hold a new log of that name, and this one may be on its way there.
+        """
+        contested = self._duplicates | self._future_places.keys()
+        if not contested:
+            return
+        for directory in self.online:
+            self._delete_left_over(directory, contested, was_deleted)
+        self._duplicates.clear()
+        self._places.clear()
+        self._future_places.clear()
+        for directory in self.online:
+            self._find_places(directory)
+        if self._duplicates:
+            partition = min(self._duplicates)
+            places = [each.path for each in self.online if each.logs_of([partition])]
+            raise StorageError(f"{partition} is both in {' and in '.join(places)}")
+
+    def _delete_left_over(
+        self,
+        directory: LogDirectory,
+        partitions: Iterable[TopicPartition],
+        was_deleted: Callable[[Log], bool],
+    ) -> None:
+        doomed = [log for log in directory.logs_of(partitions) if was_deleted(log)]
+        for log in doomed:
+            logger.info("%s is of a topic that was deleted, and is deleted now", log.path)
+        try:
+            if doomed:
+                directory.delete(doomed)
+        except StorageUnavailable as error:
+            logger.error("deleted topics are still on disk: %s", error)
 
     def _finish_moves(self) -> None:
         """A future log without a current one has caught up: the old one went before the crash."""
@@ -221,12 +258,7 @@ class LogManager:
         doomed = set(partitions)
         failure: Exception | None = None
         for directory in self.online:
-            logs = [
-                known[partition]
-                for known in (directory.logs, directory.future_logs)
-                for partition in doomed
-                if partition in known
-            ]
+            logs = directory.logs_of(doomed)
             try:
                 if logs:
                     delete(directory, logs)

@@ -289,8 +289,54 @@ def test_two_directories_with_one_partition_are_refused(disk: MemoryDisk) -> Non
     broker.manager.create(A, CONFIG)
     broker.manager.directories[1].create(A, CONFIG, None)
     disk.kill()
-    with pytest.raises(StorageError, match="both in"):
-        Broker(disk)
+    again = Broker(disk)
+    with pytest.raises(StorageError, match="a-0 is both in /one and in /two"):
+        again.manager.settle_duplicates(lambda _log: False)
+
+
+@pytest.mark.parametrize("old_one", [0, 1])
+def test_of_two_logs_of_one_partition_the_one_of_a_deleted_topic_goes(
+    disk: MemoryDisk, old_one: int
+) -> None:
+    directories = Broker(disk).manager.directories
+    old = directories[old_one].create(A, CONFIG, TopicId(b"1" * 16))
+    append_many(old, 3)
+    flush(directories[1 - old_one].create(A, CONFIG, TopicId(b"2" * 16)))
+    disk.kill()
+    manager = Broker(disk).manager
+    manager.settle_duplicates(lambda log: log.topic_id == b"1" * 16)
+    assert [log.topic_id for log in manager.logs] == [b"2" * 16]
+    assert manager.get(A) is manager.logs[0]
+    disk.crash(Random(1))
+    assert Broker(disk).log(A).topic_id == b"2" * 16
+
+
+def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
+    """The log of the topic that has its name now must not move there."""
+    broker = Broker(disk)
+    first, second = broker.manager.directories
+    first.create(A, CONFIG, TopicId(b"2" * 16))
+    second.create(A, CONFIG, TopicId(b"1" * 16), is_future=True)
+    disk.kill()
+    manager = Broker(disk).manager
+    assert manager.get_future(A) is not None
+    manager.settle_duplicates(lambda log: log.topic_id == b"1" * 16)
+    assert manager.get_future(A) is None
+    assert [log.topic_id for log in manager.logs] == [b"2" * 16]
+
+
+def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryDisk) -> None:
+    directories = Broker(disk).manager.directories
+    directories[0].create(A, CONFIG, TopicId(b"1" * 16))
+    directories[1].create(A, CONFIG, TopicId(b"2" * 16))
+    disk.kill()
+    manager = Broker(disk).manager
+    disk.fail("rename", "/one/*", times=None)
+    manager.settle_duplicates(lambda log: log.topic_id == b"1" * 16)
+    assert [directory.path for directory in manager.online] == ["/two"]
+    found = manager.get(A)
+    assert found is not None
+    assert found.topic_id == b"2" * 16
 
 
 # Deleting
