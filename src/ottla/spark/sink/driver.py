@@ -79,16 +79,25 @@ class SinkDriver:
     def _help_others(self, reader: DecisionReader) -> None:
         """Batch writes without a name have nobody who comes back for what they decided."""
         for sink in reader.sinks():
-            state = reader.state_of(sink)
-            if sink.startswith(BATCH_PREFIX) and state.decision is not None:
-                try:
-                    self._commit_all(state.decision)
-                except SinkError as error:
-                    log.warning("%s", error)
-                except ClientError as error:  # no reason to stop a write of somebody else
-                    log.warning("what %s decided is left to the next write: %s", sink, error)
-                    continue
-                self._log.forget(sink)
+            if not sink.startswith(BATCH_PREFIX):
+                continue
+            try:
+                state = reader.state_of(sink)
+            except SinkError as error:  # a newer release's, which alone can finish it
+                log.warning("what %s decided is left to others: %s", sink, error)
+                continue
+            if state.decision is not None:
+                self._help(state.decision)
+
+    def _help(self, decision: Decision) -> None:
+        try:
+            self._commit_all(decision)
+        except SinkError as error:
+            log.warning("%s", error)
+        except ClientError as error:  # no reason to stop a write of somebody else
+            log.warning("what %s decided is left to the next write: %s", decision.sink, error)
+            return
+        self._log.forget(decision.sink)
 
     # After the tasks
 

@@ -29,7 +29,7 @@ from ottla.client.transactions import (
 from ottla.config.options import DAY_MS
 from ottla.spark.sink.columns import SinkColumns
 from ottla.spark.sink.decision_log import DecisionLog
-from ottla.spark.sink.decisions import NOTHING_DECIDED, Transaction, Written
+from ottla.spark.sink.decisions import DECISION, NOTHING_DECIDED, Transaction, Written, key_of
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.errors import (
     LostTransactions,
@@ -310,6 +310,20 @@ def test_a_batch_write_without_a_name_is_finished_by_the_next_one(sink: Sink) ->
     other.driver().start()
     assert sink.committed() == ["a", "b"]
     assert sink.name not in log.read().sinks()
+
+
+def test_what_a_newer_release_decided_is_left_to_it(sink: Sink) -> None:
+    decisions = f"decisions-of-{sink.topic}"
+    sink.name = f"batch-{sink.topic}"
+    sink.driver(decisions_topic=decisions).start()
+    newer = f"batch-newer-{sink.topic}"
+    log = DecisionLog(sink.cluster, decisions)
+    log._append({key_of(DECISION, newer): b'{"version":99,"query":"of tomorrow"}'})
+    driver = sink.driver(decisions_topic=decisions)
+    started = driver.start()
+    driver.commit(started, batch(0, sink.topic), [sink.write(0, ["a"])])
+    assert sink.committed() == ["a"]
+    assert newer in log.read().sinks()
 
 
 def test_a_topic_that_is_missing_is_created_where_brokers_do_that(ottla: RunningBroker) -> None:
