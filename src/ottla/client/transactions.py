@@ -80,7 +80,9 @@ def init_producer_id(
 ) -> ProducerIdentity:
     """An identity to write with. With a transactional id, whoever had it before is fenced, and an
     open transaction of it aborted; without, it serves idempotence alone. ProducerFenced if an
-    identity is `expected` and the id belongs to another by now."""
+    identity is `expected` and the id belongs to another by now. But that comes too late for an open
+    transaction: brokers abort one of the same producer id first, whatever its epoch. Whoever must
+    not do that describes the id before, and does not ask if it belongs to another."""
     request = InitProducerIdRequest(transactional_id, timeout_ms, *expected)
     where = f"InitProducerId of {transactional_id!r}" if transactional_id else "InitProducerId"
 

@@ -71,7 +71,7 @@ class SinkDriver:
         plan = plan_recovery(state, self._open_ids())
         if plan.finish is not None:
             self._finish(plan.finish)
-        self._abort_ids(plan.abort)
+        self._abort_ids(plan.abort, driver)
         if self._sink.startswith(BATCH_PREFIX):
             self._help_others(reader)
         return Started(self._sink, driver, SinkState(state.decision))
@@ -134,11 +134,21 @@ class SinkDriver:
         """Attempts that Spark killed, or did not wait for, could not end their transactions: left
         open, they would hold back readers. Those that begin only now find the driver's id taken:
         this must happen first (see `TaskWriter`)."""
+        if not self._is_in_charge(driver):
+            return  # whoever has taken over has done the same, and may be deciding now
         try:
-            init_producer_id(self._cluster, driver_id(self._sink), DRIVER_TIMEOUT_MS, driver)
+            ended = init_producer_id(
+                self._cluster, driver_id(self._sink), DRIVER_TIMEOUT_MS, driver
+            )
         except ProducerFenced:
-            return  # whoever has taken over has done the same
-        self._abort_ids(plan_recovery(state, self._open_ids()).abort)
+            return
+        self._abort_ids(plan_recovery(state, self._open_ids()).abort, ended)
+
+    def _is_in_charge(self, driver: ProducerIdentity) -> bool:
+        """Whether nobody has taken over since the driver's id had this identity."""
+        own_id = driver_id(self._sink)
+        described = describe_transactions(self._cluster, [own_id]).get(own_id)
+        return described is not None and described.identity == driver
 
     def _await_decision(self) -> None:
         """A decision counts from its EndTxn on, and can be read once its marker is written."""
@@ -248,9 +258,12 @@ class SinkDriver:
         except (ProducerFenced, InvalidTransactionState):
             pass  # it ended otherwise
 
-    def _abort_ids(self, transactional_ids: Sequence[str]) -> None:
-        """Whoever writes under these ids is fenced: an attempt that lost, or a dead driver's."""
+    def _abort_ids(self, transactional_ids: Sequence[str], driver: ProducerIdentity) -> None:
+        """Whoever writes under these ids is fenced: an attempt that lost, or a dead driver's. But
+        attempts of a driver that has taken over meanwhile use the same ids, and they count."""
         for transactional_id in transactional_ids:
+            if not self._is_in_charge(driver):
+                return
             init_producer_id(
                 self._cluster, transactional_id, self._setup.producer.transaction_timeout_ms
             )

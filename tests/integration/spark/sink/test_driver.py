@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from ottla.client.offsets import latest_offsets
 from ottla.client.settings import READ_UNCOMMITTED, ClientSettings
 from ottla.client.transactions import (
     NOBODY,
+    ListedTransaction,
     ProducerIdentity,
     describe_transactions,
     end_transaction,
@@ -390,6 +392,51 @@ def test_the_end_of_a_write_does_not_fence_who_has_taken_over(sink: Sink) -> Non
     written = sink.write(0, ["a"])
     zombie.commit(before, batch(0, sink.topic), [])  # it had nothing to decide
     driver.commit(started, batch(0, sink.topic), [written])
+    assert sink.committed() == ["a"]
+
+
+def test_nor_does_it_abort_the_decision_that_one_is_writing(
+    sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zombie = sink.driver()
+    before = zombie.start()
+    driver = sink.driver()
+    started = driver.start()
+
+    def end_after_the_zombie(*words: Any, **options: Any) -> None:
+        zombie.commit(before, batch(0, sink.topic), [])
+        end_transaction(*words, **options)
+
+    monkeypatch.setattr("ottla.spark.sink.decision_log.end_transaction", end_after_the_zombie)
+    driver.commit(started, batch(0, sink.topic), [sink.write(0, ["a"])])
+    assert sink.committed() == ["a"]
+
+
+@pytest.mark.parametrize("is_starting", [True, False])
+def test_a_driver_that_paused_does_not_fence_the_attempts_of_its_successor(
+    sink: Sink, monkeypatch: pytest.MonkeyPatch, is_starting: bool
+) -> None:
+    """It has seen which ids are open. Its successor's attempts use the same ones."""
+    paused, successor = sink.driver(), sink.driver()
+    started: list[Started] = []
+    written: list[Transaction] = []
+
+    def list_and_pause(*words: Any, **options: Any) -> list[ListedTransaction]:
+        found = list_transactions(*words, **options)
+        monkeypatch.setattr("ottla.spark.sink.driver.list_transactions", list_transactions)
+        started.append(successor.start())
+        written.append(sink.write(0, ["a"]))
+        assert [each.transactional_id for each in found] == [written[0].transactional_id]
+        return found
+
+    before = paused.start()
+    sink.write(0, ["of a killed attempt"])
+    monkeypatch.setattr("ottla.spark.sink.driver.list_transactions", list_and_pause)
+    if is_starting:
+        sink.driver().start()
+    else:
+        paused.abort(before, [])
+    successor.commit(started[0], batch(0, sink.topic), written)
     assert sink.committed() == ["a"]
 
 
