@@ -34,6 +34,7 @@ from ottla.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from ottla.protocol.records.batch import Buffer
+from ottla.protocol.records.checking import named_records_max
 from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
@@ -118,6 +119,7 @@ class Production:
         self.prepared: PreparedBatches = {}
         self.waiting: list[Unreplicated] = []
         self.has_error = False
+        self.named = 0  # wrong records, of all batches
 
     def run(self) -> ProduceResponse | Awaitable[ProduceResponse | None] | None:
         acks = self.request.acks
@@ -155,12 +157,22 @@ class Production:
                     records = self.prepared.get(id(part), records)
                 answers.append(self.append(partition, part.index, records))
             except BrokerError as error:
-                self.has_error = True
-                answers.append(refused(part.index, error, partition))
+                answers.append(self.refuse(part.index, error, partition))
             except CorruptLogError as error:
-                self.has_error = True
-                answers.append(refused(part.index, damaged(error), partition))
+                answers.append(self.refuse(part.index, damaged(error), partition))
         return TopicProduceResponse(topic.name, topic.topic_id, answers)
+
+    def refuse(
+        self, index: int, error: BrokerError, partition: Partition | None
+    ) -> PartitionProduceResponse:
+        self.has_error = True
+        answer = refused(index, error, partition)
+        if isinstance(error, InvalidRecord):
+            left = named_records_max(self.context.request_bytes) - self.named
+            wrong = error.named()[: max(1, left)]  # its first one, whatever other batches had
+            answer.record_errors = [BatchIndexAndErrorMessage(*each) for each in wrong]
+            self.named += len(wrong)
+        return answer
 
     def append(
         self, partition: Partition, index: int, records: Buffer | Prepared | None
@@ -241,8 +253,6 @@ def refused(
 ) -> PartitionProduceResponse:
     """Where the log begins is told too, unless Kafka leaves it out."""
     answer = failed(index, error.code, error.message)
-    if isinstance(error, InvalidRecord):
-        answer.record_errors = [BatchIndexAndErrorMessage(*each) for each in error.named()]
     if partition is not None and error.code not in WITHOUT_LOG_START:
         answer.log_start_offset = partition.log.log_start_offset
     return answer

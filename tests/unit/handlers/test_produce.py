@@ -26,6 +26,7 @@ from ottla.protocol.messages.produce_request import (
 )
 from ottla.protocol.records.batch import read_header
 from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.checking import NAMED_RECORDS_MIN
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record
 
@@ -98,6 +99,19 @@ def test_records_without_keys_are_refused_by_a_compacted_topic_though_opened_els
     assert told.record_errors[0].batch_index == 0
     answer = world.ask(request_of(LARGE, codec=Codec.GZIP), 9)
     assert answer.responses[0].partition_responses[0].error_code == 0
+
+
+def test_a_request_with_many_small_batches_has_no_more_records_named_than_one_of_its_size(
+    world: World,
+) -> None:
+    world.create_topic("t", 3, {"cleanup.policy": "compact"})
+    answer = world.ask(request_of(60, partitions=3, codec=Codec.ZSTD, key=None), 9)
+    parts = answer.responses[0].partition_responses
+    named = [[each.batch_index for each in part.record_errors] for part in parts]
+    assert named == [list(range(60)), list(range(NAMED_RECORDS_MIN - 60)), [0]]
+    assert {part.error_code for part in parts} == {ErrorCode.INVALID_RECORD}
+    for part in parts:
+        assert part.error_message.endswith("wrong records in the batch: 60")
 
 
 def test_a_topic_deleted_while_its_batch_is_recompressed_stays_deleted(gzipped: World) -> None:
