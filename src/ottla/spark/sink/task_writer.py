@@ -136,7 +136,9 @@ class TaskWriter:
     def _begin(self) -> BatchProducer:
         if self._producer is None:
             timeout_ms = self._setup.producer.transaction_timeout_ms
-            self._id = None if self._started is None else self._free_id(self._started.sink)
+            if self._started is not None:
+                self._id = self._free_id(self._started.sink)
+                self._check_driver(self._started)  # a late one would take the id from who counts
             self._identity = init_producer_id(self._cluster, self._id, timeout_ms)
             self._producer = BatchProducer(self._cluster, self._identity, self._id)
         return self._producer
@@ -157,14 +159,17 @@ class TaskWriter:
         is open: so either that finds this transaction, or this finds the driver's id taken."""
         if self._is_in_time or self._started is None or not producer.has_begun:
             return
-        own_id = driver_id(self._started.sink)
+        self._check_driver(self._started)
+        self._is_in_time = True
+
+    def _check_driver(self, started: Started) -> None:
+        own_id = driver_id(started.sink)
         described = describe_transactions(self._cluster, [own_id]).get(own_id)
-        if described is None or described.identity != self._started.driver:
+        if described is None or described.identity != started.driver:
             raise SinkTakenOver(
                 f"The write that this attempt belongs to has ended, or another driver writes under "
-                f"the sink name {self._started.sink} now: what it wrote does not count."
+                f"the sink name {started.sink} now: what it wrote does not count."
             )
-        self._is_in_time = True
 
     def _give_up(self) -> None:
         """Left open, it would hold back readers of the topic until its timeout."""

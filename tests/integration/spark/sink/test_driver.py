@@ -41,7 +41,7 @@ from ottla.spark.sink.errors import (
     TornBatch,
 )
 from ottla.spark.sink.messages import Started
-from ottla.spark.sink.names import driver_id
+from ottla.spark.sink.names import driver_id, task_id
 from ottla.spark.sink.options import SinkOptions
 from ottla.spark.sink.outcomes import Outcome, outcome_of
 from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
@@ -382,6 +382,17 @@ def test_an_attempt_that_begins_after_its_write_has_ended_leaves_nothing_open(
         sink.write(1, ["late"], started=started)
     assert sink.open_ids() == []
     assert sink.committed() == ["a"] * is_committed
+
+
+def test_a_late_attempt_takes_no_id_from_the_attempts_of_a_new_driver(sink: Sink) -> None:
+    """One of those has just got the id, and has not begun to write."""
+    before = sink.driver().start()
+    sink.driver().start()
+    own_id = task_id(sink.name, 0, 0, 0)
+    taken = init_producer_id(sink.cluster, own_id)
+    with pytest.raises(SinkTakenOver):
+        sink.write(0, ["late"], started=before)
+    assert describe_transactions(sink.cluster, [own_id])[own_id].identity == taken
 
 
 def test_the_end_of_a_write_does_not_fence_who_has_taken_over(sink: Sink) -> None:
