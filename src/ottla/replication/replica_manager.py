@@ -67,6 +67,7 @@ class ReplicaManager:
         self._partitions: dict[tuple[str, int], Partition] = {}
         self._by_id: dict[tuple[bytes, int], Partition] = {}
         self._offline: set[tuple[str, int]] = set()  # their directory has failed
+        self._lost: set[tuple[str, int]] = set()  # since the start, when their log was not found
         self._unmade: dict[tuple[str, int], tuple[entities.Topic, entities.Partition]] = {}
         self._deletions = Deletions(logs)
         self._new_count = 0  # of partitions that the garbage collector still looks at
@@ -132,13 +133,18 @@ class ReplicaManager:
     def load(self, image: Image) -> None:
         """Take over everything the cluster has placed here, after the logs were opened.
 
-        The image stays in use: it tells partitions of other brokers from those of nobody.
+        The image stays in use: it tells partitions of other brokers from those of nobody. All that
+        it has now was there before: where a log is missing that may be in a directory that cannot
+        be read, the partition is offline, and is not begun anew.
         """
         self._image = image
         self.logs.settle_duplicates(self._was_deleted)
         strays = self.logs.find_strays(lambda each: self._is_placed(each, image))
         self._deletions.clear_away(strays, self._was_deleted)
         for topic, index, decided in image.all_partitions():
+            name = TopicPartition(topic.name, index)
+            if self.logs.is_out_of_reach(name):
+                self._lost.add(name)
             self._place(topic, index, decided)
         self._new_count = 0  # whoever starts a broker knows that what is there now stays
 
@@ -284,6 +290,8 @@ class ReplicaManager:
     def _open(self, topic: entities.Topic, name: TopicPartition) -> Partition:
         if name in self._deletions:  # of an older topic with this name
             self._deletions.free([name])
+        if name in self._lost:
+            raise StorageError("its log is in no directory that can be read")
         found = self.logs.get(name)
         if found is None:
             found = self.logs.create(name, self._config_of(topic.name), topic.id)
@@ -303,6 +311,7 @@ class ReplicaManager:
         name = TopicPartition(topic.name, index)
         self._unmade.pop(name, None)
         self._offline.discard(name)
+        self._lost.discard(name)
         self._by_id.pop((topic.id, index), None)
         partition = self._partitions.pop(name, None)
         if partition is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 from tests.unit.storage.log_making import append, values_of
@@ -11,13 +12,22 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.records import PartitionCreated, Record, TopicCreated, TopicDeleted
+from ottla.metadata.records import (
+    PartitionChanged,
+    PartitionCreated,
+    Record,
+    TopicCreated,
+    TopicDeleted,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
+from ottla.storage.log.log import Log
+from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.recovery import open_log
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
 
@@ -124,3 +134,72 @@ def test_two_logs_of_one_partition_whose_topic_was_not_deleted_are_refused(world
     world.logs.directories[1].create(T0, TopicConfig(), FIRST)
     with pytest.raises(StorageError, match="both in"):
         world.restarted()
+
+
+def test_a_directory_that_cannot_be_read_at_start_leaves_its_partitions_offline(
+    world: World,
+) -> None:
+    """Whoever was told that a record is safe must not find the partition empty."""
+    world.create_topic(FIRST)
+    world.append(T0, b"safe")
+    world.append(T1, b"here")
+    world.disk.fail(["list", "open"], "/one*", times=None)
+    without = world.restarted()
+    assert without.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert without.values(T1) == [b"here"]
+    without.publish(PartitionChanged(FIRST, 0, 1, leader=BROKER, leader_epoch=1))
+    assert without.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
+    world.disk.heal()
+    again = without.restarted()
+    assert (again.values(T0), again.values(T1)) == ([b"safe"], [b"here"])
+
+
+def test_new_topics_are_made_while_a_directory_is_away(world: World) -> None:
+    world.create_topic(FIRST)
+    world.append(T0, b"old")
+    world.disk.fail(["list", "open"], "/one*", times=None)
+    without = world.restarted()
+    without.create_topic(TopicId(b"the id of others"), 3, "other")
+    assert without.values(TopicPartition("other", 2)) == []
+    without.publish(TopicDeleted(FIRST))
+    assert without.error(T0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    without.create_topic(SECOND)
+    without.append(T0, b"new")
+    world.disk.heal()
+    assert without.restarted().values(T0) == [b"new"]
+
+
+def damage(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def opening(context: LogContext, partition: TopicPartition, at: str, *rest: Any) -> Log:
+        if at == path:
+            raise StorageError("damaged")
+        return open_log(context, partition, at, *rest)
+
+    monkeypatch.setattr("ottla.storage.directories.directory_loading.open_log", opening)
+
+
+def test_a_log_that_cannot_be_opened_is_not_begun_anew_in_another_directory(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = world.logs.directories[0]
+    for index in range(3):  # so that new ones would go to the other one
+        world.logs.create(TopicPartition("t", index), TopicConfig(), FIRST, directory=first)
+    world.create_topic(FIRST, 3)
+    world.append(T0, b"safe")
+    damage("/one/t-0", monkeypatch)
+    without = world.restarted()
+    assert without.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
+    monkeypatch.undo()
+    assert without.restarted().values(T0) == [b"safe"]
+
+
+def test_a_future_log_does_not_take_the_place_of_one_that_cannot_be_opened(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.create_topic(FIRST, 1)
+    world.append(T0, b"safe")
+    world.logs.create_future(T0, TopicConfig(), world.logs.directories[1])
+    damage("/one/t-0", monkeypatch)
+    assert world.restarted().error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
+    monkeypatch.undo()
+    assert world.restarted().values(T0) == [b"safe"]

@@ -86,8 +86,7 @@ class LogManager:
         for directory in self.online:
             self._find_places(directory)
         self._require_one()
-        if len(self.online) == len(self.directories):
-            self._finish_moves()
+        self._finish_moves()
 
     def _find_places(self, directory: LogDirectory) -> None:
         for places, logs in (
@@ -139,7 +138,7 @@ class LogManager:
     def _finish_moves(self) -> None:
         """A future log without a current one has caught up: the old one went before the crash."""
         for partition, directory in list(self._future_places.items()):
-            if partition not in self._places:
+            if partition not in self._places and not self.is_out_of_reach(partition):
                 directory.promote_future(partition)
                 self._places[partition] = self._future_places.pop(partition)
 
@@ -175,6 +174,13 @@ class LogManager:
             return None
         directory.health.check()
         return directory.future_logs[partition]
+
+    def is_out_of_reach(self, partition: TopicPartition) -> bool:
+        """There is no log of it, and there may be one where nobody can look at it."""
+        return partition not in self._places and (
+            len(self.online) < len(self.directories)
+            or any(partition in each.unreadable for each in self.directories)
+        )
 
     def directory_of(self, partition: TopicPartition) -> LogDirectory | None:
         return self._places.get(partition)
