@@ -36,12 +36,14 @@ class End(Enum):
     COMMITTED = "committed"
     ABORTED = "aborted"
     TAKEN = "taken by retention"  # nobody can miss it
+    ELSEWHERE = "elsewhere"  # this is a new partition of the same name
     UNKNOWN = "unknown"  # no marker is there
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`is_committed` is False also where nobody can say. Topics that are gone cannot."""
+    """`is_committed` is False also where nobody can say. Topics that are `gone` cannot, also if
+    they were created again."""
 
     is_committed: bool
     gone: frozenset[str] = frozenset()
@@ -51,12 +53,14 @@ def outcome_of(cluster: Cluster, transaction: Transaction, decided_ms: int) -> O
     """It was under way when the batch was decided, at `decided_ms`."""
     there = _partitions_of(cluster, {each.topic for each in transaction.written})
     places = [each for each in transaction.written if each.partition < there.get(each.topic, 0)]
-    gone = frozenset(each.topic for each in transaction.written) - {each.topic for each in places}
+    gone = frozenset(each.topic for each in transaction.written if each not in places)
     ends = set[End]()
     for place in places:
         end = _end_at(cluster, transaction, place, decided_ms)
         if end in (End.COMMITTED, End.ABORTED):
             return Outcome(end is End.COMMITTED, gone)
+        if end is End.ELSEWHERE:
+            gone |= {place.topic}
         ends.add(end)
     return Outcome(ends == {End.TAKEN}, gone)
 
@@ -80,7 +84,9 @@ def _end_at(cluster: Cluster, transaction: Transaction, place: Written, decided_
     partition = TopicPartition(place.topic, place.partition)
     start = _first_offset_after(cluster, partition, place, decided_ms)
     end = latest_offsets(cluster, [partition], READ_UNCOMMITTED)[partition]
-    if place.last_offset < 0 and 0 < end <= start:
+    if end == 0 or place.last_offset >= end:
+        return End.ELSEWHERE  # what was acknowledged is never cut off
+    if place.last_offset < 0 and end <= start:
         return End.TAKEN  # the log is empty, and was not always
     try:
         for fetched in fetch_range(

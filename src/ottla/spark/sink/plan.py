@@ -130,16 +130,17 @@ def torn(
     """Says what is missing, where it was, and how to go on. Topics that are `gone` cannot tell."""
     there = [each for each in decision.transactions if each not in missing]
     deleted = (
-        f"These topics do not exist any more, and with them went what could tell: "
-        f"{', '.join(sorted(gone))}. If they were deleted on purpose, nothing of them is missing. "
+        f"These topics do not exist any more, or were created again, and with them went what could "
+        f"tell: {', '.join(sorted(gone))}. If they were deleted on purpose, nothing of them is "
+        f"missing. "
     )
     return TornBatch(
         f"Batch {decision.batch} of the query {decision.query} (sink {decision.sink}) is torn: "
         f"it was decided, and {len(missing)} of its {len(decision.transactions)} transactions can "
         f"not be committed any more ({reason}). Missing: {_shown(missing)}. "
-        f"Committed: {_shown(there)}. {deleted if gone else ''}"
-        f"This happens when a driver stays away longer than kafka.transaction.timeout.ms after a "
-        f"decision. Write the missing rows by hand or remove the others, then set the option "
+        f"Committed: {_shown(there)}. {deleted + 'Otherwise this' if gone else 'This'} happens "
+        f"when a driver stays away longer than kafka.transaction.timeout.ms after a decision. "
+        f"Write the missing rows by hand or remove the others, then set the option "
         f"acceptTornBatch={decision.batch} to go on."
     )
 

@@ -531,6 +531,36 @@ def test_a_deleted_topic_in_a_torn_batch_is_told_and_can_be_accepted(
     sink.driver().start()
 
 
+@pytest.mark.parametrize("are_offsets_known", [True, False])
+def test_a_topic_that_was_created_again_does_not_pass_for_the_old_one(
+    sink: Sink, cluster: Cluster, are_offsets_known: bool
+) -> None:
+    started = sink.driver().start()
+    written = sink.write(0, ["a"])
+    if not are_offsets_known:
+        unknown = tuple(Written(*each[:2], -1, -1, each.records) for each in written.written)
+        written = written._replace(written=unknown)
+    decide_without_committing(sink, started.driver, batch(5, sink.topic), [written])
+    init_producer_id(cluster, written.transactional_id)  # as its timeout would
+    delete_topics(cluster, [sink.topic])
+    wait_until(lambda: not cluster.describe_topics([sink.topic]), "the topic is gone")
+    create_topics(cluster, [NewTopic(sink.topic, 3)])
+    told = f"do not exist any more, or were created again.*: {sink.topic}. .*acceptTornBatch=5"
+    with pytest.raises(TornBatch, match=told):
+        sink.driver().start()
+
+
+def test_nor_does_one_that_was_created_again_with_fewer_partitions(
+    sink: Sink, cluster: Cluster
+) -> None:
+    sink.driver().start()
+    known = sink.write(0, ["a"])
+    init_producer_id(cluster, known.transactional_id)
+    beyond = Written(sink.topic, 3, 0, 0, 1)  # it has three
+    written = known._replace(written=(beyond, *known.written))
+    assert outcome_of(cluster, written, 0) == Outcome(False, frozenset({sink.topic}))
+
+
 def test_another_sinks_open_decision_does_not_hide_later_ones(
     sink: Sink, settings: ClientSettings, new_topic: Callable[..., str]
 ) -> None:
