@@ -113,13 +113,21 @@ class Housekeeping:
         The helper goes when it had nothing to do for a while: starting one takes longer than a
         usual round, and while many records come, there is a round nearly each time.
         """
-        for directory in self._logs.online:
-            compactor = self.compactor_of(directory)
-            while (
-                chosen := compactor.begin(directory.logs.values(), self._clock.now_ms())
-            ) is not None:
-                await self._clean(compactor, chosen)
-                self._helper_used_ms = self._clock.now_ms()
+        try:
+            for directory in self._logs.online:
+                await self._compact(directory)
+        finally:
+            await self._let_idle_helper_go()
+
+    async def _compact(self, directory: LogDirectory) -> None:
+        compactor = self.compactor_of(directory)
+        while (
+            chosen := compactor.begin(directory.logs.values(), self._clock.now_ms())
+        ) is not None:
+            await self._clean(compactor, chosen)
+            self._helper_used_ms = self._clock.now_ms()
+
+    async def _let_idle_helper_go(self) -> None:
         is_idle = self._clock.now_ms() - self._helper_used_ms >= HELPER_IDLE_MS_MAX
         if self._helper is not None and is_idle:
             helper, self._helper = self._helper, None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -191,40 +191,77 @@ def test_a_record_appended_while_its_log_is_synced_is_not_counted_as_synced(
     assert log.recovery_point == 5
 
 
+class CompactedPlace:
+    """A compacted log on the real disk, and the helper processes that were started for it."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.helpers: list[HelperProcess] = []
+        self.clock = ManualClock()
+        self.logs = LogManager(DiskFileSystem(), self.clock, Random(1), [str(path)])
+        self.logs.open(Owner("cluster", 1))
+        list(self.logs.load(lambda _topic: COMPACTED))
+        self.log = self.logs.create(A, COMPACTED, TopicId(b"t" * 16))
+        self.housekeeping = Housekeeping(self.logs, load_config().config, self.clock)
+        monkeypatch.setattr("ottla.broker.housekeeping.HelperProcess", self._start)
+
+    def _start(self) -> HelperProcess:
+        self.helpers.append(HelperProcess())
+        return self.helpers[-1]
+
+    def make_dirty(self) -> None:
+        for _ in range(50):
+            self.log.append_as_leader(build_batch([Record(0, 1, b"key", bytes(100))]), 0)
+        self.log.update_high_watermark(self.log.log_end_offset)
+
+    @property
+    def are_gone(self) -> list[bool]:
+        return [each.is_gone for each in self.helpers]
+
+    def close(self) -> None:
+        self.housekeeping.close()
+        self.logs.close()
+
+
+@pytest.fixture
+def compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[CompactedPlace]:
+    place = CompactedPlace(tmp_path, monkeypatch)
+    yield place
+    place.close()
+
+
 def test_compaction_keeps_its_helper_while_it_has_work_and_lets_it_go_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    compacted: CompactedPlace,
 ) -> None:
-    helpers: list[HelperProcess] = []
-
-    class Helper(HelperProcess):
-        def __init__(self) -> None:
-            super().__init__()
-            helpers.append(self)
-
-    monkeypatch.setattr("ottla.broker.housekeeping.HelperProcess", Helper)
-    clock = ManualClock()
-    logs = LogManager(DiskFileSystem(), clock, Random(1), [str(tmp_path)])
-    logs.open(Owner("cluster", 1))
-    list(logs.load(lambda _topic: COMPACTED))
-    log = logs.create(A, COMPACTED, TopicId(b"t" * 16))
-    housekeeping = Housekeeping(logs, load_config().config, clock)
-    row = Record(0, 1, b"key", bytes(100))
-
     async def story() -> None:
         for _ in range(2):
-            for _ in range(50):
-                log.append_as_leader(build_batch([row]), 0)
-            log.update_high_watermark(log.log_end_offset)
-            await housekeeping.compact()
-            assert [each.is_gone for each in helpers] == [False]
-        await housekeeping.compact()
-        assert [each.is_gone for each in helpers] == [False]
-        clock.advance_ms(HELPER_IDLE_MS_MAX)
-        await housekeeping.compact()
-        assert [each.is_gone for each in helpers] == [True]
+            compacted.make_dirty()
+            await compacted.housekeeping.compact()
+            assert compacted.are_gone == [False]
+        await compacted.housekeeping.compact()
+        assert compacted.are_gone == [False]
+        compacted.clock.advance_ms(HELPER_IDLE_MS_MAX)
+        await compacted.housekeeping.compact()
+        assert compacted.are_gone == [True]
 
     asyncio.run(story())
-    cleaned = housekeeping.compactor_of(logs.directories[0]).offsets.get(A)
-    assert cleaned == log.segments.active.base_offset
-    housekeeping.close()
-    logs.close()
+    compactor = compacted.housekeeping.compactor_of(compacted.logs.directories[0])
+    assert compactor.offsets.get(A) == compacted.log.segments.active.base_offset
+
+
+def test_an_idle_helper_goes_though_compaction_fails_each_time(
+    compacted: CompactedPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(_logs: Iterable[Log], _now_ms: int) -> None:
+        raise OSError("no log can be looked at")
+
+    async def story() -> None:
+        compacted.make_dirty()
+        await compacted.housekeeping.compact()
+        compactor = compacted.housekeeping.compactor_of(compacted.logs.directories[0])
+        monkeypatch.setattr(compactor, "begin", failing)
+        compacted.clock.advance_ms(HELPER_IDLE_MS_MAX)
+        with pytest.raises(OSError, match="looked at"):
+            await compacted.housekeeping.compact()
+        assert compacted.are_gone == [True]
+
+    asyncio.run(story())
