@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 
 MADE_AT_ONCE = 4  # new partitions of one change: each takes about a millisecond for its files
 MANY = 500  # new partitions
+TOO_MANY_TO_LOOK = 2_000  # new partitions: to look for garbage among them takes over 20 ms
 
 
 class LeadershipListener(Protocol):
@@ -204,8 +205,8 @@ class ReplicaManager:
                     self._make(name)
                     await next_turn()
             if self._new_count > MANY:
+                keep_lasting(looks_first=self._new_count <= TOO_MANY_TO_LOOK)
                 self._new_count = 0
-                keep_lasting()
 
     @property
     def is_settled(self) -> bool:

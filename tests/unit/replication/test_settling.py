@@ -159,6 +159,28 @@ def test_very_many_new_partitions_are_not_looked_at_by_the_collector_any_more(
         gc.unfreeze()
 
 
+def test_garbage_is_not_taken_for_lasting_when_partitions_were_made(world: BrokerWorld) -> None:
+    class Garbage:
+        itself: Garbage
+
+    async def settle() -> None:
+        settling = asyncio.create_task(world.replicas.settle())
+        while gc.isenabled():
+            await asyncio.sleep(0)
+        garbage = Garbage()  # while the collector rests
+        garbage.itself = garbage
+        del garbage
+        await settling
+
+    gc.freeze()  # as the process of a broker does when it has started
+    try:
+        world.create_topic("t", VERY_MANY + 10)
+        asyncio.run(settle())
+    finally:
+        gc.unfreeze()
+    assert not any(type(each) is Garbage for each in gc.get_objects())
+
+
 def test_deleted_partitions_are_gone_without_a_search_for_garbage(world: BrokerWorld) -> None:
     with paused_collector():
         topic_id = world.create_topic("passing", MANY)
