@@ -2,9 +2,10 @@
 
 Owns      which deleted partitions still have their files, and when that ends.
 Promises  nobody waits for the disk on the event loop: a few directories are renamed in a turn, and
-          what makes that last runs in a thread. A deletion that a crash has cut short is finished
-          by the next start; a log on disk that the metadata never knew is reported and set aside,
-          never deleted.
+          what makes that last runs in a thread. A deletion that a crash or a failing disk has cut
+          short is finished by the next start, if the topic is among the last 10,000 that were
+          deleted: those the metadata remembers. Any other log on disk that is not in the metadata
+          is reported and set aside, never deleted.
 Leaves    removing the files, after `file.delete.delay.ms`, to the storage.
 """
 

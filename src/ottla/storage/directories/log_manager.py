@@ -2,8 +2,9 @@
 
 Owns      which directory holds which partition, and where the next one goes.
 Promises  a directory that fails takes its partitions with it and nothing else: they answer
-          KAFKA_STORAGE_ERROR, those of other directories go on. A partition that is on disk but
-          not in the metadata is reported, never deleted.
+          KAFKA_STORAGE_ERROR, those of other directories go on. A log is deleted only if somebody
+          says so, by name or as one of a topic that was deleted: one that is merely not in the
+          metadata is set aside and reported.
 Leaves    when to check retention, write checkpoints, sync and delete to the broker, which calls
           these methods and runs the jobs they return.
 """
