@@ -2,8 +2,9 @@
 
 Owns      which partitions are here, and the way from a decision of the cluster to logs on disk.
 Promises  a partition answers with Kafka's error wherever it cannot be served; a log on disk is
-          deleted only if the metadata says that its topic was. Making files for many new partitions is spread
-          over turns of the event loop, and nobody can tell: one that is asked for is made at once.
+          deleted only if the metadata says that its topic was. Making files for many new
+          partitions is spread over turns of the event loop, and nobody can tell: one that is
+          asked for is made at once.
 Leaves    deciding to the controller, files to the storage, those of deleted partitions to
           `deletions.py`, requests to the handlers.
 """
