@@ -64,6 +64,11 @@ class DirectoryCheckpoints:
         for offsets in self._carried:
             offsets.pop(partition, None)
 
+    @property
+    def not_open(self) -> set[TopicPartition]:
+        """What the files had of logs that are not open, or not any more."""
+        return {partition for offsets in self._carried for partition in offsets}
+
     def write_now(self, logs: Iterable[Log]) -> None:
         """Write all three here and now. Jobs that were made before write nothing any more."""
         logs = list(logs)

@@ -28,6 +28,7 @@ from ottla.storage.files.file_names import (
     CLEAN_SHUTDOWN_NAME,
     LOCK_NAME,
     META_PROPERTIES_NAME,
+    NAME_CHARACTERS_MAX,
     DirectoryMark,
     marked_directory_name,
     partition_directory_name,
@@ -184,8 +185,8 @@ class LogDirectory:
             removal_job = self.context.removal_job()
             try:
                 yield lambda: self.files.sync_directory(self.path)
+                yield removal_job  # first: after a crash in between, checkpoints have the name
                 yield job.run
-                yield removal_job
             except OSError as error:
                 raise self.health.failed(f"deleting logs in {self.path}", error) from error
             for partition, path in finished.items():
@@ -203,10 +204,21 @@ class LogDirectory:
     def resume_deletion(self, path: str, partition: TopicPartition) -> None:
         """One that was taken out of use before the broker stopped, in the middle of it perhaps."""
         self.queue_deletion(path, None)
-        if partition not in self.logs and partition not in self.unreadable:
-            self.checkpoints.forget(partition)
-            self.context.removed(partition)
-            self._half_deleted[partition] = path
+        for name in {partition, *self._cut_to(path, partition)}:
+            if name not in self.logs and name not in self.unreadable:
+                self.checkpoints.forget(name)
+                self.context.removed(name)
+                self._half_deleted[name] = path
+
+    def _cut_to(self, path: str, partition: TopicPartition) -> list[TopicPartition]:
+        """Whose name may have been cut short to make that of a directory to be deleted."""
+        if len(path.rpartition("/")[2]) < NAME_CHARACTERS_MAX:
+            return []
+        return [
+            each
+            for each in self.checkpoints.not_open
+            if each.partition == partition.partition and each.topic.startswith(partition.topic)
+        ]
 
     def _finish_deleting(self) -> None:
         try:
@@ -218,8 +230,8 @@ class LogDirectory:
     def _make_names_last(self) -> None:
         self.files.sync_directory(self.path)
         # A later log of the same name must not inherit a recovery point, nor anything else.
-        self.write_checkpoints()
         self.context.removal_job()()
+        self.write_checkpoints()
 
     def set_aside_strays(self, logs: Iterable[Log]) -> None:
         """Rename the directories of logs that belong to nobody; they are never deleted here."""

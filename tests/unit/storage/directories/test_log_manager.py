@@ -384,6 +384,29 @@ def test_a_new_partition_inherits_no_recovery_point(disk: MemoryDisk) -> None:
     assert log.damage == ()
 
 
+@pytest.mark.parametrize("characters", [212, 213, 214, 215, 216, 249])
+def test_a_new_partition_inherits_nothing_though_its_name_was_cut_short_to_be_deleted(
+    disk: MemoryDisk, characters: int
+) -> None:
+    """A crash in the middle of a deletion leaves nothing but that name, and the checkpoints."""
+    long, other = (TopicPartition(last * characters, 0) for last in "xy")
+    broker = Broker(disk, ["/one"])
+    for name in (long, other):
+        append_many(broker.manager.create(name, CONFIG), 50)
+        flush(broker.log(name))
+    broker.manager.directories[0].write_checkpoints()
+    broker.manager.begin_deleting([long])
+    disk.kill()
+    broker = Broker(disk, ["/one"])
+    assert broker.manager.is_half_deleted(long)
+    append_many(broker.manager.create(long, CONFIG), 3)
+    disk.kill()
+    broker = Broker(disk, ["/one"])
+    assert len(values_of(broker.log(long))) == 3
+    assert broker.log(long).damage == ()
+    assert broker.log(other).recovery_point >= 49
+
+
 # Strays
 
 
