@@ -52,6 +52,7 @@ def spark_session(**settings: str) -> Iterator[Any]:
     wanted = {
         "spark.jars": connector_jars(),
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "2g",
         "spark.sql.shuffle.partitions": "2",
         "spark.log.level": "ERROR",
