@@ -13,10 +13,10 @@ from types import TracebackType
 from typing import Self
 
 from demo.place import Place
-from demo.ports import free_port
 from demo.processes import Child, kill_one
 from demo.scenario import Scenario
 from ottla.testing.broker import BrokerFailed, RunningBroker
+from ottla.testing.ports import quiet_port
 
 READY = "the application is ready"
 FAILED = "started again after a failure: query"
@@ -26,7 +26,7 @@ class Cast:
     def __init__(self, scenario: Scenario, place: Place) -> None:
         self._scenario = scenario
         self._place = place
-        self.broker = RunningBroker(data=place.broker, port=free_port())
+        self.broker = RunningBroker(data=place.broker, port=quiet_port())
         self.generator: Child | None = None
         self.application: Child | None = None
         self.drivers = 0

@@ -7,7 +7,6 @@ from pathlib import Path
 from demo.books import balance_reports
 from demo.oracle import expected_reports
 from demo.place import Place
-from demo.ports import free_port
 from demo.processes import Child
 from demo.scenario import REPORTS_TOPIC, Scenario
 from demo.topics import create_topics, read_reports
@@ -15,6 +14,7 @@ from demo.watch import read_progress
 from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
+from ottla.testing.ports import quiet_port
 
 SCENARIO = Scenario(trucks=20, rate=4000, seconds=2)
 
@@ -22,7 +22,7 @@ SCENARIO = Scenario(trucks=20, rate=4000, seconds=2)
 def test_every_report_arrives_once_though_the_broker_is_killed(tmp_path: Path) -> None:
     place = Place(tmp_path / "demo")
     place.prepare()
-    with RunningBroker(port=free_port()) as broker:
+    with RunningBroker(port=quiet_port()) as broker:
         create_topics(broker.bootstrap_servers)
         arguments = ["--bootstrap", broker.bootstrap_servers, "--progress", str(place.progress)]
         generator = Child(
