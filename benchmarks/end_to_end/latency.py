@@ -25,7 +25,7 @@ from benchmarks.report import Report, options, show
 TOPIC = "latency"
 WARM_UP_S = 0.1
 COMPILING_S = 5.0  # the JVM compiles its code
-ALONE_S, BESIDE_S = 0.5, 5.0
+ALONE_S, BESIDE_S = 2.0, 5.0
 
 
 def main() -> None:

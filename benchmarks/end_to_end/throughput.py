@@ -19,7 +19,7 @@ from benchmarks.end_to_end.wire import create_topics, delete_topics
 from benchmarks.report import Report, options, show
 
 KIB = 1024
-READINGS = 3  # of what was produced: one takes a fraction of a second, and says little
+READINGS = 5  # of what was produced: one takes half a second, and says little
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Case:
 
     @property
     def records(self) -> int:
-        return 1_000_000 if self.value_bytes <= 100 else 200_000
+        return 1_000_000 if self.value_bytes <= 100 else 500_000
 
     @property
     def megabytes(self) -> float:

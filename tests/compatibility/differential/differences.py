@@ -244,6 +244,12 @@ SETTINGS = (
         " while it runs.",
         script="describe_broker_configs",
     ),
+    Allowed(
+        ApiKey.DESCRIBE_CONFIGS, "broker, all",
+        "*.socket.send.buffer.bytes|*.socket.receive.buffer.bytes",
+        "The system fits the buffers to each client, which is up to 1.8 times as fast.",
+        script="describe_broker_configs",
+    ),
     Allowed(ApiKey.INCREMENTAL_ALTER_CONFIGS, "*NaN*", "*", NOT_A_NUMBER, script="incremental*"),
     Allowed(
         ApiKey.INCREMENTAL_ALTER_CONFIGS, "operation *", "*error_code", UNNAMED,
