@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,10 +25,10 @@ ONLY_KAFKAS = {"process.roles", "controller.listener.names"}
 
 
 @contextmanager
-def kafka_node() -> Iterator[ApacheKafka]:
+def kafka_node(more: Mapping[str, str] | None = None) -> Iterator[ApacheKafka]:
     with (
         tempfile.TemporaryDirectory(prefix="kafka-", ignore_cleanup_errors=True) as folder,
-        ApacheKafka(Path(folder), LIMITS) as node,
+        ApacheKafka(Path(folder), {**LIMITS, **(more or {})}) as node,
     ):
         yield node
 

@@ -6,6 +6,7 @@ without an answer shows when the one behind it is answered first, so that nobody
 
 from __future__ import annotations
 
+import select
 import socket
 import struct
 from enum import Enum
@@ -72,6 +73,10 @@ class Connection:
 
     def end_sending(self) -> None:
         self._socket.shutdown(socket.SHUT_WR)
+
+    def has_answer(self) -> bool:
+        """Whether something has come that was not received; the end of the connection, too."""
+        return bool(select.select([self._socket], [], [], 0)[0])
 
     def receive(self, key: ApiKey, version: int, correlation_id: int) -> Outcome:
         frame = self.receive_frame()

@@ -1,0 +1,44 @@
+"""The two brokers on which walks are played: such that order can be told from outside.
+
+With one thread for requests Kafka handles them in the order in which they came, and without a
+delay before it writes, what it answers late was not answered because it waits for somebody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.compatibility.differential.nodes import kafka_node, our_broker
+from tests.compatibility.differential.readiness import make_ready
+from tests.compatibility.walks.playing import Brokers
+
+from ottla.testing.broker import RunningBroker
+
+ONLY_KAFKAS = {
+    "num.io.threads": "1",
+    "group.coordinator.append.linger.ms": "0",
+    "transaction.state.log.num.partitions": "1",
+}
+
+
+@contextmanager
+def kafka_for_walks() -> Iterator[str]:
+    with kafka_node(ONLY_KAFKAS) as node:
+        make_ready(node.bootstrap)
+        yield node.bootstrap
+
+
+@contextmanager
+def ours_for_walks() -> Iterator[RunningBroker]:
+    """It must not have met a bug when it is left."""
+    with our_broker() as broker:
+        make_ready(broker.bootstrap_servers)
+        yield broker
+        assert "Traceback" not in broker.log, broker.log[-20_000:]
+
+
+@contextmanager
+def both_brokers() -> Iterator[Brokers]:
+    with kafka_for_walks() as kafka, ours_for_walks() as ours:
+        yield Brokers(kafka, ours.bootstrap_servers)

@@ -1,0 +1,98 @@
+"""Plays a walk on both brokers at once, and tells where their answers differ first."""
+
+from __future__ import annotations
+
+import itertools
+import traceback
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+from tests.compatibility.differential.allowed import unexplained
+from tests.compatibility.differential.comparing import Difference, compare
+from tests.compatibility.differential.differences import ALLOWED
+from tests.compatibility.differential.running import FAILED
+from tests.compatibility.differential.scripting import Run, Script
+from tests.compatibility.differential.scripting import World as BrokersWorld
+from tests.compatibility.differential.talk import Answers, Talk
+from tests.compatibility.walks.hand import Asked, Hand
+from tests.compatibility.walks.walk import Area, Step, Walk
+
+from ottla.protocol.api_keys import ApiKey
+
+_plays = itertools.count()  # so that everything is played with names of its own
+
+
+class Brokers(NamedTuple):
+    """Their addresses."""
+
+    kafka: str
+    ours: str
+
+
+class Played(NamedTuple):
+    answers: Answers
+    asked: dict[str, Asked]
+
+
+def differences_of(walk: Walk, brokers: Brokers) -> list[Difference]:
+    """What differs in the first step in which anything does, and is not allowed."""
+    number = next(_plays)
+    with ThreadPoolExecutor(2) as pool:
+        kafka, ours = pool.map(lambda address: play(address, walk, number), brokers)
+    return first_differences(walk.area, kafka, ours)
+
+
+def play(address: str, walk: Walk, number: int) -> Played:
+    script = Script(
+        f"walk-{walk.area.name}", ApiKey.METADATA, (number,), ignore, BrokersWorld.READY
+    )
+    talk = Talk(address, Run(script, number))
+    hand = Hand(talk)
+    try:
+        play_steps(walk.area, hand, walk.steps)
+    except Exception:
+        hand.asked[FAILED] = Asked(len(walk.steps), ApiKey.METADATA, 0)
+        last = next(reversed(talk.answers), None)
+        talk.answers[FAILED] = f"after {last!r}: {traceback.format_exc()}"
+    finally:
+        talk.close()
+    return Played(talk.answers, hand.asked)
+
+
+def ignore(_talk: Talk) -> None: ...
+
+
+def play_steps(area: Area, hand: Hand, steps: Iterable[Step]) -> None:
+    world = area.world(hand)
+    for number, step in enumerate(steps):
+        hand.begin(number, repr(step))
+        step.play(world)
+        world.after_step()
+
+
+def first_differences(area: Area, kafka: Played, ours: Played) -> list[Difference]:
+    asked = {**kafka.asked, **ours.asked}
+    labels = sorted((label for label in asked), key=lambda label: asked[label].step)
+    for _, of_step in itertools.groupby(labels, key=lambda label: asked[label].step):
+        found = [each for label in of_step for each in compare_one(area, label, asked, kafka, ours)]
+        if left := unexplained(found, [*area.allowed, *ALLOWED_EVERYWHERE]):
+            return left
+    return []
+
+
+def compare_one(
+    area: Area, label: str, asked: dict[str, Asked], kafka: Played, ours: Played
+) -> Sequence[Difference]:
+    """As if the request were the only one of a script about its API."""
+    _, key, version = asked[label]
+    run = Run(Script(area.name, key, (version,), ignore, BrokersWorld.READY), version)
+    one, other = (
+        {label: played.answers[label]} if label in played.answers else {}
+        for played in (kafka, ours)
+    )
+    return list(compare(run, one, other))
+
+
+# Those of the differential test that hold in any case, not in one that a script has a name for.
+ALLOWED_EVERYWHERE = [each for each in ALLOWED if each.case == "*" and each.field != "*"]

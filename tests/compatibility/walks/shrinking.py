@@ -1,0 +1,50 @@
+"""A walk that ends in a difference, made as short as it can be without losing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tests.compatibility.differential.comparing import Difference
+from tests.compatibility.walks.walk import Step, Walk
+
+TRIES_MAX = 80
+Judge = Callable[[Walk], list[Difference]]
+
+
+class Found(NamedTuple):
+    walk: Walk
+    differences: list[Difference]
+
+    def __str__(self) -> str:
+        steps = [f"  {number:2} {step!r}" for number, step in enumerate(self.walk.steps)]
+        told = [f"  {each}" for each in self.differences]
+        return "\n".join([f"walk {self.walk.area.name} {self.walk.seed}:", *steps, *told])
+
+
+def shrink(found: Found, judge: Judge) -> Found:
+    """The same difference with fewer steps: larger parts are left out first, then single steps."""
+    wanted = kinds(found.differences)
+    size = max(1, len(found.walk.steps) // 2)
+    tries = 0
+    while size:
+        at = 0
+        while at < len(found.walk.steps) and tries < TRIES_MAX:
+            tries += 1
+            shorter = found.walk._replace(steps=without(found.walk.steps, at, size))
+            differences = judge(shorter)
+            if wanted & kinds(differences):
+                found = Found(shorter, differences)
+            else:
+                at += size
+        size //= 2
+    return found
+
+
+def without(steps: Sequence[Step], at: int, size: int) -> tuple[Step, ...]:
+    return (*steps[:at], *steps[at + size :])
+
+
+def kinds(differences: Sequence[Difference]) -> set[tuple[str, str]]:
+    """Which API, and where in its answer: shrinking must not wander off to something else."""
+    return {(each.run.script.key.name, each.path) for each in differences}

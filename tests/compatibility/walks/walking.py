@@ -1,0 +1,49 @@
+"""Many walks one after the other: what was found, and how much was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from tests.compatibility.walks.playing import Brokers, differences_of
+from tests.compatibility.walks.shrinking import Found, shrink
+from tests.compatibility.walks.walk import Area, Walk, draw_walk
+
+STEPS_COUNT = 40
+
+
+class Tally(NamedTuple):
+    walks: int
+    steps: int
+    found: list[Found]
+
+    def __str__(self) -> str:
+        return f"{self.walks} walks, {self.steps} steps, {len(self.found)} with a difference"
+
+
+def walk_all(
+    walks: Iterable[Walk],
+    brokers: Brokers,
+    tell: Callable[[str], None],
+    found_max: int = 1,
+) -> Tally:
+    """Until `found_max` walks have ended in a difference, each of which is shrunk and told."""
+    tally = Tally(0, 0, [])
+    for walk in walks:
+        differences = differences_of(walk, brokers)
+        tally = tally._replace(walks=tally.walks + 1, steps=tally.steps + len(walk.steps))
+        if not differences:
+            continue
+        found = shrink(Found(walk, differences), lambda each: differences_of(each, brokers))
+        tally.found.append(found)
+        tell(str(found))
+        if len(tally.found) >= found_max:
+            break
+    return tally
+
+
+def drawn_walks(
+    area: Area, seed: int, numbers: Iterable[int], steps_count: int = STEPS_COUNT
+) -> Iterable[Walk]:
+    for number in numbers:
+        yield draw_walk(area, f"{seed}.{number}", steps_count)
