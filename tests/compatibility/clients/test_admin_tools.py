@@ -167,6 +167,18 @@ def test_kafka_cluster_features_and_api_versions(on: Cluster) -> None:
     assert printed.text.strip() == f"Cluster ID: {name}"
 
 
+def test_kafka_metadata_quorum_tells_of_one_voter(on: Cluster) -> None:
+    status = on.tool("MetadataQuorumCommand", "describe", "--status").text
+    told = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    assert told["LeaderId"].strip() == "1"
+    assert int(told["HighWatermark"]) > 0
+    assert told["CurrentObservers"].strip() == "[]"
+    replication = on.tool("MetadataQuorumCommand", "describe", "--replication").text
+    header, voter = replication.strip().splitlines()[-2:]
+    row = dict(zip(header.split(), voter.split(), strict=False))
+    assert (row["NodeId"], row["Lag"], voter.split()[-1]) == ("1", "0", "Leader")
+
+
 def test_kafkas_perf_tools_write_and_read_what_they_say(on: Cluster, topic: str) -> None:
     create_topic(on.bootstrap, topic, partitions=3)
     written = run_tool(

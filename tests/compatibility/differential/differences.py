@@ -140,7 +140,7 @@ OFFSETS = (
 
 # Announced only where somebody receives what clients send, by Kafka and by us.
 WITH_PLUGINS = (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY)
-QUORUM = (ApiKey.DESCRIBE_QUORUM, ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
+QUORUM = (ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
 
 
 def unannounced() -> Iterator[Allowed]:
@@ -148,7 +148,7 @@ def unannounced() -> Iterator[Allowed]:
     for key, api in APIS.items():
         if key in SERVED or key in WITH_PLUGINS or not api.on_broker:
             continue
-        why = "about a quorum that we do not have" if key in QUORUM else "not served yet"
+        why = "about a quorum that cannot grow" if key in QUORUM else "not served yet"
         field, reason = f"api_keys[{int(key)}]*", f"{api.name}: {why}."
         yield Allowed(ApiKey.API_VERSIONS, "usual", field, reason, script="api_versions")
 
@@ -188,6 +188,11 @@ CLUSTER = (
         script="metadata_makes_topics",
     ),
     Allowed(ApiKey.DESCRIBE_TOPIC_PARTITIONS, "topic ''", "*", UNNAMED),
+    Allowed(
+        ApiKey.DESCRIBE_QUORUM, "the metadata log", "nodes*.name",
+        "The controller has no listener of its own: it is asked where the broker is.",
+        range(2, 3),
+    ),
 )  # fmt: skip
 
 TOPICS = (

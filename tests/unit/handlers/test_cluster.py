@@ -14,6 +14,7 @@ from ottla.protocol.messages import (
     alter_client_quotas_request as altering,
 )
 from ottla.protocol.messages import alter_partition_reassignments_request as reassigning
+from ottla.protocol.messages import describe_quorum_request as quorum
 from ottla.protocol.messages.describe_client_quotas_request import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -52,6 +53,26 @@ def test_controllers_cannot_be_asked_for_here(world: World) -> None:
     assert answer.error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
     answer = world.ask(DescribeClusterRequest(endpoint_type=9), 1)
     assert answer.error_code == ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+
+
+@pytest.mark.parametrize("version", range(3))
+def test_the_metadata_log_has_one_voter_that_is_caught_up(world: World, version: int) -> None:
+    asked = quorum.TopicData("__cluster_metadata", [quorum.PartitionData(0)])
+    answer = world.ask(quorum.DescribeQuorumRequest([asked]), version)
+    (log,) = answer.topics[0].partitions
+    (voter,) = log.current_voters
+    assert (log.error_code, log.leader_id, voter.replica_id) == (0, 1, 1)
+    assert log.high_watermark == voter.log_end_offset == world.broker.publisher.image.offset
+    assert voter.last_caught_up_timestamp == (-1 if version == 0 else world.clock.now_ms())
+    ports = [each.port for node in answer.nodes for each in node.listeners]
+    assert ports == ([9092] if version == 2 else [])
+
+
+def test_no_other_quorum_is_known(world: World) -> None:
+    asked = quorum.TopicData("__cluster_metadata", [quorum.PartitionData(each) for each in (0, 1)])
+    answer = world.ask(quorum.DescribeQuorumRequest([asked]), 2)
+    codes = [each.error_code for each in answer.topics[0].partitions]
+    assert codes == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * 2
 
 
 @pytest.mark.parametrize("version", range(1, 6))

@@ -172,6 +172,29 @@ def everybody_sees_the_same_cluster(on: Cluster) -> Sight:
     return is_the_same
 
 
+@shows(by=JAVA, does=[ApiKey.CREATE_TOPICS], seen_by=KAFKA_PYTHON, sees=[ApiKey.DESCRIBE_QUORUM])
+def the_metadata_log_of_one_voter_grows(on: Cluster) -> Sight:
+    before = metadata_log(on)["high_watermark"]
+    on.tool("TopicCommand", "--create", "--topic", "voted", "--partitions", "2")
+
+    def has_grown() -> bool:
+        now = metadata_log(on)
+        (voter,) = now["current_voters"]
+        assert now["leader_id"] == voter["replica_id"] == 1
+        return bool(voter["log_end_offset"] == now["high_watermark"] >= before + 3)
+
+    return has_grown
+
+
+def metadata_log(on: Cluster) -> dict[str, Any]:
+    with on.kafka_python_admin() as admin:
+        (topic,) = admin.describe_metadata_quorum()["topics"]
+    (partition,) = topic["partitions"]
+    assert partition["error"] is None
+    found: dict[str, Any] = partition
+    return found
+
+
 @shows(
     by=JAVA,
     does=[ApiKey.ALTER_REPLICA_LOG_DIRS],

@@ -1,0 +1,84 @@
+"""DescribeQuorum (key 55), versions 0 to 2.
+
+v1 when voters were last heard of · v2 their directories and listeners, error messages
+
+The metadata log has one voter, the controller, which is always caught up with itself; nobody else
+reads it. As Kafka does, only a request for that one partition and nothing beside it is answered.
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.describe_quorum_request import DescribeQuorumRequest
+from ottla.protocol.messages.describe_quorum_response import (
+    DescribeQuorumResponse,
+    Listener,
+    Node,
+    PartitionData,
+    ReplicaState,
+    TopicData,
+)
+
+METADATA_TOPIC = "__cluster_metadata"
+METADATA_PARTITION = 0
+NODES_FROM_VERSION = 2
+UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@handles(ApiKey.DESCRIBE_QUORUM, versions=range(0, 3))
+def describe_quorum(request: DescribeQuorumRequest, context: Context) -> DescribeQuorumResponse:
+    if not asks_for_the_metadata_log(request):
+        return refused(request)
+    log = TopicData(METADATA_TOPIC, [described_log(context)])
+    nodes = [controller_node(context)] if context.version >= NODES_FROM_VERSION else []
+    return DescribeQuorumResponse(topics=[log], nodes=nodes)
+
+
+def asks_for_the_metadata_log(request: DescribeQuorumRequest) -> bool:
+    asked = [
+        (topic.topic_name, [p.partition_index for p in topic.partitions])
+        for topic in request.topics
+    ]
+    return asked == [(METADATA_TOPIC, [METADATA_PARTITION])]
+
+
+def refused(request: DescribeQuorumRequest) -> DescribeQuorumResponse:
+    """Everything that was asked for is unknown, also what would be known by itself."""
+    message = "This server does not host this topic-partition."
+    return DescribeQuorumResponse(
+        topics=[
+            TopicData(
+                topic.topic_name,
+                [PartitionData(p.partition_index, UNKNOWN, message) for p in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def described_log(context: Context) -> PartitionData:
+    parts = context.parts
+    end_offset, now_ms = parts.metadata.offset, parts.clock.now_ms()
+    voter = ReplicaState(
+        replica_id=parts.controller_id,
+        log_end_offset=end_offset,
+        last_fetch_timestamp=now_ms,
+        last_caught_up_timestamp=now_ms,
+    )
+    return PartitionData(
+        partition_index=METADATA_PARTITION,
+        leader_id=parts.controller_id,
+        leader_epoch=parts.metadata.controller_epoch,
+        high_watermark=end_offset,
+        current_voters=[voter],
+    )
+
+
+def controller_node(context: Context) -> Node:
+    """The controller listens where the broker does."""
+    broker_id = context.parts.controller_id
+    endpoints = context.parts.metadata.brokers[broker_id].endpoints
+    return Node(broker_id, [Listener(each.listener, each.host, each.port) for each in endpoints])
