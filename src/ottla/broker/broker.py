@@ -270,8 +270,7 @@ class Broker:
     @property
     def address(self) -> str:
         """Where the first listener can be reached."""
-        first = self.advertised()[0]
-        return f"{first.host}:{first.port}"
+        return self.settings.listeners.reached_with(host_name(), self.ports).address
 
     def advertised(self) -> tuple[Listener, ...]:
         return self.settings.listeners.advertised_with(host_name(), self.ports)

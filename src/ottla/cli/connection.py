@@ -197,6 +197,10 @@ def address_of(server: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def address_text(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def is_silence(error: Any) -> bool:
     library = confluent_kafka().KafkaError
     return error.code() in (

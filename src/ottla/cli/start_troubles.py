@@ -21,7 +21,6 @@ from ottla.storage.files.file_names import LOCK_NAME, META_PROPERTIES_NAME
 from ottla.storage.files.meta_properties import read_meta_properties
 
 EXPECTED = (StorageError, CorruptMetadataError, OSError)  # the rest is a bug, and shows its trace
-PRIVILEGED_PORTS = range(1, 1024)
 OTHER_DIRECTORY = "choose another directory with --data DIR"
 
 
@@ -44,6 +43,9 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
             return f"{error.strerror}\n  this machine has no such address: {LISTEN_HINT}"
         case OSError(errno=errno.EACCES) if "listener" in str(error):
             return f"{error.strerror}\n  ports below 1024 are for root: {LISTEN_HINT}"
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            where = error.filename or ", ".join(settings.config.log_directories)
+            return f"{where}: {error.strerror}\n  make room, or {OTHER_DIRECTORY}"
     return str(error)
 
 

@@ -9,7 +9,7 @@ import argparse
 import time
 from typing import Any
 
-from ottla.cli.connection import Connection, add_connection_arguments
+from ottla.cli.connection import Connection, add_connection_arguments, address_text
 from ottla.cli.groups.known import known_groups
 from ottla.cli.output import add_format_argument, counted, facts, show, table
 from ottla.cli.problems import CommandFailed
@@ -68,7 +68,7 @@ def status_document(connection: Connection) -> dict[str, Any]:
 
 
 def broker_document(node: Any) -> dict[str, Any]:
-    return {"id": node.id, "address": f"{node.host}:{node.port}", "rack": node.rack}
+    return {"id": node.id, "address": address_text(node.host, node.port), "rack": node.rack}
 
 
 def as_text(status: dict[str, Any]) -> str:

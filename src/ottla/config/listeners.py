@@ -18,8 +18,9 @@ from ottla.config.options import InvalidOption
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 SERVED_PROTOCOLS = ("PLAINTEXT",)
+# As Kafka reads it: the last colon is that of the port, so an IPv6 address may go without brackets.
 _LISTENER = re.compile(
-    r"(?P<name>[^:/]+)://(?:\[(?P<ipv6>[^]]*)\]|(?P<host>[^:]*)):(?P<port>-?\d+)"
+    r"(?P<name>[^:/]+)://(?:\[(?P<ipv6>[^]]*)\]|(?P<host>[^][/]*)):(?P<port>-?\d+)"
 )
 _EVERY_INTERFACE = ("", "0.0.0.0", "::")
 
@@ -31,8 +32,12 @@ class Listener(NamedTuple):
     port: int
 
     def __str__(self) -> str:
+        return f"{self.name}://{self.address}"
+
+    @property
+    def address(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{self.name}://{host}:{self.port}"
+        return f"{host}:{self.port}"
 
 
 class Listeners(NamedTuple):
@@ -49,6 +54,14 @@ class Listeners(NamedTuple):
             )
             for each in self.advertised
         )
+
+    def reached_with(self, host_name: str, ports: Mapping[str, int]) -> Listener:
+        """The first one as this machine reaches it, whatever address others are told."""
+        first = self.bound[0]
+        if first.host not in _EVERY_INTERFACE:
+            return first._replace(port=ports.get(first.name, first.port))
+        told = (each for each in self.advertised_with(host_name, ports) if each.name == first.name)
+        return next(told, first._replace(host=host_name, port=ports.get(first.name, first.port)))
 
 
 def listeners_of(config: BrokerConfig, controller_names: Iterable[str] = ()) -> Listeners:

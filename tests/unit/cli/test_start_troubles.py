@@ -27,13 +27,15 @@ def settings(tmp_path: Path) -> LoadedConfig:
         (OSError(errno.EADDRNOTAVAIL, "listener A on x:9: no"), ["no such address", "--listen"]),
         (PermissionError(errno.EACCES, "listener A on x:9: no"), ["below 1024", "--listen"]),
         (OSError(errno.ENOSPC, "No space left on device", "/x/f"), ["No space left", "/x/f"]),
+        (OSError(errno.ENOSPC, "No space left on device"), ["{data}: No space left", "make room"]),
     ],
 )
 def test_trouble_is_told_with_what_to_do(
     error: Exception, words: list[str], settings: LoadedConfig
 ) -> None:
     told = explain(error, settings)
-    assert all(word in told for word in words)
+    (data,) = settings.config.log_directories
+    assert all(word.format(data=data) in told for word in words)
 
 
 def test_one_directory_that_can_be_used_is_enough(tmp_path: Path) -> None:

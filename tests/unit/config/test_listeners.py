@@ -39,6 +39,29 @@ def test_an_ipv6_address_stands_in_brackets() -> None:
     assert str(found.bound[0]) == "PLAINTEXT://[::1]:9092"
 
 
+def test_an_ipv6_address_may_go_without_its_brackets() -> None:
+    found = parse(listeners="PLAINTEXT://::1:9092")
+    assert found.bound == (Listener("PLAINTEXT", "PLAINTEXT", "::1", 9092),)
+
+
+@pytest.mark.parametrize(
+    ("bound", "advertised", "reached"),
+    [
+        ("127.0.0.1:0", "example.com:9092", "127.0.0.1:4000"),
+        ("[::1]:0", "[::1]:0", "[::1]:4000"),
+        (":0", "localhost:4000", "localhost:4000"),
+        ("0.0.0.0:0", ":0", "here:4000"),
+    ],
+)
+def test_this_machine_reaches_a_broker_where_it_listens(
+    bound: str, advertised: str, reached: str
+) -> None:
+    found = parse(
+        listeners=f"PLAINTEXT://{bound}", advertised_listeners=f"PLAINTEXT://{advertised}"
+    )
+    assert found.reached_with("here", {"PLAINTEXT": 4000}).address == reached
+
+
 def test_a_free_port_is_advertised_as_it_turned_out() -> None:
     found = parse(listeners="PLAINTEXT://127.0.0.1:0")
     assert found.advertised_with("here", {"PLAINTEXT": 40123})[0].port == 40123

@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import Any
 
-from ottla.cli.connection import Connection, add_connection_arguments
+from ottla.cli.connection import Connection, add_connection_arguments, address_text
 from ottla.cli.durations import format_duration
 from ottla.cli.groups.known import (
     committed_offsets,
@@ -60,7 +60,7 @@ def group_document(
         "group": group.group_id,
         "state": state_name(group.state),
         "assignor": group.partition_assignor or None,
-        "coordinator": f"{group.coordinator.host}:{group.coordinator.port}",
+        "coordinator": address_text(group.coordinator.host, group.coordinator.port),
         "members": [member_document(member) for member in group.members],
         "lag": sum(each["lag"] or 0 for each in rows),
         "partitions": rows,
