@@ -18,7 +18,7 @@ from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.leaders import current_leader, leader_endpoints
 from ottla.handlers.produce_guards import ProduceGuards, has_transactional_batch
-from ottla.handlers.produce_preparation import PreparedBatches, large_batches, prepare
+from ottla.handlers.produce_preparation import Preparation, preparation
 from ottla.handlers.registry import Working, handles
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
@@ -92,18 +92,23 @@ def produce(
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         production.guards = ProduceGuards(request, context)
     if context.parts.replicas.opening:
-        production.prepared = large_batches(request, context)
-    if production.prepared or (production.guards is not None and production.guards.guards):
-        return Working(prepare_and_run(production))
+        production.prepared = preparation(request, context)
+        if production.prepared is not None and not production.prepared.run_at_once():
+            return Working(prepare_and_run(production, production.prepared))
+    if production.guards is not None and production.guards.guards:
+        return Working(prepare_and_run(production, None))
     return production.run()
 
 
-async def prepare_and_run(production: Production) -> ProduceResponse | None:
+async def prepare_and_run(
+    production: Production, unprepared: Preparation | None
+) -> ProduceResponse | None:
     """The first records of a transaction wait until its coordinator knows of their partitions;
     those that must be opened, until a thread has done so."""
     if production.guards is not None and production.guards.guards:
         await production.guards.verify()
-    await prepare(production.prepared)
+    if unprepared is not None:
+        await unprepared.run()
     outcome = production.run()
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
@@ -116,7 +121,7 @@ class Production:
         self.context = context
         self.by = ProducedBy(produce_version=context.version)
         self.guards: ProduceGuards | None = None  # only of transactions
-        self.prepared: PreparedBatches = {}
+        self.prepared: Preparation | None = None  # only where batches are opened
         self.waiting: list[Unreplicated] = []
         self.has_error = False
         self.named = 0  # wrong records, of all batches
@@ -152,9 +157,7 @@ class Production:
                     if by_id
                     else replicas.partition(topic.name, part.index)
                 )
-                records = part.records
-                if self.prepared:
-                    records = self.prepared.get(id(part), records)
+                records = part.records if self.prepared is None else self.prepared.of(part)
                 answers.append(self.append(partition, part.index, records))
             except BrokerError as error:
                 answers.append(self.refuse(part.index, error, partition))

@@ -1,53 +1,90 @@
-"""Batches of a Produce request that are opened in a thread before they are appended.
+"""Batches of a Produce request that are opened before they are appended, in a thread if need be.
 
 Promises  requests of a connection take effect in their order, whatever their batches need; other
-          connections do not wait for a batch that is recompressed or searched for keys.
+          connections do not wait for a batch that is recompressed or searched for keys, nor for a
+          request of very many small ones.
 Leaves    which batches those are, and what is done with them, to the log.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import cast
 
 from ottla.handlers.context import Context
 from ottla.protocol.errors import BrokerError
-from ottla.protocol.messages.produce_request import ProduceRequest
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
 from ottla.protocol.records.batch import Buffer
-from ottla.storage.log.preparation import Prepared, is_worth_a_thread
+from ottla.replication.partition import Partition
+from ottla.storage.log.preparation import CLOSED, Prepared, share_of_turn
 
 TOPIC_IDS_FROM = 13
 
 
-PreparedBatches = dict[int, Prepared]  # by the identity of the part of the request
+class Preparation:
+    """What has to be opened of one request."""
+
+    def __init__(self, request: ProduceRequest, context: Context) -> None:
+        self._by_part: dict[int, Prepared] = {}  # by the identity of the part of the request
+        share = 0.0
+        now_ms = context.parts.clock.now_ms()
+        for part, partition in _parts_to_open(request, context):
+            records, rules = cast(Buffer, part.records), partition.log.rules
+            of_this = share_of_turn(records, rules)
+            if of_this != CLOSED:
+                self._by_part[id(part)] = Prepared(records, rules, context.version, now_ms)
+                share += of_this
+        self._is_small = share <= 1
+
+    def run_at_once(self) -> bool:
+        """On the event loop, if it is little. Whether that is done."""
+        return self._is_small and all(each.run_at_once() for each in self._by_part.values())
+
+    async def run(self) -> None:
+        """In one thread: a request must not take all of them."""
+        await asyncio.to_thread(self._run_all)
+
+    def _run_all(self) -> None:
+        for prepared in self._by_part.values():
+            prepared.run()
+
+    def of(self, part: PartitionProduceData) -> Buffer | Prepared | None:
+        """What is to be appended: the records, prepared if they had to be."""
+        return self._by_part.get(id(part), cast(Buffer | None, part.records))
 
 
-def large_batches(request: ProduceRequest, context: Context) -> PreparedBatches:
-    """Those that would keep everybody else waiting."""
-    found: PreparedBatches = {}
-    replicas, by_id = context.parts.replicas, context.version >= TOPIC_IDS_FROM
+def preparation(request: ProduceRequest, context: Context) -> Preparation | None:
+    """None for nearly every request: few topics open batches."""
+    opening, by_id = context.parts.replicas.opening, context.version >= TOPIC_IDS_FROM
     for topic in request.topic_data:
-        if (topic.topic_id if by_id else topic.name) not in replicas.opening:
+        if (topic.topic_id if by_id else topic.name) in opening:
+            return Preparation(request, context)
+    return None
+
+
+def _parts_to_open(
+    request: ProduceRequest, context: Context
+) -> Iterator[tuple[PartitionProduceData, Partition]]:
+    for topic in request.topic_data:
+        name = topic.topic_id if context.version >= TOPIC_IDS_FROM else topic.name
+        if name not in context.parts.replicas.opening:
             continue
         for part in topic.partition_data:
             try:
-                partition = (
-                    replicas.partition_by_id(topic.topic_id, part.index)
-                    if by_id
-                    else replicas.partition(topic.name, part.index)
-                )
+                partition = _partition(topic, part.index, context)
             except BrokerError:
                 continue  # the append will say so
-            rules = partition.log.rules
-            if rules.may_open and part.records is not None:
-                records = cast(Buffer, part.records)
-                if is_worth_a_thread(records, rules):
-                    now_ms = context.parts.clock.now_ms()
-                    found[id(part)] = Prepared(records, rules, context.version, now_ms)
-    return found
+            if part.records is not None:
+                yield part, partition
 
 
-async def prepare(batches: PreparedBatches) -> None:
-    """One after the other: a request must not take all threads."""
-    for prepared in batches.values():
-        await asyncio.to_thread(prepared.run)
+def _partition(topic: TopicProduceData, index: int, context: Context) -> Partition:
+    replicas = context.parts.replicas
+    if context.version >= TOPIC_IDS_FROM:
+        return replicas.partition_by_id(topic.topic_id, index)
+    return replicas.partition(topic.name, index)

@@ -78,6 +78,24 @@ def test_a_small_batch_is_recompressed_at_once(gzipped: World) -> None:
     assert stored_codec(gzipped) == Codec.GZIP
 
 
+def test_many_small_batches_are_recompressed_in_a_thread(world: World) -> None:
+    world.create_topic("t", 40, {"compression.type": "gzip"})
+    assert isinstance(serve(world, request_of(SMALL, partitions=40)), Working)
+    assert {stored_codec(world, at) for at in range(40)} == {Codec.GZIP}
+
+
+def test_a_few_compressed_bytes_that_open_to_very_many_are_opened_in_a_thread(
+    world: World,
+) -> None:
+    world.create_topic("t", 1, {"cleanup.policy": "compact"})
+    zeros = build_batch([Record(0, START_MS, b"k", bytes(1 << 20), ())], codec=Codec.ZSTD)
+    assert len(zeros) < 300
+    parts = [PartitionProduceData(0, zeros)]
+    request = ProduceRequest(None, -1, 1000, [TopicProduceData("t", partition_data=parts)])
+    assert isinstance(serve(world, request), Working)
+    assert world.broker.replicas.partition("t", 0).log.log_end_offset == 1
+
+
 def test_a_large_batch_in_the_topic_s_codec_is_appended_at_once(gzipped: World) -> None:
     assert isinstance(serve(gzipped, request_of(LARGE, codec=Codec.GZIP)), Answer)
 

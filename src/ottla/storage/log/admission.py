@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch
+from ottla.protocol.records import native
 from ottla.protocol.records.batch import (
     CODEC_MASK,
     BatchHeader,
@@ -31,14 +32,8 @@ from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec
 from ottla.protocol.records.reading import open_body
 from ottla.storage.errors import StorageError
 from ottla.storage.log.quick_admission import recognise
+from ottla.storage.log.topic_codec import bytes_at_once, codec_and_level, hurried_level
 
-_CODECS = {
-    "uncompressed": Codec.NONE,
-    "gzip": Codec.GZIP,
-    "snappy": Codec.SNAPPY,
-    "lz4": Codec.LZ4,
-    "zstd": Codec.ZSTD,
-}
 RATIO_MAX = 8  # what large batches may grow by when they are opened; small ones by more
 _TIMESTAMP = Struct(">q")
 _MAX_TIMESTAMP_POSITION = 35
@@ -63,15 +58,11 @@ class AppendRules(NamedTuple):
     batch_bytes_max: int
     segment_bytes: int
     may_open: bool  # compressed batches, or put them into another codec
+    bytes_at_once: int  # what may be opened, and put into that codec, while everybody waits
 
 
 def append_rules(config: TopicConfig) -> AppendRules:
-    codec = _CODECS.get(config.compression_type)
-    levels = {
-        Codec.GZIP: config.compression_gzip_level,
-        Codec.LZ4: config.compression_lz4_level,
-        Codec.ZSTD: config.compression_zstd_level,
-    }
+    codec, level = codec_and_level(config)
     is_log_append_time = config.message_timestamp_type == "LogAppendTime"
     return AppendRules(
         ProduceRules(
@@ -83,11 +74,12 @@ def append_rules(config: TopicConfig) -> AppendRules:
             decompressed_bytes_max=decompressed_bytes_max(config),
         ),
         codec,
-        None if codec is None else levels.get(codec),
+        level,
         is_log_append_time,
         config.max_message_bytes,
         config.segment_bytes,
         config.is_compacted or codec is not None,
+        bytes_at_once(codec, level),
     )
 
 
@@ -149,7 +141,7 @@ def admit_internal(
     if header.is_control:
         writable: bytearray | memoryview = _writable(data)  # Kafka leaves markers as they are
     else:
-        writable = _in_final_codec(data, header, rules)
+        writable = _in_final_codec(data, header, _hurried(rules, header.size_bytes))
     if rules.is_log_append_time:
         stamp_log_append_time(writable, 0, read_header(writable), now_ms)
     return writable, header
@@ -182,6 +174,9 @@ def recompress(
 ) -> bytearray:
     """The same records in another codec; they are not taken apart for that."""
     body = open_body(data, 0, header, opened_bytes_max)
+    if header.codec:  # else they were looked at where they were
+        counted = header.records_count, header.base_timestamp
+        native.walk(body, 0, len(body), *counted, True, False)
     attributes = header.attributes & ~CODEC_MASK | codec
     return assemble(header._replace(attributes=attributes), body, level)
 
@@ -196,6 +191,13 @@ def _in_final_codec(
     if len(changed) > rules.batch_bytes_max:
         raise _too_large(len(changed), rules.batch_bytes_max)
     return changed
+
+
+def _hurried(rules: AppendRules, size_bytes: int) -> AppendRules:
+    """A coordinator decides, writes and goes on in one turn: its batches wait for no thread."""
+    if rules.codec is None or size_bytes <= rules.bytes_at_once:
+        return rules
+    return rules._replace(level=hurried_level(rules.codec, rules.level))
 
 
 def _writable(data: Buffer) -> bytearray | memoryview:

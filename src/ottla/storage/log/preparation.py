@@ -1,34 +1,48 @@
-"""Batches that must be opened before they are appended, and are so large that it takes a while.
+"""Batches that must be opened before they are appended, which may take a while.
 
 A topic with a codec of its own recompresses what comes in another one, and a compacted topic looks
 for keys. Neither needs the log: it can be done in a thread, and the batch be appended afterwards.
 
-Owns      the rule which batches are worth a thread, and what was found out about one in it.
+Owns      the rule which batches are opened in a thread, and what was found out about one in it.
 Promises  appending a prepared batch is the same as appending it unprepared. Where the topic's rules
-          have changed meanwhile, it is looked at again.
+          have changed meanwhile, it is looked at again. What is opened on the event loop is small,
+          and opens to little: no client can keep the others waiting with a batch of zeros.
 Threads   `Prepared.run` in any; it touches nothing but the bytes it was given.
 Leaves    what is checked and changed to `admission.py`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
+
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import CODEC_MASK, HEADER_BYTES, BatchHeader, Buffer
 from ottla.storage.log.admission import Admitted, AppendRules, admit, stamp
 
-# Smaller ones are done before a thread has begun. A compressed batch may be many times larger.
-COMPRESSED_BYTES_MIN = 4 * 1024
-UNCOMPRESSED_BYTES_MIN = 16 * 1024
+# A compressed batch may be made of very many pieces without content, each of which takes its time.
+COMPRESSED_BYTES_AT_ONCE = 1024
+CLOSED = 0.0
 _ATTRIBUTES_POSITION = 22
 
 
-def is_worth_a_thread(data: Buffer, rules: AppendRules) -> bool:
+def share_of_turn(data: Buffer, rules: AppendRules) -> float:
+    """How much of what may be opened in one turn of the event loop this batch takes, as far as can
+    be told without opening it: above 1 it needs a thread, and CLOSED batches stay so."""
     if not rules.may_open or len(data) < HEADER_BYTES:
-        return False
+        return CLOSED
     codec = data[_ATTRIBUTES_POSITION] & CODEC_MASK
     if rules.codec is not None and codec != rules.codec:
-        return len(data) >= (COMPRESSED_BYTES_MIN if codec else UNCOMPRESSED_BYTES_MIN)
-    return codec != 0 and rules.produce.is_compacted and len(data) >= COMPRESSED_BYTES_MIN
+        return len(data) / (COMPRESSED_BYTES_AT_ONCE if codec else rules.bytes_at_once)
+    if codec != 0 and rules.produce.is_compacted:
+        return len(data) / COMPRESSED_BYTES_AT_ONCE
+    return CLOSED
+
+
+@lru_cache(maxsize=256)  # topics whose batches are opened
+def _rules_at_once(rules: AppendRules) -> AppendRules:
+    produce = replace(rules.produce, decompressed_bytes_max=rules.bytes_at_once)
+    return rules._replace(produce=produce)
 
 
 class Prepared:
@@ -45,8 +59,19 @@ class Prepared:
     def __len__(self) -> int:
         return len(self._data)
 
+    def run_at_once(self) -> bool:
+        """On the event loop. Whether that was enough: not if it opens to more, or is refused."""
+        rules = _rules_at_once(self._rules)
+        try:
+            self._admitted = admit(self._data, rules, self._produce_version, self._now_ms)
+        except BrokerError:
+            return False
+        return True
+
     def run(self) -> None:
         """In a thread. What is wrong with the batch is told when it is appended."""
+        if self._admitted is not None:
+            return
         try:
             self._admitted = admit(self._data, self._rules, self._produce_version, self._now_ms)
         except BrokerError as error:

@@ -20,9 +20,15 @@ from tests.unit.storage.log_making import (
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch
-from ottla.protocol.records.batch import iterate_headers, read_header, stamp_checksum
+from ottla.protocol.records.batch import (
+    HEADER_BYTES,
+    iterate_headers,
+    read_header,
+    stamp_checksum,
+)
+from ottla.protocol.records.building import seal
 from ottla.protocol.records.checking import ProduceRules, check_produced
-from ottla.protocol.records.compression import Codec
+from ottla.protocol.records.compression import Codec, compress
 from ottla.protocol.records.reading import iterate_records
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.admission import UnexpectedOffset
@@ -138,6 +144,18 @@ def test_a_compacted_topic_refuses_records_without_key(codec: Codec) -> None:
         log.append_as_leader(batch_of(b"b", key=None, codec=codec), 0)
     assert raised.value.code is ErrorCode.INVALID_RECORD
     assert log.log_end_offset == 1
+
+
+@pytest.mark.parametrize("stored", ["uncompressed", "zstd"])
+def test_what_is_recompressed_must_hold_the_records_it_claims(stored: str) -> None:
+    log = Place(config=replace(SMALL, compression_type=stored)).open()
+    data = batch_of(b"one", b"two", codec=Codec.GZIP)
+    data[HEADER_BYTES:] = compress(Codec.GZIP, bytes(10))
+    seal(data, read_header(data))
+    with pytest.raises(InvalidBatch) as raised:
+        log.append_as_leader(data, 0)
+    assert raised.value.code == ErrorCode.INVALID_RECORD
+    assert log.log_end_offset == 0
 
 
 @pytest.mark.parametrize("stored", ["uncompressed", "gzip", "snappy", "lz4", "zstd"])

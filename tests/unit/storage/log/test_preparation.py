@@ -15,10 +15,11 @@ from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Codec
 from ottla.storage.log.admission import append_rules, decompressed_bytes_max
 from ottla.storage.log.append import PRODUCE_VERSION_LATEST
 from ottla.storage.log.log import Log
-from ottla.storage.log.preparation import Prepared, is_worth_a_thread
+from ottla.storage.log.preparation import CLOSED, Prepared, share_of_turn
 
 PLAIN = replace(SMALL, segment_bytes=10_000_000)
 GZIP = replace(PLAIN, compression_type="gzip")
+SNAPPY = replace(PLAIN, compression_type="snappy")
 COMPACTED = replace(PLAIN, cleanup_policy=("compact",))
 VALUES = [b"%06d" % number * 10 for number in range(2000)]
 APPEND_TIME = replace(GZIP, message_timestamp_type="LogAppendTime")
@@ -87,28 +88,58 @@ def test_a_batch_damaged_inside_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "codec", "is_large", "expected"),
+    ("config", "codec", "count", "expected"),
     [
-        (PLAIN, Codec.GZIP, True, False),  # stays closed
-        (GZIP, Codec.GZIP, True, False),  # is what the topic wants
-        (GZIP, Codec.NONE, True, True),
-        (GZIP, Codec.ZSTD, True, True),
-        (GZIP, Codec.NONE, False, False),
-        (COMPACTED, Codec.LZ4, True, True),
-        (COMPACTED, Codec.NONE, True, False),  # walked where it is
-        (COMPACTED, Codec.LZ4, False, False),
+        (PLAIN, Codec.GZIP, 2000, False),  # stays closed
+        (GZIP, Codec.GZIP, 2000, False),  # is what the topic wants
+        (GZIP, Codec.NONE, 2000, True),
+        (GZIP, Codec.ZSTD, 2000, True),
+        (GZIP, Codec.NONE, 10, False),
+        (GZIP, Codec.NONE, 100, True),  # gzip takes long for little
+        (SNAPPY, Codec.NONE, 100, False),
+        (COMPACTED, Codec.LZ4, 2000, True),
+        (COMPACTED, Codec.NONE, 2000, False),  # walked where it is
+        (COMPACTED, Codec.LZ4, 10, False),
     ],
 )
-def test_only_large_batches_that_must_be_opened_are_worth_a_thread(
-    config: TopicConfig, codec: Codec, is_large: bool, expected: bool
+def test_large_batches_that_must_be_opened_take_more_than_a_turn(
+    config: TopicConfig, codec: Codec, count: int, expected: bool
 ) -> None:
-    data = batch_of(*VALUES[: None if is_large else 10], codec=codec)
-    assert is_worth_a_thread(data, append_rules(config)) is expected
+    data = batch_of(*VALUES[:count], codec=codec)
+    assert (share_of_turn(data, append_rules(config)) > 1) is expected
 
 
-def test_bytes_that_are_no_batch_are_not_worth_a_thread() -> None:
-    assert not is_worth_a_thread(b"", append_rules(GZIP))
-    assert not is_worth_a_thread(bytes(60), append_rules(GZIP))
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
+@pytest.mark.parametrize("config", [SNAPPY, COMPACTED])
+def test_a_small_batch_that_opens_to_much_is_left_to_a_thread(
+    config: TopicConfig, codec: Codec
+) -> None:
+    log = Place(config=config).open()
+    zeros = bytes(100_000)
+    data = batch_of(zeros, codec=codec)
+    assert share_of_turn(data, log.rules) < 1, "nothing tells it from outside"
+    batch = Prepared(data, log.rules, PRODUCE_VERSION_LATEST, log.clock.now_ms())
+    assert not batch.run_at_once()
+    batch.run()
+    log.append_as_leader(batch, 3)
+    assert values_of(log) == [zeros]
+
+
+@pytest.mark.parametrize("config", [SNAPPY, COMPACTED, APPEND_TIME])
+@pytest.mark.parametrize("codec", list(Codec))
+def test_a_small_batch_is_opened_at_once(config: TopicConfig, codec: Codec) -> None:
+    one, other = Place(config=config).open(), Place(config=config).open()
+    data = batch_of(*VALUES[:10], codec=codec)
+    expected = one.append_as_leader(bytearray(data), 3)
+    batch = Prepared(data, other.rules, PRODUCE_VERSION_LATEST, other.clock.now_ms())
+    assert batch.run_at_once()
+    assert other.append_as_leader(batch, 3) == expected
+    assert stored_bytes(other) == stored_bytes(one)
+
+
+def test_bytes_that_are_no_batch_stay_closed() -> None:
+    assert share_of_turn(b"", append_rules(GZIP)) == CLOSED
+    assert share_of_turn(bytes(60), append_rules(GZIP)) == CLOSED
 
 
 def test_a_topic_with_large_messages_may_open_large_batches() -> None:
