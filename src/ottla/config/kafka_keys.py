@@ -2,6 +2,7 @@
 
 WITHOUT_MEANING  tune machinery that is not here (a KRaft quorum, thread pools, a JVM's metrics,
                  kinds of groups not served). They are accepted and named in one notice.
+REMOVED          were taken out of Kafka; refused with the word of what took their place.
 REFUSED          would be dangerous to leave out: they protect data or ask for a feature. Starting
                  without them would not be what the file's author wanted.
 
@@ -50,6 +51,17 @@ WITHOUT_MEANING = (
     "kafka.metrics.",
     "kafka.logs.dir",
     "log.initial.task.delay.ms",
+    "password.encoder.",
+)
+REMOVED: Mapping[str, str] = MappingProxyType(
+    {
+        "host.name": "listeners",
+        "port": "listeners",
+        "advertised.host.name": "advertised.listeners",
+        "advertised.port": "advertised.listeners",
+        "quota.producer.default": "a client quota (kafka-configs --entity-type clients)",
+        "quota.consumer.default": "a client quota (kafka-configs --entity-type clients)",
+    }
 )
 # Accepted too where the value says that the thing is not wanted.
 HARMLESS_VALUES: Mapping[str, str] = MappingProxyType(

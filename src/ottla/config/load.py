@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ottla.base.java_properties import parse_properties
 from ottla.config.broker_checks import parse_broker_config
 from ottla.config.broker_options import BROKER_OPTIONS, EMBEDDED_DEFAULTS, BrokerConfig
-from ottla.config.kafka_keys import is_without_meaning, refused_for
+from ottla.config.kafka_keys import REMOVED, is_without_meaning, refused_for
 from ottla.config.layers import BrokerLayers, default_texts
 from ottla.config.listeners import Listeners, listeners_of
 from ottla.config.options import InvalidOption
@@ -108,6 +108,8 @@ def _problem_with_key(given: Given) -> str | None:
         return None
     if (feature := refused_for(given.name)) is not None:
         return f"{given.place}: {given.name}: {feature}: not supported yet, and not left out"
+    if (successor := REMOVED.get(given.name)) is not None:
+        return f"{given.place}: {given.name}: gone since Kafka 3.0, in its place stands {successor}"
     similar = difflib.get_close_matches(given.name, BROKER_OPTIONS, n=1, cutoff=0.8)
     hint = f"; did you mean {similar[0]}?" if similar else ""
     return f"{given.place}: {given.name}: no such setting{hint}"
