@@ -10,8 +10,8 @@ from ottla.protocol.messages.push_telemetry_response import PushTelemetryRespons
 
 
 @handles(ApiKey.PUSH_TELEMETRY, versions=range(0, 1))
-def push_telemetry(request: PushTelemetryRequest, context: Context) -> PushTelemetryResponse:
-    context.parts.telemetry.push(
+async def push_telemetry(request: PushTelemetryRequest, context: Context) -> PushTelemetryResponse:
+    await context.parts.telemetry.push(
         context,
         request.client_instance_id,
         request.subscription_id,

@@ -2,20 +2,21 @@
 
 Owns      which clients are known and what each was asked for: in memory, bounded in number.
 Promises  a client that pushes too early, too much, or what it was not asked for, is told so and
-          costs little; what it pushes is unpacked within bounds.
+          costs little; what it pushes is unpacked in a thread, within bounds.
 Leaves    what is done with the metrics to `receivers`, who get each set unpacked, as
           OpenTelemetry's bytes.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 
 from ottla.base.clock import Clock
 from ottla.base.uuids import random_uuid
 from ottla.handlers.context import Context
-from ottla.handlers.telemetry.otlp import count_metrics
+from ottla.handlers.telemetry.otlp import OtlpReader
 from ottla.handlers.telemetry.subscriptions import (
     Subscription,
     Wish,
@@ -116,7 +117,7 @@ class ClientTelemetry:
         instance.last_error = ErrorCode.NONE
         return known_id, instance.wish
 
-    def push(
+    async def push(
         self,
         context: Context,
         instance_id: bytes,
@@ -131,13 +132,14 @@ class ClientTelemetry:
         now_ms = self._now_ms()
         instance = self._instance(context, instance_id, now_ms)
         try:
-            self._check(instance, wish_id, codec, len(data), is_terminating, now_ms)
-            self._receive(context, instance_id, codec, data)
+            try:
+                self._check(instance, wish_id, codec, len(data), is_terminating, now_ms)
+            finally:
+                instance.is_terminating = is_terminating
+            await self._receive(context, instance_id, codec, data)
         except BrokerError as error:
             instance.last_error = error.code
             raise
-        finally:
-            instance.is_terminating = is_terminating
         instance.last_error = ErrorCode.NONE
 
     def _check(
@@ -162,16 +164,18 @@ class ClientTelemetry:
         if size > self.bytes_max:
             raise self._refused(ErrorCode.TELEMETRY_TOO_LARGE)
 
-    def _receive(self, context: Context, instance_id: bytes, codec: int, data: bytes) -> None:
+    async def _receive(self, context: Context, instance_id: bytes, codec: int, data: bytes) -> None:
         self.counts["pushes"] += 1
         if not len(data):
             return
         try:
-            unpacked = memoryview(decompress(codec, data, UNPACKED_FACTOR_MAX * self.bytes_max))
-            self.counts["metrics"] += count_metrics(unpacked)
+            unpacked, metrics = await asyncio.to_thread(
+                unpack, codec, data, UNPACKED_FACTOR_MAX * self.bytes_max
+            )
         except (InvalidBatch, MalformedMessage) as error:
             raise self._refused(ErrorCode.INVALID_RECORD) from error
         self.counts["bytes"] += len(data)
+        self.counts["metrics"] += metrics
         for receive in self.receivers:
             receive(context, instance_id, unpacked)
 
@@ -201,3 +205,9 @@ class ClientTelemetry:
 
     def _now_ms(self) -> int:
         return int(self._clock.monotonic_s() * 1000)
+
+
+def unpack(codec: int, data: bytes, limit: int) -> tuple[memoryview, int]:
+    """What was pushed, and how many metrics that is."""
+    unpacked = memoryview(decompress(codec, data, limit))
+    return unpacked, OtlpReader().count_metrics(unpacked)

@@ -12,39 +12,48 @@ from ottla.protocol.errors import MalformedMessage
 RESOURCE_METRICS, SCOPE_METRICS, METRICS = 1, 2, 2
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _VARINT_BYTES_MAX = 10
+# A client has some hundred metrics. A few bytes may unpack to millions of fields.
+FIELDS_MAX = 100_000
 
 
-def count_metrics(data: memoryview) -> int:
-    """How many metrics a message holds. MalformedMessage if it is none."""
-    return sum(
-        1
-        for resource in messages_in(data, RESOURCE_METRICS)
-        for scope in messages_in(resource, SCOPE_METRICS)
-        for _ in messages_in(scope, METRICS)
-    )
+class OtlpReader:
+    """Looks into one message; MalformedMessage if it is none, or is made of too many fields."""
 
+    def __init__(self) -> None:
+        self._fields_left = FIELDS_MAX
 
-def messages_in(data: memoryview, wanted: int) -> Iterator[memoryview]:
-    """The messages in a field of a message; all its other fields are passed over."""
-    at = 0
-    while at < len(data):
-        tag, at = read_varint(data, at)
-        kind = tag & 7
-        if kind == _LENGTH:
-            size, at = read_varint(data, at)
-            if size > len(data) - at:
-                raise MalformedMessage(f"{size} bytes announced, {len(data) - at} are left")
-            if tag >> 3 == wanted:
-                yield data[at : at + size]
-            at += size
-        elif kind == _VARINT:
-            _, at = read_varint(data, at)
-        elif kind in (_FIXED64, _FIXED32):
-            at += 8 if kind == _FIXED64 else 4
-        else:
-            raise MalformedMessage(f"no such kind of field: {kind}")
-    if at > len(data):
-        raise MalformedMessage("it ends in the middle of a field")
+    def count_metrics(self, data: memoryview) -> int:
+        return sum(
+            1
+            for resource in self._messages_in(data, RESOURCE_METRICS)
+            for scope in self._messages_in(resource, SCOPE_METRICS)
+            for _ in self._messages_in(scope, METRICS)
+        )
+
+    def _messages_in(self, data: memoryview, wanted: int) -> Iterator[memoryview]:
+        """The messages in a field of a message; all its other fields are passed over."""
+        at = 0
+        while at < len(data):
+            if (left := self._fields_left - 1) < 0:
+                raise MalformedMessage(f"more than {FIELDS_MAX} fields")
+            self._fields_left = left
+            tag, at = read_varint(data, at)
+            kind = tag & 7
+            if kind == _LENGTH:
+                size, at = read_varint(data, at)
+                if size > len(data) - at:
+                    raise MalformedMessage(f"{size} bytes announced, {len(data) - at} are left")
+                if tag >> 3 == wanted:
+                    yield data[at : at + size]
+                at += size
+            elif kind == _VARINT:
+                _, at = read_varint(data, at)
+            elif kind in (_FIXED64, _FIXED32):
+                at += 8 if kind == _FIXED64 else 4
+            else:
+                raise MalformedMessage(f"no such kind of field: {kind}")
+        if at > len(data):
+            raise MalformedMessage("it ends in the middle of a field")
 
 
 def read_varint(data: memoryview, at: int) -> tuple[int, int]:

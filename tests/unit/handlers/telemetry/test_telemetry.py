@@ -10,7 +10,7 @@ import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.handlers.telemetry import client_telemetry
-from ottla.handlers.telemetry.otlp import count_metrics
+from ottla.handlers.telemetry.otlp import FIELDS_MAX, OtlpReader
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
@@ -189,13 +189,20 @@ def test_made_up_clients_do_not_fill_the_memory(
 
 def test_broken_messages_are_noticed_wherever_they_break() -> None:
     """Cut anywhere, or with any byte changed: counted, or refused, and nothing else."""
-    assert count_metrics(memoryview(METRICS)) == 2
+    assert OtlpReader().count_metrics(memoryview(METRICS)) == 2
     random = Random(3)
     for _ in range(2000):
         data = bytearray(METRICS[: random.randint(0, len(METRICS))])
         if data:
             data[random.randrange(len(data))] = random.randrange(256)
         try:
-            assert count_metrics(memoryview(data)) >= 0
+            assert OtlpReader().count_metrics(memoryview(data)) >= 0
         except MalformedMessage:
             pass
+
+
+def test_a_message_of_too_many_fields_is_refused_whatever_it_was_packed_to(world: World) -> None:
+    wanted = ask(world)
+    many = b"\x08\x01" * (FIELDS_MAX + 1)
+    assert push(world, wanted, compress(Codec.ZSTD, many), Codec.ZSTD) == ErrorCode.INVALID_RECORD
+    assert OtlpReader().count_metrics(memoryview(many)[2:]) == 0
