@@ -154,6 +154,19 @@ def test_a_directory_that_cannot_be_read_at_start_leaves_its_partitions_offline(
     assert (again.values(T0), again.values(T1)) == ([b"safe"], [b"here"])
 
 
+def test_a_directory_that_fails_to_set_aside_a_stray_at_start_leaves_the_others_serving(
+    world: World,
+) -> None:
+    world.create_topic(FIRST)
+    world.append(T1, b"kept")
+    assert [world.place(name).path for name in (T0, T1)] == list(PATHS)
+    world.logs.create(TopicPartition("stray", 0), TopicConfig(), directory=world.place(T0))
+    world.disk.fail("rename", "/one/stray-0", times=None)
+    world = world.restarted()
+    assert world.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert world.values(T1) == [b"kept"]
+
+
 def test_new_topics_are_made_while_a_directory_is_away(world: World) -> None:
     world.create_topic(FIRST)
     world.append(T0, b"old")

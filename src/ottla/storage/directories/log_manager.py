@@ -86,8 +86,8 @@ class LogManager:
             yield from load_logs(directory, config_of)
         for directory in self.online:
             self._find_places(directory)
-        self._require_one()
         self._finish_moves()
+        self._require_one()
 
     def _find_places(self, directory: LogDirectory) -> None:
         for places, logs in (
@@ -140,8 +140,12 @@ class LogManager:
         """A future log without a current one has caught up: the old one went before the crash."""
         for partition, directory in list(self._future_places.items()):
             if partition not in self._places and not self.is_out_of_reach(partition):
-                directory.promote_future(partition)
-                self._places[partition] = self._future_places.pop(partition)
+                try:
+                    directory.promote_future(partition)
+                except StorageUnavailable as error:
+                    logger.error("%s has no log until the next start: %s", partition, error)
+                else:
+                    self._places[partition] = self._future_places.pop(partition)
 
     def close(self, broker_epoch: int = -1, run_all: RunAll = run_in_order) -> None:
         for directory in self.directories:
@@ -286,11 +290,16 @@ class LogManager:
         return any(each.is_deleting for each in self.directories)
 
     def set_aside_strays(self, logs: Iterable[Log]) -> None:
+        """A directory that fails meanwhile is left out; the last one that is left may not."""
         strays: dict[LogDirectory, list[Log]] = {}
         for log in logs:
             strays.setdefault(self._places.pop(log.partition), []).append(log)
         for directory, found in strays.items():
-            directory.set_aside_strays(found)
+            try:
+                directory.set_aside_strays(found)
+            except StorageUnavailable as error:
+                logger.error("logs that belong to nobody are where they were: %s", error)
+        self._require_one()
 
     def _least_used(self) -> LogDirectory:
         self._require_one()

@@ -428,6 +428,49 @@ def test_a_log_that_nobody_knows_is_reported_and_never_deleted(disk: MemoryDisk)
     assert broker.manager.due_removals() == []
 
 
+@pytest.mark.parametrize("operation", ["rename", "write", "sync_directory"])
+def test_a_disk_that_fails_while_strays_are_set_aside_stops_nobody(
+    disk: MemoryDisk, operation: str
+) -> None:
+    broker = Broker(disk)
+    first, second = broker.manager.directories
+    other = TopicPartition("c", 1)
+    for partition, directory in ((A, first), (B, first), (other, second)):
+        append_many(broker.manager.create(partition, CONFIG, directory=directory), 3)
+    strays = broker.manager.find_strays(lambda log: log.partition != A)
+    assert [log.partition for log in strays] == [A]
+    disk.fail(operation, "/one*", times=None)
+    broker.manager.set_aside_strays(strays)
+    assert broker.manager.online == [second]
+    assert len(values_of(broker.log(other))) == 3
+    with pytest.raises(StorageUnavailable):
+        broker.manager.get(B)
+    assert broker.manager.is_out_of_reach(A)
+
+
+def test_the_only_directory_may_not_fail_while_strays_are_set_aside(disk: MemoryDisk) -> None:
+    broker = Broker(disk, ["/one"])
+    append_many(broker.manager.create(A, CONFIG), 3)
+    disk.fail("rename", "/one/*", times=None)
+    with pytest.raises(StorageUnavailable):
+        broker.manager.set_aside_strays(broker.manager.logs)
+
+
+def test_a_disk_that_fails_while_a_move_is_finished_stops_nobody(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    first, second = broker.manager.directories
+    for partition in (A, B):
+        append_many(broker.manager.create(partition, CONFIG, directory=first), 3)
+    broker.manager.create_future(A, CONFIG, second)
+    first.delete([broker.log(A)])
+    disk.kill()
+    disk.fail("rename", "/two/*-future", times=None)
+    broker = Broker(disk)
+    assert [each.path for each in broker.manager.online] == ["/one"]
+    assert len(values_of(broker.log(B))) == 3
+    assert broker.manager.is_out_of_reach(A)
+
+
 def test_foreign_directories_are_left_alone(disk: MemoryDisk) -> None:
     disk.make_directory("/one/lost+found")
     disk.make_directory("/one/notes")
