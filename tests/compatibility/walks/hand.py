@@ -44,6 +44,13 @@ class Hand:
         self._waiting: list[Waiting] = []
         self._connections = 0
 
+    def forget_step(self) -> None:
+        """Nothing that was answered in this step is compared."""
+        of_step = [label for label, asked in self.asked.items() if asked.step == self._step]
+        for label in of_step:
+            del self.asked[label]
+            self.talk.answers.pop(label, None)
+
     def begin(self, number: int, words: str) -> None:
         self._step, self._words = number, words
 
@@ -67,13 +74,21 @@ class Hand:
         shown: Shown | None = None,
     ) -> None:
         """Send it on a connection of its own. When its answer comes `then` is called with it."""
-        self._connections += 1
         label = self._label(request, version)
-        pending = self.talk.send(label, request, version=version, on=f"own {self._connections}")
+        pending = self.talk.send(label, request, version=version, on=self._new_connection())
         if pending is None:
             del self.asked[label]
             return
         self._waiting.append(Waiting(pending, shown, then))
+
+    def _new_connection(self) -> str:
+        """One that the broker has begun to read: until then it may serve others that came later."""
+        self._connections += 1
+        name = f"own {self._connections}"
+        connection = self.talk.connection(name)
+        connection.send_probe()
+        connection.receive_frame()
+        return name
 
     @property
     def is_waiting(self) -> bool:
@@ -98,7 +113,7 @@ class Hand:
             waiting.then(answer)
 
     def _label(self, request: Message, version: int) -> str:
-        label = f"{self._step} {self._words}"
+        label = f"{self._step} {self._words} {key_of(request).name}"
         count = sum(known == label or known.startswith(f"{label} #") for known in self.asked)
         label = f"{label} #{count + 1}" if count else label
         self.asked[label] = Asked(self._step, key_of(request), version)

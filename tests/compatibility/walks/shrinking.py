@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tests.compatibility.differential.comparing import Difference
-from tests.compatibility.walks.walk import Step, Walk
+from tests.compatibility.walks.walk import Step, Walk, words_of
 
 TRIES_MAX = 80
 Judge = Callable[[Walk], list[Difference]]
@@ -17,9 +17,12 @@ class Found(NamedTuple):
     differences: list[Difference]
 
     def __str__(self) -> str:
-        steps = [f"  {number:2} {step!r}" for number, step in enumerate(self.walk.steps)]
-        told = [f"  {each}" for each in self.differences]
-        return "\n".join([f"walk {self.walk.area.name} {self.walk.seed}:", *steps, *told])
+        words = [words_of(step) for step in self.walk.steps]
+        steps = [f"  {number:2} {step}" for number, step in enumerate(words)]
+        told = "\n".join(f"  {each}" for each in self.differences)
+        for number, step in enumerate(words):
+            told = told.replace(f"{number} {step}", f"#{number}")
+        return "\n".join([f"walk {self.walk.area.name} {self.walk.seed}:", *steps, told])
 
 
 def shrink(found: Found, judge: Judge) -> Found:

@@ -22,11 +22,21 @@ from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
 from tests.compatibility.differential.allowed import Allowed
+from tests.compatibility.differential.comparing import Difference
 from tests.compatibility.walks.hand import Hand
+
+NOTHING = object()
+
+
+class Parted(Exception):
+    """From here on the brokers go different ways, which is allowed: the walk ends here.
+
+    Raised by a step or a world because of an answer that both have given.
+    """
 
 
 class Step(Protocol):
-    """Its repr is how it is shown."""
+    """A named tuple, as a rule: what is as usual is not shown."""
 
     def play(self, world: Any) -> None: ...
 
@@ -43,6 +53,7 @@ class Area(NamedTuple):
     draw: Callable[[random.Random, int], Sequence[Step]]  # as many steps as it is told
     world: Callable[[Hand], World]  # made anew for every walk
     allowed: Sequence[Allowed] = ()  # besides those of the differential test
+    excuses: Sequence[Callable[[Difference], bool]] = ()  # what a pattern cannot say
 
 
 class Walk(NamedTuple):
@@ -54,6 +65,15 @@ class Walk(NamedTuple):
 def draw_walk(area: Area, seed: str, steps_count: int) -> Walk:
     chance = random.Random(f"{area.name} {seed}")
     return Walk(area, seed, tuple(area.draw(chance, steps_count)))
+
+
+def words_of(step: Step) -> str:
+    if not isinstance(step, tuple):
+        return repr(step)
+    usual = getattr(step, "_field_defaults", {})
+    fields = zip(getattr(step, "_fields", ()), step, strict=True)
+    given = [f"{name}={value!r}" for name, value in fields if usual.get(name, NOTHING) != value]
+    return f"{type(step).__name__}({', '.join(given)})"
 
 
 def area_called(name: str) -> Area:

@@ -1,0 +1,147 @@
+"""What one broker has told the members of a walk about groups.
+
+Owns      two groups, two topics, and who has which id, generation and epoch in which group.
+Promises  after a step nothing is under way but what waits for other members. Proof is a commit to
+          a group beside, twice: with one thread and one log the first one is written after all
+          that came before, and the answers to that are on their way before the second is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tests.compatibility.differential.scripts.group_offsets import commit
+from tests.compatibility.differential.talk import Topic
+from tests.compatibility.walks.hand import Hand
+
+from ottla.protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
+from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
+from ottla.protocol.messages.describe_groups_response import DescribeGroupsResponse
+
+GROUPS = ("g", "h")
+TOPICS = {"t": 3, "u": 1, "ux": 2}
+UNKNOWN_ID = b"0123456789abcdef"
+DESCRIBE_VERSION, CONSUMER_DESCRIBE_VERSION, PROBE_VERSION = 5, 1, 8
+# Of a group whose first members are waited for a moment, even if that is no time at all.
+FRESH = {"", "Empty", "Dead"}
+
+
+@dataclass
+class Known:
+    """What somebody knows of a group in which it is, or was, or wants to be."""
+
+    id: str = ""
+    generation: int = -1  # or epoch
+    leader: str = ""
+    members: tuple[str, ...] = ()  # ids, as the leader is told
+    instance: str | None = None
+    protocols: tuple[str, ...] = ("range",)
+    kind: str = "consumer"
+    topics: tuple[str, ...] = ("t",)
+    joining: int = 0  # which of all joins of the walk, if one waits
+    assigned: dict[bytes, list[int]] = field(default_factory=dict)
+
+    @property
+    def is_leader(self) -> bool:
+        return bool(self.id) and self.leader == self.id
+
+
+class GroupsWorld:
+    def __init__(self, hand: Hand) -> None:
+        self.hand = hand
+        self.topics = {name: hand.talk.topic(name, count) for name, count in TOPICS.items()}
+        self.topics["none"] = Topic(hand.talk.name("none"), UNKNOWN_ID)
+        self.known: dict[str, dict[str, Known]] = {group: {} for group in GROUPS}
+        self._states = dict.fromkeys(GROUPS, "")
+        self._joins = 0
+        hand.talk.settle()
+
+    # What things are called here
+
+    def group(self, name: str) -> str:
+        return self.hand.talk.name(name) if name else ""
+
+    def topic(self, name: str) -> Topic:
+        return self.topics[name]
+
+    def who(self, group: str, name: str) -> Known:
+        return self.known.setdefault(group, {}).setdefault(name, Known())
+
+    def next_join(self, known: Known) -> int:
+        """From now on it waits for this one alone."""
+        self._joins += 1
+        known.joining = self._joins
+        return self._joins
+
+    def leave_behind(self, group: str, name: str) -> None:
+        """It is somebody else from now on; whom it was still has to be waited for."""
+        members = self.known[group]
+        old = members[name]
+        members[f"{name}*"] = replace(old, joining=0)
+        members[name] = Known(joining=old.joining)
+
+    def is_preparing(self, group: str) -> bool:
+        """After the step before this one."""
+        return self._states.get(group) == "PreparingRebalance"
+
+    def member_id(self, group: str, name: str) -> str:
+        """Its id; "?" is nobody's, "" is none."""
+        if name in ("", "?"):
+            return "somebody" if name else ""
+        return self.who(group, name).id
+
+    def is_alone_or_follows(self, group: str, leaving: Iterable[str]) -> bool:
+        """Whether it is clear who leads when these leave: Kafka's hash table chooses of several."""
+        everybody = {each.id: each for each in self.known[group].values() if each.id}
+        gone = {self.member_id(group, name) for name in leaving}
+        left = [each for each in everybody if each not in gone]
+        return len(left) <= 1 or not any(
+            each.leader in gone for each in everybody.values() if each.leader
+        )
+
+    # The broker at rest
+
+    def quiet(self) -> None:
+        for _ in range(2):
+            request = commit(self.group("probe"), (self.topic("t"), [(0, 1, -1, "")]))
+            answer = self.hand.talk.quietly(request, PROBE_VERSION)
+            assert answer.topics[0].partitions[0].error_code == 0, answer
+
+    def after_step(self) -> None:
+        self.quiet()
+        self._await_first_generations()
+        self.hand.collect()
+        names = [self.group(name) for name in GROUPS]
+        described = self.hand.ask(DescribeGroupsRequest(names, False), DESCRIBE_VERSION)
+        self._states = {
+            name: each.group_state for name, each in zip(GROUPS, described.groups, strict=True)
+        }
+        self.hand.ask(ConsumerGroupDescribeRequest(names, False), CONSUMER_DESCRIBE_VERSION)
+
+    def _await_first_generations(self) -> None:
+        fresh = [name for name, state in self._states.items() if state in FRESH]
+        if fresh and self.hand.is_waiting:
+            self.hand.talk.until(
+                DescribeGroupsRequest([self.group(name) for name in fresh], False),
+                DESCRIBE_VERSION,
+                nobody_is_preparing,
+                "the first generation",
+            )
+            self.quiet()
+
+    def only_own(self) -> Callable[[Any], Any]:
+        """Of a list of groups, those of this walk."""
+
+        def shown(answer: Any) -> Any:
+            out, prefix = copy(answer), self.group("g")[:-1]
+            out.groups = [each for each in answer.groups if each.group_id.startswith(prefix)]
+            return out
+
+        return shown
+
+
+def nobody_is_preparing(answer: DescribeGroupsResponse) -> bool:
+    return all(each.group_state != "PreparingRebalance" for each in answer.groups)
