@@ -112,6 +112,8 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
             "Cannot update these configs at default cluster level, broker id must be specified: "
             f"[{', '.join(own)}]"
         )
+    for name, text in changed.items():  # also where another layer hides it
+        BROKER_OPTIONS[name].parse(text)
     if is_one_broker:
         new_layers = layers.with_dynamic(changed, layers.dynamic_default)
     else:

@@ -39,7 +39,7 @@ def _topic_entry(name: str, overrides: Mapping[str, str], layers: BrokerLayers) 
     chain = TOPIC_SYNONYMS.get(name)
     synonyms = _synonyms(chain[0].name, layers) if chain else ()
     found = topic_text(name, overrides, layers)
-    value = None if found is None else option.format(option.parse(found.text))
+    value = None if found is None else _as_read(option, found.text)
     if name in overrides and value is not None:
         synonyms = (Sourced(name, value, ConfigSource.TOPIC), *synonyms)
     return _entry(option, value, synonyms, is_read_only=False)
@@ -49,11 +49,16 @@ def describe_broker(layers: BrokerLayers) -> list[ConfigEntry]:
     texts = layers.effective()
     given = {*layers.dynamic_broker, *layers.dynamic_default, *layers.static}
     names = [n for n, o in BROKER_OPTIONS.items() if not o.is_internal or n in given]
-    return [_broker_entry(name, texts.get(name), _synonyms(name, layers)) for name in names]
+    return [
+        _broker_entry(
+            name, _as_read(BROKER_OPTIONS[name], texts.get(name)), _synonyms(name, layers)
+        )
+        for name in names
+    ]
 
 
 def describe_all_brokers(layers: BrokerLayers) -> list[ConfigEntry]:
-    """Only what was set for all brokers while they ran."""
+    """Only what was set for all brokers while they ran, in the words in which it was."""
     source = ConfigSource.DYNAMIC_DEFAULT_BROKER
     return [
         _broker_entry(name, text, (Sourced(name, text, source),))
@@ -72,10 +77,9 @@ def describe_group(overrides: Mapping[str, str], layers: BrokerLayers) -> list[C
     entries = []
     for name, option in GROUP_OPTIONS.items():
         synonyms = _synonyms(GROUP_SYNONYMS[name], layers)
-        text = overrides.get(name)
-        if text is not None:
-            synonyms = (Sourced(name, text, ConfigSource.GROUP), *synonyms)
-        value = text if text is not None else texts[GROUP_SYNONYMS[name]]
+        value = _as_read(option, overrides.get(name, texts[GROUP_SYNONYMS[name]]))
+        if name in overrides and value is not None:
+            synonyms = (Sourced(name, value, ConfigSource.GROUP), *synonyms)
         entries.append(_entry(option, value, synonyms, is_read_only=False))
     return entries
 
@@ -83,11 +87,16 @@ def describe_group(overrides: Mapping[str, str], layers: BrokerLayers) -> list[C
 def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:
     entries = []
     for name, option in CLIENT_METRICS_OPTIONS.items():
-        text = overrides.get(name)
-        own = () if text is None else (Sourced(name, text, ConfigSource.CLIENT_METRICS),)
-        value = option.default_text if text is None else text
+        value = _as_read(option, overrides.get(name, option.default_text))
+        is_set = name in overrides and value is not None
+        own = (Sourced(name, value or "", ConfigSource.CLIENT_METRICS),) if is_set else ()
         entries.append(_entry(option, value, own, is_read_only=False))
     return entries
+
+
+def _as_read(option: Option[Any], text: str | None) -> str | None:
+    """The text in the form that it has for everybody: `TRUE` is true, 007 is 7."""
+    return None if text is None else option.format(option.parse(text))
 
 
 def _synonyms(name: str, layers: BrokerLayers) -> tuple[Sourced, ...]:

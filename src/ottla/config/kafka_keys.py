@@ -32,7 +32,6 @@ WITHOUT_MEANING = (
     "leader.imbalance.per.broker.percentage",
     "controlled.shutdown.max.retries",
     "controlled.shutdown.retry.backoff.ms",
-    "num.network.threads",
     "num.replica.alter.log.dirs.threads",
     "fetch.purgatory.purge.interval.requests",
     "producer.purgatory.purge.interval.requests",

@@ -46,7 +46,7 @@ class LogDirectoryOptions:
         2,
         INT,
         at_least(1),
-        "Logs of one directory that are recovered at a time after an unclean stop.",
+        "Kept for tools that set it; without effect: logs are recovered one after the other.",
         scope=DYNAMIC,
     )
     log_flush_offset_checkpoint_interval_ms: int = option(
@@ -54,14 +54,14 @@ class LogDirectoryOptions:
         1 * MINUTE_MS,
         INT,
         at_least(0),
-        "How often recovery points are written, from which recovery begins.",
+        "Without effect: written with replica.high.watermark.checkpoint.interval.ms, all at once.",
     )
     log_flush_start_offset_checkpoint_interval_ms: int = option(
         "log.flush.start.offset.checkpoint.interval.ms",
         1 * MINUTE_MS,
         INT,
         at_least(0),
-        "How often log start offsets are written.",
+        "Without effect: written with replica.high.watermark.checkpoint.interval.ms, all at once.",
     )
     log_retention_check_interval_ms: int = option(
         "log.retention.check.interval.ms",
@@ -236,7 +236,7 @@ class CleanerOptions:
         512 * KIB,
         INT,
         at_least(0),
-        "Memory for reading and writing during compaction.",
+        "Kept for tools that set it; without effect: batches are read one at a time.",
         scope=DYNAMIC,
     )
     log_cleaner_io_buffer_load_factor: float = option(
@@ -244,7 +244,7 @@ class CleanerOptions:
         0.9,
         DOUBLE,
         anything,
-        "How full the memory for keys may get.",
+        "Kept for tools that set it; without effect.",
         scope=DYNAMIC,
     )
     log_cleaner_io_max_bytes_per_second: float = option(

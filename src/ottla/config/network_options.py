@@ -165,7 +165,7 @@ class RequestOptions:
         500,
         INT,
         at_least(1),
-        "Requests that may wait for the broker before it stops reading from its connections.",
+        "Without effect: each connection's requests are bounded by themselves, all by their bytes.",
     )
     queued_max_request_bytes: int = option(
         "queued.max.request.bytes",
@@ -210,12 +210,20 @@ class RequestOptions:
         at_least(1),
         "Largest set of metrics that a client may push.",
     )
+    num_network_threads: int = option(
+        "num.network.threads",
+        3,
+        INT,
+        at_least(1),
+        "Kept for tools that set it; without effect, because one event loop serves all connections.",
+        scope=Scope.CLUSTER_WIDE,
+    )
     num_io_threads: int = option(
         "num.io.threads",
         8,
         INT,
         at_least(1),
-        "Threads for what waits on disks: syncs, cold reads, checks of what was read.",
+        "Kept for tools that set it; without effect: there are as many threads as disks need.",
         scope=Scope.CLUSTER_WIDE,
     )
     background_threads: int = option(
@@ -223,6 +231,6 @@ class RequestOptions:
         10,
         INT,
         at_least(1),
-        "Threads for deleting files and other work that nobody waits for.",
+        "Kept for tools that set it; without effect.",
         scope=Scope.CLUSTER_WIDE,
     )

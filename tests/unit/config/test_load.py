@@ -54,7 +54,7 @@ def test_a_kraft_nodes_file_loads_with_one_notice() -> None:
     (notice,) = loaded.notices
     assert notice == (
         "server.properties: without meaning here, and left out: controller.listener.names, "
-        "controller.quorum.bootstrap.servers, num.network.threads, process.roles, "
+        "controller.quorum.bootstrap.servers, process.roles, "
         "share.coordinator.state.topic.replication.factor"
     )
 
