@@ -215,7 +215,7 @@ class RequestOptions:
         3,
         INT,
         at_least(1),
-        "Kept for tools that set it; without effect, because one event loop serves all connections.",
+        "Kept for tools that set it; without effect: one event loop serves all connections.",
         scope=Scope.CLUSTER_WIDE,
     )
     num_io_threads: int = option(
