@@ -124,8 +124,17 @@ class DiskFile:
                 raise
 
     def descriptor(self) -> int:
-        with self._pinned() as descriptor:
+        self._pins.append(None)
+        try:
+            descriptor = self._descriptor
+            if descriptor == _NO_DESCRIPTOR:
+                descriptor = self._descriptors.reopen(self)
+            self._is_recent = True
             return os.dup(descriptor)
+        finally:
+            self._pins.pop()
+            if self._is_closed:
+                self._descriptors.close(self)
 
     def renamed(self, path: str) -> None:
         self._path = path

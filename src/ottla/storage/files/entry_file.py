@@ -6,13 +6,15 @@ Promises  opening touches no disk; memory per file is bounded however long it gr
 Leaves    the meaning and order of entries to `offset_index.py` and `time_index.py`.
 """
 
-# Nothing else is kept in memory, because ten thousand partitions have a hundred thousand indexes.
-# Almost every look-up wants the end of the active segment, which is here. Any other is answered
-# by the kernel's page cache: keys grow about evenly, so that a guess by proportion usually hits
-# the right page with the first read.
+# Nothing else is kept in memory, because ten thousand partitions have a hundred thousand indexes,
+# but the pages that some searches found last: whoever reads a log from end to end looks five
+# hundred times into the same one. Almost every other look-up wants the end of the active segment,
+# which is here. The rest is answered by the kernel's page cache: keys grow about evenly, so that a
+# guess by proportion usually hits the right page with the first read.
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from struct import Struct
@@ -24,6 +26,7 @@ from ottla.storage.errors import CorruptLogError
 PAGE_BYTES = 4096  # read at once by a search
 TAIL_BYTES_MAX = 2048  # kept in memory of a file that is being appended to
 GUESSES_MAX = 3  # by proportion; after that a search halves, which needs no luck
+PAGES_MAX = 256  # found last, one of a file
 _COPY_BYTES = 1 << 20
 
 Entry = tuple[int, int]
@@ -32,6 +35,36 @@ Entry = tuple[int, int]
 class Found(NamedTuple):
     number: int  # how many entries there are up to this one, itself included
     entry: Entry | None
+
+
+class _Page(NamedTuple):
+    """Neighbouring entries, which stay as they are until the file is cut."""
+
+    first: int
+    data: bytes
+
+
+class _RecentPages:
+    """The page that a search found last, of the files that were searched last. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pages: dict[EntryFile, _Page] = {}  # the oldest first
+        self.of = self._pages.get
+
+    def keep(self, file: EntryFile, page: _Page) -> None:
+        with self._lock:
+            self._pages.pop(file, None)
+            self._pages[file] = page
+            if len(self._pages) > PAGES_MAX:
+                del self._pages[next(iter(self._pages))]
+
+    def drop(self, file: EntryFile) -> None:
+        with self._lock:
+            self._pages.pop(file, None)
+
+
+_pages = _RecentPages()
 
 
 class EntryFile:
@@ -154,6 +187,7 @@ class EntryFile:
             raise ValueError(f"{self._path}: cannot keep {count} of {self.count} entries")
         self.count = count
         self._ends = None
+        _pages.drop(self)
         del self._tail[max(0, count - self._tail_first) * self._entry.size :]
         self._cut(file)
 
@@ -179,6 +213,7 @@ class EntryFile:
             self._cut(file)
         finally:
             self._tail.clear()
+            _pages.drop(self)
             file.close()
 
     def _cut(self, file: File) -> None:
@@ -199,6 +234,8 @@ class EntryFile:
     def _search(self, column: int, value: int, end: int) -> Found:
         """As `find`, among the first `end` entries of the file."""
         unpack, size = self._entry.unpack_from, self._entry.size
+        if (last := _pages.of(self)) is not None and self._is_within(last.data, column, value):
+            return self._find_in(last.data, last.first, column, value)
         page = PAGE_BYTES // size
         low, high = 0, end  # so many entries, or a number between, are up to `value`
         low_key, high_key = self._guess_ends(column, end) if end > page else (0, 0)
@@ -215,8 +252,15 @@ class EntryFile:
             elif (key := unpack(data, len(data) - size)[column]) <= value:
                 low, low_key = first + page, key
             else:
+                _pages.keep(self, _Page(first, data))
                 return self._find_in(data, first, column, value)
         return self._find_in(self.read(low, high), low, column, value)
+
+    def _is_within(self, data: bytes, column: int, value: int) -> bool:
+        """Whether the last entry up to `value` is surely one of these."""
+        unpack = self._entry.unpack_from
+        first, last = unpack(data), unpack(data, len(data) - self._entry.size)
+        return bool(first[column] <= value < last[column])
 
     def _guess_ends(self, column: int, end: int) -> tuple[int, int]:
         """The keys of the first and the last entry, which stay what they are in a closed file."""

@@ -34,18 +34,27 @@ def find_aborted(
 
     An entry stands in the segment with the marker, which may be a later one than the records.
     """
-    end_offset = bound_after(segment, end_position)
-    if end_offset is None:
-        end_offset = log.segments.end_of(segment, log.log_end_offset)
     found: list[AbortedTransaction] = []
+    end_offset = None  # looked for where there is an aborted transaction at all, which is seldom
     for each in log.segments.reaching(segment.base_offset):
         if not each.has_checked_transactions:
             check_transactions(log, each)
-        search = each.indexes.transactions.aborted_between(offset, end_offset)
+        index = each.indexes.transactions
+        if not len(index):
+            continue
+        if end_offset is None:
+            end_offset = _end_offset(log, segment, end_position)
+        search = index.aborted_between(offset, end_offset)
         found += search.transactions
         if search.is_complete:
             break
     return found
+
+
+def _end_offset(log: Log, segment: Segment, end_position: int) -> int:
+    """Some offset behind all batches that begin before a position of the segment."""
+    bound = bound_after(segment, end_position)
+    return log.segments.end_of(segment, log.log_end_offset) if bound is None else bound
 
 
 def check_transactions(log: Log, segment: Segment) -> None:

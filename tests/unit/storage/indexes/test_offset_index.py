@@ -56,6 +56,22 @@ def test_a_lookup_finds_the_last_entry_at_or_before(volume: Volume) -> None:
     assert index.lookup(0) == (BASE, 0)
 
 
+def test_every_lookup_of_a_long_index_is_right_in_any_order(volume: Volume) -> None:
+    index = put_entries(volume, *[(3 * number, 10 * number) for number in range(1, 3000)])
+    offsets = [*range(8990), *reversed(range(8990)), *Random(1).sample(range(8990), 2000)]
+    for offset in offsets:
+        number = offset // 3
+        assert index.lookup(BASE + offset) == (BASE + 3 * number, 10 * number)
+
+
+def test_a_page_that_was_found_is_not_remembered_after_the_file_was_cut(volume: Volume) -> None:
+    index = put_entries(volume, *[(number, number) for number in range(1, 3000)])
+    assert index.lookup(BASE + 1500) == (BASE + 1500, 1500)
+    index.truncate_to(BASE + 1000)
+    index.append_all([(BASE + number, 7 * number) for number in range(1000, 3000)])
+    assert index.lookup(BASE + 1500) == (BASE + 1500, 7 * 1500)
+
+
 def test_the_first_entry_from_a_position_on(volume: Volume) -> None:
     index = new_index(volume)
     for offset, position in [(1010, 4096), (1020, 8192), (1030, 12288)]:
