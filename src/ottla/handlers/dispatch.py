@@ -31,10 +31,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LARGE_FRAME_BYTES = 1024 * 1024
 # Of all arrays of a request. A hundred times what clients send and, as objects, about a hundred
-# megabytes: without a bound a frame of tiny items would take 58 times its size.
+# megabytes.
 ITEMS_MAX = 1_000_000
+# Beyond so many an item must take four bytes on average, as numbers do. Without that bound a frame
+# of empty structures, of two bytes each, would take 58 times its size.
+ITEMS_MIN = 20_000
+ITEM_BYTES = 4
+SMALL_FRAME_BYTES = 2 * ITEMS_MIN  # whatever it is made of: it needs no bound
 
 
 class Dispatcher:
@@ -57,10 +61,11 @@ class Dispatcher:
         served = SERVED.get(key)
         if served is None or version not in served.versions:
             return refuse_version(key, header)
-        if len(frame) < LARGE_FRAME_BYTES:
+        if len(frame) <= SMALL_FRAME_BYTES:
             request, _ = request_class(key).decode_prefix(frame, version, at)
         else:
-            request, _ = request_class(key).decode_bounded(frame, version, at, ITEMS_MAX)
+            items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
+            request, _ = request_class(key).decode_bounded(frame, version, at, items_max)
         peer = connection.session
         assert isinstance(peer, Peer)
         context = Context(self._parts, peer, key, version, header.client_id, len(frame))

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.handlers.world import World
 
 from ottla.handlers import dispatch
-from ottla.handlers.dispatch import ITEMS_MAX
+from ottla.handlers.dispatch import ITEMS_MAX, ITEMS_MIN
 from ottla.network.connection import Connection
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
@@ -29,6 +29,11 @@ from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from ottla.protocol.messages.offset_fetch_request import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
 from ottla.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -83,11 +88,11 @@ def frame_of(key: ApiKey, version: int, request: Message) -> bytearray:
 def test_requests_for_ten_thousand_partitions_are_served(
     world: World, request_: Message, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dispatch, "LARGE_FRAME_BYTES", 1000)
+    monkeypatch.setattr(dispatch, "SMALL_FRAME_BYTES", 1000)
     assert world.ask(request_, version) is not None
 
 
-def too_many() -> list[bytearray]:
+def too_many(count: int) -> list[bytearray]:
     """Frames of a few bytes for each of a great many parts."""
     part = [DeleteRecordsPartition(0, 0)]
     topics = [DeleteRecordsTopic("", part) for _ in range(3)]
@@ -96,16 +101,15 @@ def too_many() -> list[bytearray]:
     topic = TopicProduceData("", partition_data=[empty])
     produce = frame_of(ApiKey.PRODUCE, 9, ProduceRequest(None, 1, 0, [topic]))
     return [
-        _repeat(delete, b"\x04", b"\x01\x01\x00"),
-        _repeat(produce, b"\x02", b"\x01\x01\x00"),
+        _repeat(delete, b"\x04", b"\x01\x01\x00", count),
+        _repeat(produce, b"\x02", b"\x01\x01\x00", count),
     ]
 
 
-def _repeat(frame: bytearray, count: bytes, item: bytes) -> bytearray:
+def _repeat(frame: bytearray, count: bytes, item: bytes, many: int) -> bytearray:
     """The frame's array of topics, which `count` introduces, with a great many empty ones."""
     header_bytes = 4 + 4 + 2 + 1  # key and version, correlation id, no client id, no tags
     at = frame.index(count, header_bytes)
-    many = ITEMS_MAX + 1
     length = many + 1
     uvarint = bytearray()
     while length > 127:
@@ -115,11 +119,12 @@ def _repeat(frame: bytearray, count: bytes, item: bytes) -> bytearray:
     return frame[:at] + uvarint + item * many + bytes(5)
 
 
+@pytest.mark.parametrize("count", [ITEMS_MAX + 1, 4 * ITEMS_MIN + 100])
 @pytest.mark.parametrize("number", range(2), ids=["DeleteRecords", "Produce"])
 def test_frames_that_are_full_of_tiny_parts_are_refused_before_they_are_taken_apart(
-    world: World, number: int
+    world: World, number: int, count: int
 ) -> None:
-    frame = too_many()[number]
+    frame = too_many(count)[number]
     tracemalloc.start()
     try:
         with pytest.raises(MalformedMessage, match="more items"):
@@ -129,3 +134,10 @@ def test_frames_that_are_full_of_tiny_parts_are_refused_before_they_are_taken_ap
         tracemalloc.stop()
     assert peak_bytes < len(frame)
     assert items_left[0] == ITEMS_UNBOUNDED
+
+
+def test_a_great_many_numbers_are_no_tiny_parts(world: World) -> None:
+    topics = [OffsetFetchRequestTopics("t", partition_indexes=range(200_000))]
+    groups = [OffsetFetchRequestGroup("g", topics=topics)]
+    (answer,) = world.ask(OffsetFetchRequest(groups=groups), 8).groups
+    assert answer.group_id == "g"
