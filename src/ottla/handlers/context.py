@@ -35,6 +35,7 @@ class Context:
 
     __slots__ = (
         "client_id",
+        "correlation_id",
         "key",
         "parts",
         "peer",
@@ -49,6 +50,7 @@ class Context:
         peer: Peer,
         key: ApiKey,
         version: int,
+        correlation_id: int,
         client_id: str | None,
         request_bytes: int = 0,
     ) -> None:
@@ -56,6 +58,7 @@ class Context:
         self.peer = peer
         self.key = key
         self.version = version
+        self.correlation_id = correlation_id
         self.client_id = client_id
         self.request_bytes = request_bytes
         self.throttle_ms = 0

@@ -21,9 +21,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 from ottla.protocol.headers import decode_request_header, encode_response
 from ottla.protocol.message import Message
-from ottla.protocol.messages import request_class
 from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
-from ottla.protocol.messages.request_header import RequestHeader
 
 if TYPE_CHECKING:
     from ottla.handlers.parts import Parts
@@ -56,21 +54,20 @@ class Dispatcher:
         connection.session = None
 
     def serve(self, frame: memoryview, connection: Connection) -> Served:
-        key, header, at = decode_request_header(frame)
-        version = header.request_api_version
+        key, version, correlation_id, client_id, at = decode_request_header(frame)
         served = SERVED.get(key)
         if served is None or version not in served.versions:
-            return refuse_version(key, header)
-        if len(frame) <= SMALL_FRAME_BYTES:
-            request, _ = request_class(key).decode_prefix(frame, version, at)
+            return refuse_version(key, version, correlation_id)
+        handler, parts, size = handler_of(key), self._parts, len(frame)
+        if size <= SMALL_FRAME_BYTES:
+            request, _ = handler.request.decode_prefix(frame, version, at)
         else:
-            items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
-            request, _ = request_class(key).decode_bounded(frame, version, at, items_max)
+            items_max = min(ITEMS_MAX, ITEMS_MIN + size // ITEM_BYTES)
+            request, _ = handler.request.decode_bounded(frame, version, at, items_max)
         peer = connection.session
         assert isinstance(peer, Peer)
-        context = Context(self._parts, peer, key, version, header.client_id, len(frame))
-        handler = handler_of(key)
-        timed = None if self._parts.quotas.request is None else self._parts.clock.monotonic_s()
+        context = Context(parts, peer, key, version, correlation_id, client_id, size)
+        timed = None if parts.quotas.request is None else parts.clock.monotonic_s()
         try:
             outcome = handler.function(request, context)
         except MalformedMessage:
@@ -78,12 +75,12 @@ class Dispatcher:
         except Exception as error:
             outcome = refusal(handler, request, context, error)
         if timed is not None:
-            charge_time(context, self._parts.clock.monotonic_s() - timed)
-        if outcome is None or isinstance(outcome, Message):
-            return encode_answer(outcome, context, header)
+            charge_time(context, parts.clock.monotonic_s() - timed)
+        if isinstance(outcome, Message) or outcome is None:
+            return encode_answer(outcome, context)
         if isinstance(outcome, registry.Working):
-            return Working(finish(handler, request, context, header, outcome.answer))
-        finishing = finish(handler, request, context, header, outcome)
+            return Working(finish(handler, request, context, outcome.answer))
+        finishing = finish(handler, request, context, outcome)
         return Working(finishing) if handler.is_working else Waiting(finishing)
 
 
@@ -91,7 +88,6 @@ async def finish(
     handler: Handler,
     request: Message,
     context: Context,
-    header: RequestHeader,
     outcome: Awaitable[Message | None],
 ) -> Answer:
     try:
@@ -100,17 +96,17 @@ async def finish(
         raise
     except Exception as error:
         response = refusal(handler, request, context, error)
-    return encode_answer(response, context, header)
+    return encode_answer(response, context)
 
 
-def encode_answer(response: Message | None, context: Context, header: RequestHeader) -> Answer:
+def encode_answer(response: Message | None, context: Context) -> Answer:
     """The frame; without a response the client wants none (acks=0)."""
     if response is None:
-        return Answer([], throttle_ms=context.throttle_ms)
+        return Answer([], context.throttle_ms)
     if context.throttle_ms and hasattr(response, "throttle_time_ms"):
         response.throttle_time_ms = context.throttle_ms
-    segments = encode_response(context.key, context.version, header.correlation_id, response)
-    return Answer(segments, throttle_ms=context.throttle_ms)
+    segments = encode_response(context.key, context.version, context.correlation_id, response)
+    return Answer(segments, context.throttle_ms)
 
 
 def charge_time(context: Context, spent_s: float) -> None:
@@ -128,13 +124,13 @@ def refusal(handler: Handler, request: Message, context: Context, error: Excepti
     return handler.refuse(request, ErrorCode.UNKNOWN_SERVER_ERROR, "", context.version)
 
 
-def refuse_version(key: ApiKey, header: RequestHeader) -> Answer:
+def refuse_version(key: ApiKey, version: int, correlation_id: int) -> Answer:
     """ApiVersions is how clients find out: it is answered in the oldest form, with the range."""
     if key != ApiKey.API_VERSIONS:
-        raise MalformedMessage(f"{key.name} version {header.request_api_version} is not served")
+        raise MalformedMessage(f"{key.name} version {version} is not served")
     from ottla.handlers.api_versions import announced_range
 
     response = ApiVersionsResponse(
         error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[announced_range(key)]
     )
-    return Answer(encode_response(key, 0, header.correlation_id, response))
+    return Answer(encode_response(key, 0, correlation_id, response))

@@ -44,8 +44,10 @@ from ottla.storage.log.preparation import Prepared
 ACKS_ALL = -1
 ACKS_NONE = 0
 ACKS = (ACKS_ALL, ACKS_NONE, 1)
+VERSIONS = range(3, 14)
 TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10
+BY_CLIENT = {version: ProducedBy(produce_version=version) for version in VERSIONS}
 NO_OFFSET = -1
 ADMIN_CLIENT_ID = "__admin_client"  # by which Kafka knows tools that may repair internal topics
 WITHOUT_LOG_START = (
@@ -80,7 +82,7 @@ def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> Pr
     )
 
 
-@handles(ApiKey.PRODUCE, versions=range(3, 14), refuse=refuse_produce)
+@handles(ApiKey.PRODUCE, versions=VERSIONS, refuse=refuse_produce)
 def produce(
     request: ProduceRequest, context: Context
 ) -> ProduceResponse | Awaitable[ProduceResponse | None] | Working | None:
@@ -116,10 +118,21 @@ async def prepare_and_run(
 class Production:
     """One request on its way: appends, then whatever its acknowledgement waits for."""
 
+    __slots__ = (
+        "by",
+        "context",
+        "guards",
+        "has_error",
+        "named",
+        "prepared",
+        "request",
+        "waiting",
+    )
+
     def __init__(self, request: ProduceRequest, context: Context) -> None:
         self.request = request
         self.context = context
-        self.by = ProducedBy(produce_version=context.version)
+        self.by = BY_CLIENT[context.version]
         self.guards: ProduceGuards | None = None  # only of transactions
         self.prepared: Preparation | None = None  # only where batches are opened
         self.waiting: list[Unreplicated] = []

@@ -29,6 +29,7 @@ from ottla.replication.partition import Partition
 from ottla.storage.producers.transaction_verification import NO_GUARD
 
 TOPIC_IDS_FROM = 13
+ATTRIBUTES_POSITION = 22  # the byte with the flags
 
 # Old producers do not try again on what coordinators say, but on this they do, with the same
 # leader.
@@ -119,13 +120,18 @@ def has_transactional_batch(request: ProduceRequest) -> bool:
     """By the batches themselves: the field of the request alone proves nothing."""
     for topic in request.topic_data:
         for part in topic.partition_data:
-            if part.records is not None and is_transactional(part.records):
+            records = part.records
+            if (
+                records is not None
+                and len(records) >= HEADER_BYTES
+                and records[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT  # as in `is_transactional`
+            ):
                 return True
     return False
 
 
 def is_transactional(records: Buffer) -> bool:
-    return len(records) >= HEADER_BYTES and bool(records[22] & TRANSACTIONAL_BIT)
+    return len(records) >= HEADER_BYTES and bool(records[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT)
 
 
 def as_produce_error(code: ErrorCode, support: ClientSupport) -> BrokerError:

@@ -17,7 +17,7 @@ from ottla.handlers.served import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message
-from ottla.protocol.messages import response_class
+from ottla.protocol.messages import request_class, response_class
 
 
 class Working(NamedTuple):
@@ -36,6 +36,7 @@ F = TypeVar("F", bound=HandlerFunction)
 class Handler(NamedTuple):
     key: ApiKey
     versions: range
+    request: type[Message]
     function: HandlerFunction
     refuse: RefusalInVersion  # the answer when the whole request is refused
     is_working: bool  # an `async def` has not taken effect before it is done
@@ -61,7 +62,7 @@ def handles(
     def register(function: F) -> F:
         is_working = inspect.iscoroutinefunction(function)
         refusal = refuse_in_version or in_any_version(refuse or top_level_refusal(key))
-        _handlers[key] = Handler(key, versions, function, refusal, is_working)
+        _handlers[key] = Handler(key, versions, request_class(key), function, refusal, is_working)
         return function
 
     return register

@@ -31,7 +31,7 @@ class Answer:
     __slots__ = ("is_last", "segments", "throttle_ms")
 
     def __init__(
-        self, segments: list[Segment], *, throttle_ms: int = 0, is_last: bool = False
+        self, segments: list[Segment], throttle_ms: int = 0, *, is_last: bool = False
     ) -> None:
         self.segments = segments
         self.throttle_ms = throttle_ms  # the answer goes out; then nothing is read for so long

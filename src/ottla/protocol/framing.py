@@ -142,4 +142,5 @@ def finish_frame(segments: list[memoryview | bytes | bytearray]) -> None:
     """Write the length of all that follows into the first four bytes of the first segment."""
     first = segments[0]
     assert isinstance(first, bytearray)
-    _LENGTH.pack_into(first, 0, sum(map(len, segments)) - LENGTH_BYTES)
+    size = len(first) if len(segments) == 1 else sum(map(len, segments))
+    _LENGTH.pack_into(first, 0, size - LENGTH_BYTES)

@@ -6,7 +6,9 @@ except that the answer to ApiVersions never does, so that a client of any age ca
 
 from __future__ import annotations
 
+import struct
 from struct import Struct
+from typing import NoReturn
 
 from ottla.protocol.api_keys import APIS, ApiKey
 from ottla.protocol.errors import MalformedMessage
@@ -14,10 +16,13 @@ from ottla.protocol.framing import finish_frame
 from ottla.protocol.message import Message, Segment
 from ottla.protocol.messages.request_header import RequestHeader
 from ottla.protocol.messages.response_header import ResponseHeader
+from ottla.protocol.primitives import read_nullable_string, skip_tags
 
 _KEY_AND_VERSION = Struct(">hh")
+_REQUEST = Struct(">hhi")  # key, version, correlation id
 _RESPONSE_V0 = Struct(">ii")  # room for the length, then the correlation id
 _RESPONSE_V1 = Struct(">iix")  # and an empty section of tagged fields
+_NEVER = 1 << 15  # above all versions
 _API_KEYS = {int(key): key for key in ApiKey}
 
 
@@ -36,23 +41,46 @@ def response_header_version(key: ApiKey, version: int) -> int:
     return request_header_version(key, version) - 1
 
 
-def decode_request_header(frame: memoryview) -> tuple[ApiKey, RequestHeader, int]:
-    """(API, header, where the body begins). The version may be one that nobody knows."""
+# The same as tables: every request and every answer asks.
+_TAGS_FROM: dict[ApiKey, int] = {
+    key: _NEVER if api.flexible_from is None else api.flexible_from for key, api in APIS.items()
+}
+_ANSWER_TAGS_FROM = _TAGS_FROM | {ApiKey.API_VERSIONS: _NEVER}
+
+
+def decode_request_header(frame: memoryview) -> tuple[ApiKey, int, int, str | None, int]:
+    """(API, version, correlation id, client id, where the body begins).
+
+    The version may be one that nobody knows.
+    """
+    try:
+        number, version, correlation_id = _REQUEST.unpack_from(frame)
+        key = _API_KEYS[number]
+        client_id, at = read_nullable_string(frame, _REQUEST.size)
+        if version >= _TAGS_FROM[key]:
+            at = skip_tags(frame, at) if frame[at] else at + 1
+    except (MalformedMessage, struct.error, LookupError, UnicodeDecodeError):
+        refuse_request_header(frame)
+    return key, version, correlation_id, client_id, at
+
+
+def refuse_request_header(frame: memoryview) -> NoReturn:
+    """MalformedMessage that says what is wrong with it."""
     if len(frame) < _KEY_AND_VERSION.size:
         raise MalformedMessage(f"a request of {len(frame)} bytes has no room for its header")
     number, version = _KEY_AND_VERSION.unpack_from(frame)
     key = _API_KEYS.get(number)
     if key is None:
         raise UnknownApi(f"unknown API key {number}")
-    header, at = RequestHeader.decode_prefix(frame, request_header_version(key, version))
-    return key, header, at
+    RequestHeader.decode_prefix(frame, request_header_version(key, version))
+    raise AssertionError("a header that can be read was refused")
 
 
 def encode_response(
     key: ApiKey, version: int, correlation_id: int, response: Message
 ) -> list[Segment]:
     """A whole frame; records stay segments of their own."""
-    header = _RESPONSE_V1 if response_header_version(key, version) else _RESPONSE_V0
+    header = _RESPONSE_V1 if version >= _ANSWER_TAGS_FROM[key] else _RESPONSE_V0
     segments = response.encode_segments(version, bytearray(header.pack(0, correlation_id)))
     finish_frame(segments)
     return segments

@@ -24,6 +24,8 @@ Decoder: TypeAlias = Callable[[memoryview, int], tuple[Any, int]]
 Encoder: TypeAlias = Callable[[Any, bytearray], None]
 SegmentsEncoder: TypeAlias = Callable[[Any, bytearray, list[Segment]], bytearray]
 
+_UNFIT = (UnencodableValue, struct.error, UnicodeEncodeError)
+
 
 class UnsupportedVersion(ValueError):
     """A version that the message does not have."""
@@ -99,8 +101,10 @@ class Message(Struct):
         decoder = cls.DECODERS.get(version)
         if decoder is None:
             raise UnsupportedVersion(f"{cls.__name__} has no version {version}")
+        if not isinstance(data, memoryview):
+            data = memoryview(data)
         try:
-            return decoder(memoryview(data), at)
+            return decoder(data, at)
         except (MalformedMessage, struct.error, IndexError, UnicodeDecodeError) as error:
             raise MalformedMessage(f"{cls.__name__} version {version}: {_reason(error)}") from error
 
@@ -114,28 +118,28 @@ class Message(Struct):
     def encode(self, version: int) -> bytes:
         """The whole message in one piece."""
         out = bytearray()
-        self._append(version, out)
+        self.encode_segments(version, out)
         return bytes(out)
 
     def encode_prefixed(self, version: int) -> bytes:
         out = bytearray(version.to_bytes(2, "big", signed=True))
-        self._append(version, out)
+        self.encode_segments(version, out)
         return bytes(out)
 
     def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
         """Append to `out`, which comes first in the list; records follow as they are, uncopied."""
-        self._append(version, out)
+        encoder = self.ENCODERS.get(version) or self._no_encoder(version)
+        try:
+            encoder(self, out)
+        except _UNFIT as error:
+            raise self._unencodable(version, error) from error
         return [out]
 
-    def _append(self, version: int, *out: Any) -> Any:
-        encoder = self.ENCODERS.get(version)
-        if encoder is None:
-            raise UnsupportedVersion(f"{self.__class__.__name__} has no version {version}")
-        try:
-            return encoder(self, *out)
-        except (UnencodableValue, struct.error, UnicodeEncodeError) as error:
-            where = f"{self.__class__.__name__} version {version}"
-            raise UnencodableValue(f"{where}: {error}") from error
+    def _no_encoder(self, version: int) -> NoReturn:
+        raise UnsupportedVersion(f"{self.__class__.__name__} has no version {version}")
+
+    def _unencodable(self, version: int, error: Exception) -> UnencodableValue:
+        return UnencodableValue(f"{self.__class__.__name__} version {version}: {error}")
 
 
 class RecordsMessage(Message):
@@ -147,8 +151,12 @@ class RecordsMessage(Message):
         return b"".join(self.encode_segments(version, bytearray()))
 
     def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
+        encoder = self.ENCODERS.get(version) or self._no_encoder(version)
         segments: list[Segment] = []
-        last = self._append(version, out, segments)
+        try:
+            last = encoder(self, out, segments)
+        except _UNFIT as error:
+            raise self._unencodable(version, error) from error
         if last or not segments:
             segments.append(last)
         return segments

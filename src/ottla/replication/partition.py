@@ -177,7 +177,8 @@ class Partition:
 
     def owes_sync(self, end_offset: int) -> bool:
         """Whether the flush policy wants these records on disk before anybody is told."""
-        return self.log.recovery_point < min(end_offset, self._flush_owed_to)
+        synced = self.log.recovery_point
+        return synced < self._flush_owed_to and synced < end_offset
 
     async def wait_synced(self, end_offset: int) -> None:
         """Until everything below `end_offset` is on this broker's disk."""
@@ -231,16 +232,20 @@ class Partition:
         state = self.leader_state
         if state is None:
             return
-        self._untold_bytes += size
-        own_end = self.log.log_end_offset
-        if self.log.recovery_point < self._flush_owed_to:
-            own_end = min(own_end, self.log.recovery_point)
-        before = self.log.high_watermark
-        wanted = state.high_watermark(before, own_end, self.log.config.min_insync_replicas)
-        if wanted > before:
-            self.log.update_high_watermark(wanted)
-            self._acks.reached(wanted)
-            size, self._untold_bytes = self._untold_bytes, 0
+        size += self._untold_bytes
+        log = self.log
+        own_end = log.log_end_offset
+        if log.recovery_point < self._flush_owed_to:
+            own_end = min(own_end, log.recovery_point)
+        before = log.high_watermark
+        wanted = state.high_watermark(before, own_end, log.config.min_insync_replicas)
+        if wanted <= before:
+            self._untold_bytes = size
+            return
+        self._untold_bytes = 0
+        log.update_high_watermark(wanted)
+        self._acks.reached(wanted)
+        if self.sessions or self.watchers:
             self.announce(size)
 
     def announce(self, size: int | None = None) -> None:

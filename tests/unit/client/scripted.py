@@ -109,8 +109,7 @@ class ScriptedBroker:
         if len(head) < 4:
             return False
         frame = memoryview(client.recv(struct.unpack(">i", head)[0], socket.MSG_WAITALL))
-        key, header, at = decode_request_header(frame)
-        version = header.request_api_version
+        key, version, correlation_id, _client_id, at = decode_request_header(frame)
         answer: Answer
         if key == ApiKey.API_VERSIONS and key not in self.scripts:
             answer = self._api_versions()
@@ -123,7 +122,7 @@ class ScriptedBroker:
         if isinstance(answer, bytes):
             client.sendall(answer)
         else:
-            client.sendall(b"".join(encode_response(key, version, header.correlation_id, answer)))
+            client.sendall(b"".join(encode_response(key, version, correlation_id, answer)))
         return True
 
     def _api_versions(self) -> ApiVersionsResponse:

@@ -37,10 +37,12 @@ CONTROL_BIT = 0x20
 DELETE_HORIZON_BIT = 0x40
 
 _HEADER = Struct(">qiiBIhiqqqhii")
+_PLACE = Struct(">qii")  # base offset, batch length, leader epoch
 _OFFSET = Struct(">q")
 _EPOCH = Struct(">i")
 _CRC = Struct(">I")
 _ATTRIBUTES = Struct(">h")
+_new = tuple.__new__  # for a header of values that are known to be as many: half of `_make`
 
 
 class BatchHeader(NamedTuple):
@@ -162,6 +164,14 @@ def stamp_offset_and_epoch(
     """Give the batch its place in the log. The checksum does not cover these two."""
     _OFFSET.pack_into(data, position, base_offset)
     _EPOCH.pack_into(data, position + LENGTH_PREFIX_BYTES, leader_epoch)
+
+
+def place(
+    data: bytearray | memoryview, header: BatchHeader, base_offset: int, leader_epoch: int
+) -> BatchHeader:
+    """As `stamp_offset_and_epoch`, for the one batch in `data`; its header from now on."""
+    _PLACE.pack_into(data, 0, base_offset, header.batch_length, leader_epoch)
+    return _new(BatchHeader, (base_offset, header.batch_length, leader_epoch, *header[3:]))
 
 
 def stamp_log_append_time(

@@ -59,6 +59,7 @@ class AppendRules(NamedTuple):
     segment_bytes: int
     may_open: bool  # compressed batches, or put them into another codec
     bytes_at_once: int  # what may be opened, and put into that codec, while everybody waits
+    keeps_batches: bool  # as their producers made them, where those made no mistake
 
 
 def append_rules(config: TopicConfig) -> AppendRules:
@@ -80,6 +81,7 @@ def append_rules(config: TopicConfig) -> AppendRules:
         config.segment_bytes,
         config.is_compacted or codec is not None,
         bytes_at_once(codec, level),
+        codec is None and not is_log_append_time,
     )
 
 
@@ -99,14 +101,15 @@ class Admitted(NamedTuple):
 def admit_produced(
     data: Buffer, rules: AppendRules, produce_version: int, now_ms: int
 ) -> tuple[bytearray | memoryview, BatchHeader]:
-    """A client's batch, ready to get its offset; InvalidBatch with the code for the producer."""
+    """A client's batch, ready to get its offset, and its header; InvalidBatch with the code for
+    the producer."""
     header, max_timestamp = recognise(
         data, rules.produce, produce_version, now_ms
     ) or check_produced(data, rules.produce, produce_version=produce_version, now_ms=now_ms)
+    if rules.keeps_batches and max_timestamp == header.max_timestamp:
+        return _writable(data), header
     writable = _in_final_codec(data, header, rules)
-    if rules.is_log_append_time or max_timestamp != header.max_timestamp:
-        return stamp(Admitted(writable, header, max_timestamp), rules, now_ms)
-    return writable, header
+    return stamp(Admitted(writable, header, max_timestamp), rules, now_ms)
 
 
 def admit(data: Buffer, rules: AppendRules, produce_version: int, now_ms: int) -> Admitted:
@@ -120,13 +123,14 @@ def admit(data: Buffer, rules: AppendRules, produce_version: int, now_ms: int) -
 def stamp(
     admitted: Admitted, rules: AppendRules, now_ms: int
 ) -> tuple[bytearray | memoryview, BatchHeader]:
+    """The batch with the times that its topic wants, and its header."""
     writable, header, max_timestamp = admitted
     if rules.is_log_append_time:
         stamp_log_append_time(writable, 0, read_header(writable), now_ms)
     elif max_timestamp != header.max_timestamp:
         _TIMESTAMP.pack_into(writable, _MAX_TIMESTAMP_POSITION, max_timestamp)
         stamp_checksum(writable, 0, len(writable))
-    return writable, header
+    return writable, read_header(writable)
 
 
 def admit_internal(
@@ -144,7 +148,7 @@ def admit_internal(
         writable = _in_final_codec(data, header, _hurried(rules, header.size_bytes))
     if rules.is_log_append_time:
         stamp_log_append_time(writable, 0, read_header(writable), now_ms)
-    return writable, header
+    return writable, read_header(writable)
 
 
 def check_replicated(data: Buffer, log_end_offset: int) -> list[tuple[int, BatchHeader]]:
@@ -201,9 +205,9 @@ def _hurried(rules: AppendRules, size_bytes: int) -> AppendRules:
 
 
 def _writable(data: Buffer) -> bytearray | memoryview:
-    if isinstance(data, bytes) or (isinstance(data, memoryview) and data.readonly):
-        return bytearray(data)
-    return data
+    if isinstance(data, memoryview):
+        return bytearray(data) if data.readonly else data
+    return bytearray(data) if isinstance(data, bytes) else data
 
 
 def _too_large(size: int, limit: int) -> InvalidBatch:

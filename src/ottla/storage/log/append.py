@@ -16,12 +16,10 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch
 from ottla.protocol.records.batch import (
     CONTROL_BIT,
-    LENGTH_PREFIX_BYTES,
     NO_PRODUCER_ID,
     NO_TIMESTAMP,
     BatchHeader,
-    read_header,
-    stamp_offset_and_epoch,
+    place,
 )
 from ottla.protocol.records.control import EndMarker, read_end_marker
 from ottla.storage.errors import IndexAppendError
@@ -101,8 +99,7 @@ def append_as_leader(
     first_offset = log.log_end_offset
     if leader_epoch != log.last_noted_epoch:
         note_epochs(log, [EpochEntry(leader_epoch, first_offset)])
-    stamp_offset_and_epoch(data, 0, first_offset, leader_epoch)
-    header = read_header(data)  # with what was stamped
+    header = place(data, header, first_offset, leader_epoch)
     segment = _segment_for(log, header, now_ms)
     position = _write(log, segment, data)
     _take_over(log, segment, position, header, marker, states)
@@ -177,11 +174,7 @@ def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:
     segment = log.segments.active
     if not segment.is_prepared:
         prepare(segment)
-    last_offset = header.base_offset + header.last_offset_delta
-    size, timestamp = LENGTH_PREFIX_BYTES + header.batch_length, header.max_timestamp
-    if segment.should_roll(log.config, size, last_offset, timestamp, now_ms):
-        segment = roll(log, header)
-    return segment
+    return roll(log, header) if segment.should_roll(log.config, header, now_ms) else segment
 
 
 def _count_fitting(

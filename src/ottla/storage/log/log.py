@@ -202,10 +202,14 @@ class Log:
 
     def update_high_watermark(self, offset: int) -> int:
         """Replication says how far records are safe; kept within the log."""
-        self.high_watermark = min(max(offset, self.log_start_offset), self.log_end_offset)
+        if offset < self.log_start_offset:
+            offset = self.log_start_offset
+        if offset > self.log_end_offset:
+            offset = self.log_end_offset
+        self.high_watermark = offset
         if self._states is not None:
-            self._states.high_watermark_advanced(self.high_watermark)
-        return self.high_watermark
+            self._states.high_watermark_advanced(offset)
+        return offset
 
     @property
     def producer_states(self) -> ProducerStates:

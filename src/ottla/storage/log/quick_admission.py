@@ -30,14 +30,12 @@ from ottla.protocol.records.batch import (
 )
 from ottla.protocol.records.checking import (
     PRODUCE_VERSION_OF_ZSTD,
-    CheckedBatch,
     ProduceRules,
 )
 from ottla.protocol.records.compression import Codec
 
 _unpack = Struct(">qiiBIhiqqqhii").unpack_from
-_make_header = BatchHeader._make
-_new_checked = CheckedBatch
+_new = tuple.__new__  # `_make` and a NamedTuple's own constructor cost twice as much
 _walk = native.walk
 _USUAL_ATTRIBUTES = CODEC_MASK | TRANSACTIONAL_BIT
 _ZSTD = int(Codec.ZSTD)
@@ -48,7 +46,7 @@ _LZ4_INDEPENDENT_BLOCKS = 0x20
 
 def recognise(
     data: Buffer, rules: ProduceRules, produce_version: int, now_ms: int
-) -> CheckedBatch | None:
+) -> tuple[BatchHeader, int] | None:
     """What `check_produced` would answer; None where it must be asked."""
     size = len(data)
     if not HEADER_BYTES <= size <= rules.message_bytes_max:
@@ -87,7 +85,7 @@ def recognise(
             return None
         if not (earliest <= last <= latest or last == NO_TIMESTAMP):
             return None
-    return _new_checked(_make_header(fields), last)
+    return _new(BatchHeader, fields), last
 
 
 def _is_usual_codec(codec: int, data: Buffer, produce_version: int) -> bool:

@@ -94,7 +94,7 @@ class Segment:
         They do not belong to the segment before `note` is called for each of them.
         """
         position = self.size
-        self.file.write_at(position, data)
+        (self._file or self.file).write_at(position, data)
         return position
 
     def note(self, position: int, header: BatchHeader) -> None:
@@ -119,18 +119,18 @@ class Segment:
         self._recent_positions.append(position)
         self.size = position + size
 
-    def should_roll(
-        self, config: TopicConfig, size: int, last_offset: int, timestamp: int, now_ms: int
-    ) -> bool:
-        """Whether records of `size` bytes up to `last_offset` belong into the next segment."""
-        if self.size + size > config.segment_bytes:
+    def should_roll(self, config: TopicConfig, header: BatchHeader, now_ms: int) -> bool:
+        """Whether a batch belongs into the next segment."""
+        if self.size + LENGTH_PREFIX_BYTES + header.batch_length > config.segment_bytes:
             return True
-        if last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
+        if header.base_offset + header.last_offset_delta - self.base_offset > RELATIVE_OFFSET_MAX:
             return True
         if self.size == 0:
             return False
-        first = self.first_timestamp()
-        waited_ms = timestamp - first if first >= 0 else now_ms - self.created_ms
+        first = self._first_timestamp
+        if first is None:
+            first = self.first_timestamp()
+        waited_ms = header.max_timestamp - first if first >= 0 else now_ms - self.created_ms
         open_ms_max = config.segment_ms
         if 0 < config.max_compaction_lag_ms < open_ms_max and config.is_compacted:
             open_ms_max = config.max_compaction_lag_ms  # what is not closed is not compacted
