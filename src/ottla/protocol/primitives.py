@@ -12,6 +12,7 @@ they run for every field of every request, and a call costs as much as the work 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from struct import Struct
 from typing import NoReturn
@@ -27,6 +28,7 @@ _pack_int32 = _INT32.pack
 
 SMALL_VARINTS = tuple(bytes([value]) for value in range(128))
 STRING_BYTES_MAX = 32767
+_LONE_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 
 def refuse_length(what: str, length: int, data: memoryview, at: int) -> NoReturn:
@@ -84,7 +86,18 @@ def read_string(data: memoryview, at: int) -> tuple[str, int]:
         refuse_null("string", at) if size == -1 else refuse_length("string", size, data, at)
     if end > len(data):
         refuse_length("string", size, data, at)
-    return str(data[at:end], "utf-8"), end
+    try:
+        return str(data[at:end], "utf-8"), end
+    except UnicodeDecodeError:
+        return damaged_text(bytes(data[at:end])), end
+
+
+def damaged_text(raw: bytes) -> str:
+    """As Kafka reads what is not UTF-8: with U+FFFD in its place, one for half a surrogate pair.
+
+    Such text comes from clients whose names are in another encoding; no topic can have it.
+    """
+    return _LONE_SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
 
 
 def read_nullable_string(data: memoryview, at: int) -> tuple[str | None, int]:
@@ -105,7 +118,10 @@ def read_compact_string(data: memoryview, at: int) -> tuple[str, int]:
     end = at + size - 1
     if end > len(data):
         refuse_length("string", size - 1, data, at)
-    return str(data[at:end], "utf-8"), end
+    try:
+        return str(data[at:end], "utf-8"), end
+    except UnicodeDecodeError:
+        return damaged_text(bytes(data[at:end])), end
 
 
 def read_compact_nullable_string(data: memoryview, at: int) -> tuple[str | None, int]:

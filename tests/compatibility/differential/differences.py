@@ -16,7 +16,6 @@ from ottla.protocol.api_keys import APIS, ApiKey
 TWICE = "A thing that is named twice is served and answered each time; Kafka keeps the last one."
 NO_PARTITIONS = "A topic named without partitions is named in the answer; Kafka leaves it out."
 IN_NO_TIME = "We answer with what was done, Kafka that it was not done within no time at all."
-NOT_UTF8 = "Text that is not UTF-8 closes the connection; Kafka puts signs of its own in its place."
 NOT_A_NUMBER = "Not a number is no number: Kafka takes it, and then compares with it."
 UNNAMED = "Kafka answers nonsense with an unknown server error; we say what is wrong."
 LOG_START = (
@@ -168,11 +167,6 @@ CONNECTIONS = (
     Allowed(
         ApiKey.API_VERSIONS, "usual", "supported_features[eligible.leader.replicas.version]*",
         "Eligible leader replicas cannot be switched off.", range(3, 5), "api_versions",
-    ),
-    Allowed(
-        ApiKey.API_VERSIONS,
-        "client id that is not UTF-8|Metadata v1 for the topic ff|Metadata v1 for the topic eda080",
-        "", NOT_UTF8, script="frames",
     ),
     Allowed(
         ApiKey.API_VERSIONS, "client id of -2|Metadata v1 with a count of -2", "",

@@ -58,10 +58,23 @@ def test_an_unknown_version_is_refused_both_ways() -> None:
         HEARTBEAT.encode(-1)
 
 
-def test_text_that_is_not_utf_8_is_refused() -> None:
-    data = HEARTBEAT.encode(4).replace(b"group", b"gr\xffup")
-    with pytest.raises(MalformedMessage, match="HeartbeatRequest version 4: 'utf-8' codec can't"):
-        HeartbeatRequest.decode(data, 4)
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b"gr\xffup", "gr\ufffdup"),
+        (b"M\xfcller", "M\ufffdller"),
+        (b"\xed\xa0\x80\xed\xb0\x80!", "\ufffd\ufffd!"),
+        (b"\xc0\x80", "\ufffd\ufffd"),
+        (b"\xe2\x82", "\ufffd"),
+    ],
+)
+@pytest.mark.parametrize("version", [0, 4])
+def test_text_that_is_not_utf_8_is_read_as_java_reads_it(
+    version: int, raw: bytes, text: str
+) -> None:
+    same_size = HeartbeatRequest("g" * len(raw), generation_id=3, member_id="member")
+    data = same_size.encode(version).replace(b"g" * len(raw), raw)
+    assert HeartbeatRequest.decode(data, version).group_id == text
 
 
 def test_records_stay_a_slice_of_the_frame() -> None:
