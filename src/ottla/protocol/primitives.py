@@ -97,7 +97,10 @@ def damaged_text(raw: bytes) -> str:
 
     Such text comes from clients whose names are in another encoding; no topic can have it.
     """
-    return _LONE_SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
+    text = _LONE_SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
+    if len(text.encode()) > STRING_BYTES_MAX:
+        raise MalformedMessage(f"text of {len(raw)} bytes that is not UTF-8, and could not be told")
+    return text
 
 
 def read_nullable_string(data: memoryview, at: int) -> tuple[str | None, int]:

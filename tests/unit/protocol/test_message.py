@@ -77,6 +77,12 @@ def test_text_that_is_not_utf_8_is_read_as_java_reads_it(
     assert HeartbeatRequest.decode(data, version).group_id == text
 
 
+def test_text_that_is_not_utf_8_is_refused_if_no_answer_could_name_it() -> None:
+    data = HeartbeatRequest("g" * 20_000).encode(4).replace(b"g", b"\xff")
+    with pytest.raises(MalformedMessage, match="text of 20000 bytes that is not UTF-8"):
+        HeartbeatRequest.decode(data, 4)
+
+
 def test_records_stay_a_slice_of_the_frame() -> None:
     request = ProduceRequest(
         topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0, b"batch")])]
