@@ -146,7 +146,11 @@ class Controller:
             return
         round_.answers.append((event.answered, decision.answer))
         if decision.records:
-            image.apply(Batch(image.offset, self._epoch, decision.records))
+            batch = Batch(image.offset, self._epoch, decision.records)
+            if event.is_large:
+                await asyncio.to_thread(image.apply, batch)  # which nobody else looks at
+            else:
+                image.apply(batch)
             round_.records += decision.records
 
     def _next_waiting(self, round_: _Round) -> _Event[Any] | None:

@@ -36,22 +36,6 @@ class Partition(NamedTuple):
     leader_recovery: int = RECOVERED
     directories: tuple[bytes, ...] = ()  # of each replica; all zero is "not known"
 
-    @classmethod
-    def created(cls, record: PartitionCreated) -> Partition:
-        return cls(
-            record.replicas,
-            record.in_sync_replicas,
-            record.leader,
-            record.leader_epoch,
-            record.partition_epoch,
-            record.eligible_replicas,
-            record.last_known_leader,
-            record.adding_replicas,
-            record.removing_replicas,
-            record.leader_recovery,
-            record.directories,
-        )
-
     def to_record(self, topic_id: TopicId, partition: int) -> PartitionCreated:
         return PartitionCreated(topic_id, partition, *self)
 

@@ -7,6 +7,7 @@ Promises  partitions are numbered without gaps, epochs only grow, and a record t
 from __future__ import annotations
 
 from collections import OrderedDict
+from operator import attrgetter
 from typing import TypeVar
 
 from ottla.base.ids import TopicId
@@ -18,6 +19,8 @@ from ottla.metadata.topic_names import has_collision_characters, unified_name
 
 T = TypeVar("T")
 DELETED_MAX = 10_000
+ALIKE_MAX = 10_000
+_partition_fields = attrgetter(*Partition._fields)
 
 
 class ImageError(Exception):
@@ -34,6 +37,8 @@ class TopicTable:
         self._collisions: dict[str, list[str]] = {}  # unified name to names
         # Most partitions share their replicas with many others: one tuple serves them all.
         self._shared: dict[tuple[object, ...], tuple[object, ...]] = {}
+        # New ones differ in nothing but their replicas: to find one is quicker than to make it.
+        self._alike: dict[tuple[object, ...], Partition] = {}
 
     def copy(self) -> TopicTable:
         copied = TopicTable()
@@ -86,7 +91,7 @@ class TopicTable:
                 f"partition {record.partition} of {topic.name} is not the next: it has "
                 f"{len(topic.partitions)}"
             )
-        partition = self._with_shared(Partition.created(record))
+        partition = self._created(_partition_fields(record))
         topic.put(record.partition, partition)
         self.partition_count += 1
         changes.note_partition(topic, record.partition, None, partition)
@@ -109,6 +114,15 @@ class TopicTable:
         after = self._with_shared(before.changed(record))
         topic.put(record.partition, after)
         changes.note_partition(topic, record.partition, before, after)
+
+    def _created(self, fields: tuple[object, ...]) -> Partition:
+        known = self._alike.get(fields)
+        if known is None:
+            known = self._with_shared(Partition._make(fields))
+            if len(self._alike) >= ALIKE_MAX:
+                self._alike.clear()
+            self._alike[known] = known
+        return known
 
     def _with_shared(self, partition: Partition) -> Partition:
         return partition._replace(
