@@ -12,6 +12,8 @@ from ottla.network.settings import ConnectionSettings, ListenerSettings, Network
 
 INT32_MAX = 2**31 - 1
 REQUEST_BYTES_MAX = 256 * 1024 * 1024  # where Kafka's default would be "no bound"
+# Who accepts also serves here: a burst of clients would wait a second for the system to ask again.
+BACKLOG_MIN = 1024
 
 
 def network_settings(config: BrokerConfig, listeners: Listeners) -> NetworkSettings:
@@ -24,7 +26,7 @@ def network_settings(config: BrokerConfig, listeners: Listeners) -> NetworkSetti
             name=each.name,
             host=each.host,
             port=each.port,
-            backlog=config.socket_listen_backlog_size,
+            backlog=max(config.socket_listen_backlog_size, BACKLOG_MIN),
             send_buffer_bytes=config.socket_send_buffer_bytes,
             receive_buffer_bytes=config.socket_receive_buffer_bytes,
             connection=connection,

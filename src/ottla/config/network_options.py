@@ -101,7 +101,7 @@ class ConnectionOptions:
         50,
         INT,
         at_least(1),
-        "Connections that may wait to be accepted.",
+        "Connections that may wait to be accepted; fewer than 1,024 are taken as 1,024.",
     )
     max_connections: int = option(
         "max.connections",
