@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
-from ottla.config.layers import BrokerLayers
+from ottla.config.layers import BrokerLayers, topic_text
 from ottla.config.options import InvalidOption, Scope, fields_of
+from ottla.config.resource_options import TOPIC_OPTIONS
+from ottla.config.synonyms import TOPIC_SYNONYMS
 
 _FIELDS = fields_of(BrokerConfig)
 _BOUNDED = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
@@ -21,7 +23,7 @@ def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[st
         except InvalidOption as error:
             wrong.append(str(error))
     config = BrokerConfig(**values)
-    return config, wrong or list(conflicts(config))
+    return config, wrong or [*conflicts(config), *_topic_conflicts(texts)]
 
 
 def conflicts(config: BrokerConfig) -> Iterator[str]:
@@ -57,6 +59,19 @@ def _time_conflicts(config: BrokerConfig) -> Iterator[str]:
             "broker.heartbeat.interval.ms must be at most half of broker.session.timeout.ms, so "
             "that one lost heartbeat does not end the session"
         )
+
+
+def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[str]:
+    """What no topic may have cannot be the default of all of them."""
+    layers = BrokerLayers(static=texts, defaults={})
+    for name, synonyms in TOPIC_SYNONYMS.items():
+        found, given = layers.find(synonyms), topic_text(name, {}, layers)
+        if found is None or given is None:
+            continue
+        try:
+            TOPIC_OPTIONS[name].parse(given.text)
+        except InvalidOption as error:
+            yield f"{found[1].name}: as the default of topics: {error}"
 
 
 def _group_conflicts(config: BrokerConfig) -> Iterator[str]:
@@ -95,7 +110,16 @@ def parse_ip_overrides(text: str) -> dict[str, int]:
 
 
 # With no connections nobody could take it back.
-NOT_NONE_WHILE_RUNNING = ("max.connections", "log.cleaner.threads")
+NOT_NONE_WHILE_RUNNING = ("max.connections", "max.connection.creation.rate", "log.cleaner.threads")
+# May at most be doubled or halved at a time.
+THREADS = (
+    "num.network.threads",
+    "num.io.threads",
+    "num.replica.fetchers",
+    "num.recovery.threads.per.data.dir",
+    "background.threads",
+    "log.cleaner.threads",
+)
 
 
 def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_broker: bool) -> None:
@@ -125,6 +149,17 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
     for name in NOT_NONE_WHILE_RUNNING:
         if name in changed and int(texts[name]) == 0:
             raise InvalidOption(f"{name} cannot be set to 0 while the broker runs")
+    _check_threads(layers.effective(), texts)
+
+
+def _check_threads(old: Mapping[str, str], new: Mapping[str, str]) -> None:
+    for name in THREADS:
+        before, after = int(old[name]), int(new[name])
+        if not before // 2 <= after <= before * 2:
+            raise InvalidOption(
+                f"Dynamic thread count update validation failed for {name}={after}, value should "
+                f"be at least half the current value {before} and at most double"
+            )
 
 
 def _scope(name: str) -> Scope:

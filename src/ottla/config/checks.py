@@ -7,7 +7,7 @@ from typing import Any
 
 from ottla.config.options import Check, invalid
 
-_THROTTLED = re.compile(r"[0-9]+:[0-9]+")
+_THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
 
 
 def anything(_name: str, _value: Any) -> str | None:
@@ -78,7 +78,7 @@ def each_of(*allowed: str) -> Check:
 
 
 def throttled_replicas(name: str, values: tuple[str, ...]) -> str | None:
-    if values in ((), ("*",)) or all(_THROTTLED.fullmatch(value) for value in values):
+    if "".join(values) == "*" or all(_THROTTLED.fullmatch(value) for value in values):
         return None
     what = (
         f"{name} must be the literal '*' or a list of replicas in the following format: "

@@ -83,8 +83,12 @@ def _parse_boolean(text: str) -> bool:
 
 
 def _parse_list(text: str) -> tuple[str, ...]:
-    """Without repetitions; an empty element stays, for the check to refuse."""
-    return tuple(dict.fromkeys(_COMMA.split(text))) if text else ()
+    """An empty element stays, for the check to refuse."""
+    return tuple(_COMMA.split(text)) if text else ()
+
+
+def _parse_set(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_parse_list(text)))
 
 
 BOOLEAN: Kind[bool] = Kind("BOOLEAN", 1, _parse_boolean, lambda value: str(value).lower())
@@ -93,6 +97,7 @@ INT: Kind[int] = Kind("INT", 3, _parse_whole("INT", 32), str)
 SHORT: Kind[int] = Kind("SHORT", 4, _parse_whole("SHORT", 16), str)
 LONG: Kind[int] = Kind("LONG", 5, _parse_whole("LONG", 64), str)
 DOUBLE: Kind[float] = Kind("DOUBLE", 6, _parse_double, format_double)
-LIST: Kind[tuple[str, ...]] = Kind("LIST", 7, _parse_list, ",".join)
+LIST: Kind[tuple[str, ...]] = Kind("LIST", 7, _parse_set, ",".join)  # without repetitions
+REPEATING_LIST: Kind[tuple[str, ...]] = Kind("LIST", 7, _parse_list, ",".join)
 CLASS: Kind[str] = Kind("CLASS", 8, str, str)
 PASSWORD: Kind[str] = Kind("PASSWORD", 9, str, lambda _value: "[hidden]", is_sensitive=True)

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ottla.config.checks import anything, at_least
+from ottla.config.checks import anything, at_least, no_blanks
 from ottla.config.kinds import INT, LIST
 from ottla.config.options import (
     HOUR_MS,
@@ -64,7 +64,7 @@ class ClientMetricsConfig:
         "metrics",
         (),
         LIST,
-        anything,
+        no_blanks,
         "Prefixes of the names of metrics that clients should push; `*` is all of them.",
     )
     interval_ms: int = option(
@@ -74,7 +74,7 @@ class ClientMetricsConfig:
         "match",
         (),
         LIST,
-        anything,
+        no_blanks,
         "Which clients should push: `property=pattern` for some of "
         f"{', '.join(CLIENT_PROPERTIES)}. Without any, all of them.",
     )
@@ -88,8 +88,9 @@ CLIENT_METRICS_OPTIONS = MappingProxyType(options_of(ClientMetricsConfig))
 def check_match(patterns: tuple[str, ...]) -> None:
     """InvalidOption for a pattern that names no property of a client, or is no pattern."""
     for text in patterns:
-        name, equals, pattern = text.partition("=")
-        if not equals or name.strip() not in CLIENT_PROPERTIES or not _is_pattern(pattern.strip()):
+        name, _, pattern = text.partition("=")
+        is_pair = bool(pattern) and "=" not in pattern
+        if not is_pair or name.strip() not in CLIENT_PROPERTIES or not _is_pattern(pattern.strip()):
             raise InvalidOption(f"Illegal client matching pattern: {text}")
 
 

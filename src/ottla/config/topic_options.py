@@ -11,7 +11,7 @@ from ottla.config.checks import (
     one_of,
     throttled_replicas,
 )
-from ottla.config.kinds import BOOLEAN, DOUBLE, INT, LIST, LONG, STRING, optional
+from ottla.config.kinds import BOOLEAN, DOUBLE, INT, LIST, LONG, REPEATING_LIST, STRING, optional
 from ottla.config.options import (
     DAY_MS,
     GIB,
@@ -211,14 +211,14 @@ class TopicConfig:
     leader_replication_throttled_replicas: tuple[str, ...] = option(
         "leader.replication.throttled.replicas",
         (),
-        LIST,
+        REPEATING_LIST,
         throttled_replicas,
         "Replicas whose leaders send at the throttled rate: `partition:broker` pairs, or `*`.",
     )
     follower_replication_throttled_replicas: tuple[str, ...] = option(
         "follower.replication.throttled.replicas",
         (),
-        LIST,
+        REPEATING_LIST,
         throttled_replicas,
         "Replicas that fetch at the throttled rate: `partition:broker` pairs, or `*`.",
     )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ottla.config.broker_options import BROKER_OPTIONS
-from ottla.config.kinds import LIST
+from ottla.config.kinds import INT, LIST
 from ottla.config.options import Option
 from ottla.config.resource_options import TOPIC_OPTIONS
 from ottla.controller.config_checks import (
@@ -178,7 +178,7 @@ def _resource_of(asked: Asked) -> ConfigResource:
 
 def _check_is_this_broker(name: str, broker_id: int) -> None:
     try:
-        number = int(name)
+        number = INT.parse(name)
     except ValueError:
         raise _invalid_request(f"Node id must be an integer, but it is: {name}") from None
     if number != broker_id:
@@ -212,7 +212,7 @@ def _parts_of(resource: ConfigResource, change: Change, old: Mapping[str, str]) 
 
 def _list_default(resource: ConfigResource, change: Change) -> str:
     option = _LISTS.get(resource.type, _NO_OPTIONS).get(change.name)
-    if option is not None and option.kind is LIST:
+    if option is not None and option.kind.name == LIST.name:
         return option.default_text or ""
     operation = _OPERATIONS[change.operation]
     if resource.type is ResourceType.BROKER:

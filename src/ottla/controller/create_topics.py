@@ -58,9 +58,10 @@ def decide_create_topics(
     results = {name: _not_let(name, counts[name], may_create) for name in counts}
     try:
         refuse_too_many(sum(_partition_count(state, topic) for topic in wanted))
-        results |= {topic.name: creation.create(topic) for topic in wanted}
-    except Refused as refused:
-        results |= {topic.name: _failed(topic.name, refused) for topic in wanted}
+    except Refused as refused:  # the request as a whole
+        failed = [_failed(topic.name, refused) for topic in request.topics]
+        return Decision((), CreateTopicsResponse(topics=failed))
+    results |= {topic.name: creation.create(topic) for topic in wanted}
     records = () if request.validate_only else tuple(creation.records)
     return Decision(records, CreateTopicsResponse(topics=[r for r in results.values() if r]))
 

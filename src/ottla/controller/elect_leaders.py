@@ -29,6 +29,8 @@ ELECTIONS_MAX = 1000  # that the controller holds by itself at a time
 def decide_elect_leaders(
     state: State, request: ElectLeadersRequest
 ) -> Decision[ElectLeadersResponse]:
+    if request.topic_partitions is not None and not request.topic_partitions:
+        return Decision((), ElectLeadersResponse())  # whatever the type: nobody is elected
     election = _TYPES.get(request.election_type)
     if election is None:
         return _unknown_type(request)

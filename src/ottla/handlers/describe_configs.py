@@ -13,6 +13,7 @@ from ottla.config.describe import (
     describe_group,
     describe_topic,
 )
+from ottla.config.kinds import INT
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.metadata.records import ConfigResource, ResourceType
@@ -91,8 +92,13 @@ def entries_of(kind: int, name: str, context: Context) -> list[ConfigEntry]:
 
 
 def broker_entries(name: str, context: Context) -> list[ConfigEntry]:
-    if name != str(context.parts.broker_id):
-        own = context.parts.broker_id
+    own = context.parts.broker_id
+    try:
+        number = INT.parse(name)
+    except ValueError:
+        what = f"Broker id must be an integer, but it is: {name}"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, what) from None
+    if number != own:
         raise BrokerError(
             ErrorCode.INVALID_REQUEST,
             f"Unexpected broker id, expected {own} or empty string, but received {name}",

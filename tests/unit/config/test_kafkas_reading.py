@@ -1,0 +1,61 @@
+"""Corners of how Kafka reads settings that are told to it while it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from ottla.config.broker_checks import check_dynamic
+from ottla.config.describe import describe_broker, describe_client_metrics, describe_group
+from ottla.config.layers import BrokerLayers
+from ottla.config.options import InvalidOption
+from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, TOPIC_OPTIONS, check_match
+
+
+def test_values_are_told_as_they_were_read() -> None:
+    layers = BrokerLayers(dynamic_default={"log.preallocate": "TRUE"})
+    told = {each.name: each for each in describe_broker(layers)}["log.preallocate"]
+    assert (told.value, told.synonyms[0].text) == ("true", "TRUE")
+    (interval,) = (e for e in describe_client_metrics({"interval.ms": "+0500"}) if e.source == 7)
+    assert (interval.value, interval.synonyms[0].text) == ("500", "500")
+    overrides = {"consumer.session.timeout.ms": " 007 "}
+    (timeout,) = (e for e in describe_group(overrides, layers) if e.source == 8)
+    assert (timeout.value, timeout.synonyms[0].text) == ("7", "7")
+
+
+def test_a_wrong_default_is_refused_also_where_one_broker_has_a_value_of_its_own() -> None:
+    layers = BrokerLayers(dynamic_broker={"compression.type": "gzip"})
+    with pytest.raises(InvalidOption, match=r"compression\.type"):
+        check_dynamic({"compression.type": "GZIP"}, layers, is_one_broker=False)
+
+
+@pytest.mark.parametrize("count", ["4", "21"])
+def test_threads_are_at_most_halved_or_doubled_at_a_time(count: str) -> None:
+    check_dynamic({"background.threads": "5"}, BrokerLayers(), is_one_broker=True)
+    check_dynamic({"background.threads": "20"}, BrokerLayers(), is_one_broker=True)
+    with pytest.raises(InvalidOption, match=r"background\.threads"):
+        check_dynamic({"background.threads": count}, BrokerLayers(), is_one_broker=True)
+
+
+def test_what_no_topic_may_have_is_no_default_of_topics() -> None:
+    with pytest.raises(InvalidOption, match=r"log\.flush\.interval\.ms: as the default of topics"):
+        check_dynamic({"log.flush.interval.ms": "-1"}, BrokerLayers(), is_one_broker=False)
+
+
+def test_throttled_replicas_may_be_repeated_and_empty() -> None:
+    option = TOPIC_OPTIONS["leader.replication.throttled.replicas"]
+    assert option.parse("0:1,0:1,") == ("0:1", "0:1", "")
+    assert option.parse("*,") == ("*", "")
+    with pytest.raises(InvalidOption):
+        option.parse("0:1,*")
+
+
+@pytest.mark.parametrize("pattern", ["client_id", "client_id=", "client_id=a=b", "=a", "x=a"])
+def test_a_pattern_for_clients_is_one_pair(pattern: str) -> None:
+    check_match(("client_id=a", " client_id = "))
+    with pytest.raises(InvalidOption):
+        check_match((pattern,))
+
+
+def test_no_prefix_of_metrics_is_empty() -> None:
+    with pytest.raises(InvalidOption):
+        CLIENT_METRICS_OPTIONS["metrics"].parse("a,,b")
