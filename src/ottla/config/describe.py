@@ -2,7 +2,8 @@
 
 Kafka's rules, with its corners: a list of synonyms begins at the setting's own name (or, for a
 topic, at its first broker synonym), so where only a coarser setting is given (`log.retention.hours`
-for `log.retention.ms`) the list is empty and the source counts as the default.
+for `log.retention.ms`) the list is empty and the source counts as the default. Settings come in
+Kafka's order, that of a hash map; internal ones that somebody has set come before all others.
 """
 
 from __future__ import annotations
@@ -11,11 +12,24 @@ from collections.abc import Iterable, Mapping
 from itertools import dropwhile
 from typing import Any, NamedTuple
 
+from ottla.base.java_order import hash_map_order
 from ottla.config.broker_options import BROKER_OPTIONS
 from ottla.config.layers import BrokerLayers, ConfigSource, Sourced, topic_text
 from ottla.config.options import Option, Scope
 from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, GROUP_OPTIONS, TOPIC_OPTIONS
 from ottla.config.synonyms import GROUP_SYNONYMS, TOPIC_SYNONYMS, broker_chain
+
+
+def _in_kafkas_order(options: Mapping[str, Option[Any]], slots_min: int) -> tuple[str, ...]:
+    public = [name for name, option in options.items() if not option.is_internal]
+    return (*sorted(options.keys() - public), *hash_map_order(public, slots_min))
+
+
+# With the sizes of Kafka's maps: it has more settings for brokers and groups than we have.
+_TOPIC_ORDER = _in_kafkas_order(TOPIC_OPTIONS, 16)
+_BROKER_ORDER = _in_kafkas_order(BROKER_OPTIONS, 512)
+_GROUP_ORDER = _in_kafkas_order(GROUP_OPTIONS, 32)
+_CLIENT_METRICS_ORDER = _in_kafkas_order(CLIENT_METRICS_OPTIONS, 16)
 
 
 class ConfigEntry(NamedTuple):
@@ -30,7 +44,7 @@ class ConfigEntry(NamedTuple):
 
 
 def describe_topic(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
-    names = [n for n, o in TOPIC_OPTIONS.items() if not o.is_internal or n in overrides]
+    names = [n for n in _TOPIC_ORDER if not TOPIC_OPTIONS[n].is_internal or n in overrides]
     return [_topic_entry(name, overrides, layers) for name in names]
 
 
@@ -48,7 +62,7 @@ def _topic_entry(name: str, overrides: Mapping[str, str], layers: BrokerLayers) 
 def describe_broker(layers: BrokerLayers) -> list[ConfigEntry]:
     texts = layers.effective()
     given = {*layers.dynamic_broker, *layers.dynamic_default, *layers.static}
-    names = [n for n, o in BROKER_OPTIONS.items() if not o.is_internal or n in given]
+    names = [n for n in _BROKER_ORDER if not BROKER_OPTIONS[n].is_internal or n in given]
     return [
         _broker_entry(
             name, _as_read(BROKER_OPTIONS[name], texts.get(name)), _synonyms(name, layers)
@@ -75,7 +89,8 @@ def _broker_entry(name: str, text: str | None, synonyms: tuple[Sourced, ...]) ->
 def describe_group(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
     texts = layers.effective()
     entries = []
-    for name, option in GROUP_OPTIONS.items():
+    for name in _GROUP_ORDER:
+        option = GROUP_OPTIONS[name]
         synonyms = _synonyms(GROUP_SYNONYMS[name], layers)
         value = _as_read(option, overrides.get(name, texts[GROUP_SYNONYMS[name]]))
         if name in overrides and value is not None:
@@ -86,7 +101,8 @@ def describe_group(overrides: Mapping[str, str], layers: BrokerLayers) -> list[C
 
 def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:
     entries = []
-    for name, option in CLIENT_METRICS_OPTIONS.items():
+    for name in _CLIENT_METRICS_ORDER:
+        option = CLIENT_METRICS_OPTIONS[name]
         value = _as_read(option, overrides.get(name, option.default_text))
         is_set = name in overrides and value is not None
         own = (Sourced(name, value or "", ConfigSource.CLIENT_METRICS),) if is_set else ()

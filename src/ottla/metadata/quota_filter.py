@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from ottla.base.java_order import hash_map_order
 from ottla.metadata.image import Image
 from ottla.metadata.records import QuotaEntity
 from ottla.protocol.error_codes import ErrorCode
@@ -33,12 +34,17 @@ def describe_client_quotas(
     entries = [
         EntryData(
             [EntityData(kind, name) for kind, name in entity],
-            [ValueData(key, value) for key, value in limits.items()],
+            [ValueData(key, limits[key]) for key in _in_kafkas_order(limits)],
         )
         for entity, limits in image.quotas.items()
         if _matches(entity, request.components, is_strict=request.strict)
     ]
     return DescribeClientQuotasResponse(entries=entries)
+
+
+def _in_kafkas_order(keys: Iterable[str]) -> list[str]:
+    """Kafka puts what was asked for into a map of the usual size, and that into one that fits."""
+    return hash_map_order(hash_map_order(keys), slots_min=1)
 
 
 def _matches(entity: QuotaEntity, components: Sequence[ComponentData], *, is_strict: bool) -> bool:

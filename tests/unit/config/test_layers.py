@@ -99,6 +99,19 @@ def test_a_topic_is_described_with_every_value_that_was_passed_over() -> None:
     ]
 
 
+def test_settings_come_in_the_order_of_kafkas_maps() -> None:
+    names = [each.name for each in describe_topic({"internal.segment.bytes": "5"}, DYNAMIC)]
+    assert names[:4] == [
+        "internal.segment.bytes",
+        "compression.type",
+        "remote.log.delete.on.disable",
+        "leader.replication.throttled.replicas",
+    ]
+    assert (
+        names.index("cleanup.policy") < names.index("segment.bytes") < names.index("retention.ms")
+    )
+
+
 def test_a_coarser_setting_alone_counts_as_the_default() -> None:
     layers = BrokerLayers({}, {}, {"log.retention.hours": "2"})
     retention = entry(describe_topic({}, layers), "retention.ms")
@@ -164,9 +177,9 @@ def test_a_groups_setting_is_kept_within_the_brokers_limits() -> None:
 def test_client_metrics_show_all_settings_with_or_without_a_value() -> None:
     entries = describe_client_metrics({"interval.ms": "1000"})
     assert [(each.name, each.value, int(each.source)) for each in entries] == [
-        ("metrics", "", 5),
         ("interval.ms", "1000", 7),
         ("match", "", 5),
+        ("metrics", "", 5),
     ]
 
 

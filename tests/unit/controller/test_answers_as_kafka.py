@@ -61,6 +61,8 @@ OTHER_DEFAULTS = {
     "log.dir",
     "max.connections",
     "queued.max.request.bytes",
+    "socket.receive.buffer.bytes",  # these two: left to the system
+    "socket.send.buffer.bytes",
     "group.coordinator.rebalance.protocols",
     "transaction.state.log.replication.factor",  # these four: of one embedded broker
     "transaction.state.log.min.isr",
