@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
+from ottla.base.kept_errors import raise_kept, without_frames
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import CODEC_MASK, HEADER_BYTES, BatchHeader, Buffer
 from ottla.storage.log.admission import Admitted, AppendRules, admit, stamp
@@ -46,7 +47,7 @@ def _rules_at_once(rules: AppendRules) -> AppendRules:
 
 
 class Prepared:
-    __slots__ = ("_admitted", "_data", "_error", "_now_ms", "_produce_version", "_rules")
+    __slots__ = ("_admitted", "_data", "_now_ms", "_produce_version", "_refused", "_rules")
 
     def __init__(self, data: Buffer, rules: AppendRules, produce_version: int, now_ms: int) -> None:
         self._data = data
@@ -54,7 +55,7 @@ class Prepared:
         self._produce_version = produce_version
         self._now_ms = now_ms
         self._admitted: Admitted | None = None
-        self._error: BrokerError | None = None
+        self._refused: list[BrokerError] = []  # one at most
 
     def __len__(self) -> int:
         return len(self._data)
@@ -75,13 +76,13 @@ class Prepared:
         try:
             self._admitted = admit(self._data, self._rules, self._produce_version, self._now_ms)
         except BrokerError as error:
-            self._error = error
+            self._refused.append(without_frames(error))
 
     def finish(self, rules: AppendRules, now_ms: int) -> tuple[bytearray | memoryview, BatchHeader]:
         """The batch, ready to get its offset; BrokerError if it is refused."""
         if rules is not self._rules:
             return stamp(admit(self._data, rules, self._produce_version, now_ms), rules, now_ms)
-        if self._error is not None:
-            raise self._error
+        if self._refused:
+            raise_kept(self._refused)
         assert self._admitted is not None, "it was run"
         return stamp(self._admitted, rules, now_ms)

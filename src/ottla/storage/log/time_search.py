@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.base.filesystem import File
+from ottla.base.kept_errors import raise_kept, without_frames
 from ottla.protocol.records.batch import CODEC_MASK, BatchHeader, has_valid_checksum
 from ottla.protocol.records.searching import TimestampOffset, find_timestamp
 from ottla.storage.errors import CorruptLogError
@@ -182,7 +183,7 @@ class _Opened:
         self._timestamp = timestamp
         self._start_offset = start_offset
         self._found: TimestampOffset | None = None
-        self._damage: Exception | None = None
+        self._damage: list[Exception] = []  # one at most
 
     def finding(self) -> Steps[FoundTime | None]:
         header, watch = self._header, self._watch
@@ -195,8 +196,8 @@ class _Opened:
             watch.check()
         else:
             self._try()
-        if self._damage is not None:
-            raise self._damage
+        if self._damage:
+            raise_kept(self._damage)
         if self._found is None:
             return None
         return FoundTime(*self._found, header.partition_leader_epoch)
@@ -208,7 +209,7 @@ class _Opened:
         except OSError:
             raise
         except Exception as error:
-            self._damage = error
+            self._damage.append(without_frames(error))
 
     def _search(self) -> TimestampOffset | None:
         size = self._header.size_bytes
