@@ -280,6 +280,11 @@ class Partition:
         state = self.leader_state
         return state is not None and self.log.high_watermark >= state.epoch_start_offset
 
+    @property
+    def owes_answers(self) -> bool:
+        """Somebody waits until what was appended is replicated."""
+        return bool(self._acks)
+
     def close(self) -> None:
         """The partition leaves this broker: nobody can wait for it any more."""
         self._acks.fail(BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))

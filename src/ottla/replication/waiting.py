@@ -25,6 +25,10 @@ class OffsetWaiters:
     def __init__(self) -> None:
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
+    def __bool__(self) -> bool:
+        """Whether anybody waits."""
+        return bool(self._waiting)
+
     def wait_for(self, end_offset: int) -> asyncio.Future[None]:
         """Done when everything below `end_offset` is replicated."""
         future = asyncio.get_running_loop().create_future()

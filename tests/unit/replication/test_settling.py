@@ -19,9 +19,9 @@ from ottla.metadata.records import PartitionChanged, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.deletions import DELETED_AT_ONCE
+from ottla.replication.new_partitions import MANY as VERY_MANY
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import MADE_AT_ONCE
-from ottla.replication.replica_manager import MANY as VERY_MANY
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.steps import run_steps

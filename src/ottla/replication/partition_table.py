@@ -1,0 +1,100 @@
+"""The partitions that are on this broker: by name, by topic id, and those whose disk has failed.
+
+Owns      where a partition is found, who is told when one is led or no longer, and which have left
+          but still have readers to wake.
+Promises  what has left is found by nobody from that moment on, and whoever wrote to it hears of it
+          at once. Waking the readers of very many is spread over turns of the event loop.
+Leaves    why a partition comes or goes to `replica_manager.py`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+from ottla.base.ids import TopicPartition
+from ottla.base.tasks import next_turn
+from ottla.replication.partition import Partition
+from ottla.replication.partition_state import LeaderState
+
+CLOSED_AT_ONCE = 100
+
+
+class LeadershipListener(Protocol):
+    """Somebody whose state lives in partitions that this broker may lead."""
+
+    def leads(self, partition: Partition) -> None: ...
+
+    def resigned(self, name: TopicPartition) -> None: ...
+
+
+class PartitionTable:
+    def __init__(self) -> None:
+        self.by_name: dict[tuple[str, int], Partition] = {}
+        self.by_id: dict[tuple[bytes, int], Partition] = {}
+        self.offline: set[tuple[str, int]] = set()  # their directory has failed
+        self.listeners: list[LeadershipListener] = []
+        self._leaving: deque[tuple[Partition, LeaderState | None]] = deque()
+
+    def add(self, partition: Partition) -> None:
+        self.by_name[partition.name] = partition
+        self.by_id[partition.topic_id, partition.name.partition] = partition
+
+    def remove(self, name: TopicPartition) -> None:
+        """It was deleted, or is on other brokers from now on."""
+        self.offline.discard(name)
+        partition = self._take(name)
+        if partition is not None:
+            partition.log.is_in_use = False
+            state = partition.leader_state
+            if partition.owes_answers:
+                partition.close()
+            else:  # there may be readers; and to let go of the state takes its time, too
+                partition.leader_state = None
+                self._leaving.append((partition, state))
+            if state is not None:
+                self.tell_resigned(name)
+
+    def take_offline(self, name: TopicPartition) -> None:
+        """The partition answers KAFKA_STORAGE_ERROR until the broker starts anew."""
+        self.offline.add(name)
+        partition = self._take(name)
+        if partition is not None:
+            was_leader = partition.is_leader
+            partition.close()
+            if was_leader:
+                self.tell_resigned(name)
+
+    def _take(self, name: TopicPartition) -> Partition | None:
+        partition = self.by_name.pop(name, None)
+        if partition is not None:
+            self.by_id.pop((partition.topic_id, name.partition), None)
+        return partition
+
+    def tell_leads(self, partition: Partition) -> None:
+        for listener in self.listeners:
+            listener.leads(partition)
+
+    def tell_resigned(self, name: TopicPartition) -> None:
+        for listener in self.listeners:
+            listener.resigned(name)
+
+    # Those that have left
+
+    @property
+    def has_leaving(self) -> bool:
+        return bool(self._leaving)
+
+    def close_some(self) -> None:
+        for _ in range(min(CLOSED_AT_ONCE, len(self._leaving))):
+            partition, _ = self._leaving.popleft()
+            partition.close()
+
+    async def close_leaving(self) -> None:
+        while self._leaving:
+            self.close_some()
+            await next_turn()
+
+    def close_all_leaving(self) -> None:
+        while self._leaving:
+            self.close_some()
