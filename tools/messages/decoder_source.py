@@ -153,6 +153,8 @@ class _Body:
             self._write_array(field, is_declared)
         elif field.is_struct:
             self._write_struct(field, is_declared)
+        elif field.type == "string" and field.is_nullable(self.version) and self._is_compact(field):
+            self._write_nullable_string(field, is_declared)
         else:
             reader = self.functions.helper(self._reader_name(field))
             self.lines.add(f"{local(field)}, at = {reader}(data, at)")
@@ -160,6 +162,16 @@ class _Body:
                 refuse = self.functions.helper("refuse_null")
                 self.lines.add(f"if {local(field)} is None:")
                 self.lines.add(f'    {refuse}("records", at)')
+
+    def _write_nullable_string(self, field: Field, is_declared: bool) -> None:
+        """Nearly always null, which costs no call."""
+        declaration = "" if is_declared else ": str | None"
+        self.lines.add(f"{local(field)}{declaration} = None")
+        self.lines.add("if data[at]:")
+        reader = self.functions.helper("read_compact_string")
+        self.lines.add(f"    {local(field)}, at = {reader}(data, at)")
+        self.lines.add("else:")
+        self.lines.add("    at += 1")
 
     def _reader_name(self, field: Field) -> str:
         compact = "compact_" if self._is_compact(field) else ""
@@ -179,7 +191,7 @@ class _Body:
         self.lines.add(f"count, at = {read}(data, at, {smallest})")
         items = self._items_call(field, compact)
         if not nullable:
-            self.lines.add(f"{local(field)}, at = {items}")
+            self.lines.add(f"{local(field)}, at = {items} if count else ([], at)")
             return
         declaration = "" if is_declared else f": list[{item_type(field)}] | None"
         self.lines.add(f"{local(field)}{declaration} = None")

@@ -109,10 +109,20 @@ class _Body:
             self._write_struct(field, value, out)
         elif field.type == "records":
             self._write_records(field, value)
+        elif field.type == "string" and field.is_nullable(self.version) and self._is_compact(field):
+            self._write_nullable_string(value, out)
         else:
             self._flush(out)
             writer = self.functions.helper(self._writer_name(field))
             self.lines.add(f"{writer}({value}, {out})")
+
+    def _write_nullable_string(self, value: str, out: str) -> None:
+        """Nearly always null, which costs no call."""
+        self._flush(out)
+        self.lines.add(f"if {value} is None:")
+        self.lines.add(f"    {out}.append(0)")
+        self.lines.add("else:")
+        self.lines.add(f"    {self.functions.helper('write_compact_string')}({value}, {out})")
 
     def _flush(self, out: str) -> None:
         if not self.run:
@@ -136,23 +146,24 @@ class _Body:
 
     def _write_array(self, field: Field, value: str, out: str) -> None:
         nullable = field.is_nullable(self.version)
-        if self._is_compact(field):
-            self._flush(out)
-            uvarint = self.functions.helper("uvarint")
-            count = (
-                f"0 if {value} is None else len({value}) + 1" if nullable else f"len({value}) + 1"
-            )
-            self.lines.add(f"{out} += {uvarint}({count})")
-        else:
+        is_compact = self._is_compact(field)
+        if not is_compact:
             count = f"-1 if {value} is None else len({value})" if nullable else f"len({value})"
             self.run.append(("i", count))
-            self._flush(out)
-        self._write_items(field, value, out, nullable)
+        self._flush(out)
+        self.lines.add(f"if {value}:")
+        self.lines.depth += 1
+        if is_compact:
+            uvarint = self.functions.helper("uvarint")
+            self.lines.add(f"{out} += {uvarint}(len({value}) + 1)")
+        self._write_items(field, value, out)
+        self.lines.depth -= 1
+        if is_compact:
+            self.lines.add("else:")
+            count = f"0 if {value} is None else 1" if nullable else "1"
+            self.lines.add(f"    {out}.append({count})")
 
-    def _write_items(self, field: Field, value: str, out: str, nullable: bool) -> None:
-        if nullable:
-            self.lines.add(f"if {value}:")
-            self.lines.depth += 1
+    def _write_items(self, field: Field, value: str, out: str) -> None:
         if field.is_struct:
             struct = self.message.structs[field.type]
             self._write_call(struct, self.source.many(struct, self.version), value, out)
@@ -165,8 +176,6 @@ class _Body:
             code = STRUCT_CODES[field.type]
             write = self.functions.helper("write_numbers")
             self.lines.add(f'{write}({value}, "{code}", {out})')
-        if nullable:
-            self.lines.depth -= 1
 
     def _write_call(self, struct: Struct, writer: str, value: str, out: str) -> None:
         if has_records(self.message, struct):

@@ -38,6 +38,16 @@ ITEMS_MIN = 20_000
 ITEM_BYTES = 4
 SMALL_FRAME_BYTES = 2 * ITEMS_MIN  # whatever it is made of: it needs no bound
 
+_HANDLERS: dict[tuple[ApiKey, int], Handler] = {}  # of what was asked for so far
+
+
+def find_handler(key: ApiKey, version: int) -> Handler | None:
+    """None for what is not served."""
+    served = SERVED.get(key)
+    if served is None or version not in served.versions:
+        return None
+    return _HANDLERS.setdefault((key, version), handler_of(key))
+
 
 class Dispatcher:
     """Serves the requests of every connection."""
@@ -55,10 +65,10 @@ class Dispatcher:
 
     def serve(self, frame: memoryview, connection: Connection) -> Served:
         key, version, correlation_id, client_id, at = decode_request_header(frame)
-        served = SERVED.get(key)
-        if served is None or version not in served.versions:
+        handler = _HANDLERS.get((key, version)) or find_handler(key, version)
+        if handler is None:
             return refuse_version(key, version, correlation_id)
-        handler, parts, size = handler_of(key), self._parts, len(frame)
+        parts, size = self._parts, len(frame)
         if size <= SMALL_FRAME_BYTES:
             request, _ = handler.request.decode_prefix(frame, version, at)
         else:

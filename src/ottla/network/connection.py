@@ -208,8 +208,11 @@ class Connection(asyncio.BufferedProtocol):
     def take_turn(self) -> None:
         self._turn_is_due = False
         if not self._is_lost:
-            self._pipeline.send_ready()
-            self._pipeline.begin_queued()
+            pipeline = self._pipeline
+            if pipeline.begun:
+                pipeline.send_ready()
+            if pipeline.queued:
+                pipeline.begin_queued()
             self._sender.flush()
             self._settle()
 

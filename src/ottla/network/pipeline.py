@@ -29,18 +29,19 @@ REQUESTS_PER_TURN = 64  # before other connections have their turn
 
 
 class Pipeline:
-    __slots__ = ("_connection", "_home", "_order", "_queued_bytes", "queued")
+    __slots__ = ("_connection", "_home", "_order", "_queued_bytes", "begun", "queued")
 
     def __init__(self, home: Home, connection: Connection) -> None:
         self._home = home
         self._connection = connection
         self._order = AnswerOrder()
+        self.begun = self._order.begun  # not answered yet
         self.queued: deque[memoryview] = deque()  # arrived, not begun
         self._queued_bytes = 0  # once counted, kept until the last of them has begun
 
     @property
     def in_flight(self) -> int:
-        return len(self._order.begun)
+        return len(self.begun)
 
     @property
     def complete_bytes(self) -> int:
@@ -55,20 +56,20 @@ class Pipeline:
         self._queued_bytes = 0
 
     def send_ready(self) -> None:
-        if self._order.begun:
-            while (answer := self._order.next_answer()) is not None:
-                self._connection.send(answer)
+        while (answer := self._order.next_answer()) is not None:
+            self._connection.send(answer)
 
     def begin_queued(self) -> None:
-        queued, left = self.queued, REQUESTS_PER_TURN
-        while queued and left and self.can_begin():
+        queued, begun, connection = self.queued, self.begun, self._connection
+        left = REQUESTS_PER_TURN
+        while queued and left and (not begun or self._has_room()) and connection.can_begin():
             left -= 1
             self._begin(queued.popleft())
         if not queued:
             self._queued_bytes = 0
 
     def can_begin(self) -> bool:
-        return (not self._order.begun or self._has_room()) and self._connection.can_begin()
+        return (not self.begun or self._has_room()) and self._connection.can_begin()
 
     def _has_room(self) -> bool:
         settings, order = self._home.settings, self._order
@@ -90,7 +91,7 @@ class Pipeline:
                 begun.task.cancel()
 
     def _begin(self, frame: memoryview) -> None:
-        home, order = self._home, self._order
+        home = self._home
         home.counters.requests += 1
         try:
             served = home.server.serve(frame, self._connection)
@@ -103,8 +104,8 @@ class Pipeline:
             return
         if not isinstance(served, Answer):
             self._await(served, len(frame))
-        elif order.begun:
-            order.ready(order.begin(len(frame), is_working=False), served)
+        elif self.begun:
+            self._order.ready(self._order.begin(len(frame), is_working=False), served)
         else:
             self._connection.send(served)
 
@@ -131,7 +132,7 @@ class Pipeline:
 
     def _ready(self, begun: Begun, answer: Answer) -> None:
         self._order.ready(begun, answer)
-        if len(self._order.begun) == 1:
+        if len(self.begun) == 1:
             self._connection.take_turn()
         else:
             self._connection.schedule_turn()  # others may be ready too, and leave together

@@ -86,7 +86,12 @@ class FrameReader:
         """Note that `count` bytes arrived; return the frames they complete."""
         if self._large is not None:
             return self._received_large(count)
-        start, end, frames, buffer = 0, len(self._partial) + count, [], self._scratch.buffer
+        buffer = self._scratch.buffer
+        if not self._partial and count >= LENGTH_BYTES:
+            size = _LENGTH.unpack_from(buffer)[0]
+            if size == count - LENGTH_BYTES and size <= self.frame_bytes_max:
+                return [memoryview(buffer[LENGTH_BYTES:count])]  # as nearly always
+        start, end, frames = 0, len(self._partial) + count, list[memoryview]()
         while end - start >= LENGTH_BYTES:
             size = _LENGTH.unpack_from(buffer, start)[0]
             if not 0 <= size <= self.frame_bytes_max:

@@ -19,9 +19,10 @@ from ottla.protocol.messages.response_header import ResponseHeader
 from ottla.protocol.primitives import read_nullable_string, skip_tags
 
 _KEY_AND_VERSION = Struct(">hh")
-_REQUEST = Struct(">hhi")  # key, version, correlation id
-_RESPONSE_V0 = Struct(">ii")  # room for the length, then the correlation id
-_RESPONSE_V1 = Struct(">iix")  # and an empty section of tagged fields
+_unpack_request = Struct(">hhi").unpack_from  # key, version, correlation id
+_CLIENT_ID_POSITION = 8
+_pack_response_v0 = Struct(">ii").pack  # room for the length, then the correlation id
+_pack_response_v1 = Struct(">iix").pack  # and an empty section of tagged fields
 _NEVER = 1 << 15  # above all versions
 _API_KEYS = {int(key): key for key in ApiKey}
 
@@ -54,9 +55,9 @@ def decode_request_header(frame: memoryview) -> tuple[ApiKey, int, int, str | No
     The version may be one that nobody knows.
     """
     try:
-        number, version, correlation_id = _REQUEST.unpack_from(frame)
+        number, version, correlation_id = _unpack_request(frame)
         key = _API_KEYS[number]
-        client_id, at = read_nullable_string(frame, _REQUEST.size)
+        client_id, at = read_nullable_string(frame, _CLIENT_ID_POSITION)
         if version >= _TAGS_FROM[key]:
             at = skip_tags(frame, at) if frame[at] else at + 1
     except (MalformedMessage, struct.error, LookupError, UnicodeDecodeError):
@@ -80,8 +81,8 @@ def encode_response(
     key: ApiKey, version: int, correlation_id: int, response: Message
 ) -> list[Segment]:
     """A whole frame; records stay segments of their own."""
-    header = _RESPONSE_V1 if version >= _ANSWER_TAGS_FROM[key] else _RESPONSE_V0
-    segments = response.encode_segments(version, bytearray(header.pack(0, correlation_id)))
+    pack = _pack_response_v1 if version >= _ANSWER_TAGS_FROM[key] else _pack_response_v0
+    segments = response.encode_segments(version, bytearray(pack(0, correlation_id)))
     finish_frame(segments)
     return segments
 

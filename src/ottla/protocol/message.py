@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
 from ottla.protocol.errors import MalformedMessage, UnencodableValue
-from ottla.protocol.primitives import ITEMS_UNBOUNDED, items_left
+from ottla.protocol.primitives import items_left
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Segment: TypeAlias = (
@@ -89,11 +89,11 @@ class Message(Struct):
         cls, data: Buffer, version: int, at: int, items_max: int
     ) -> tuple[Self, int]:
         """As `decode_prefix`; MalformedMessage where all arrays together have more items."""
-        items_left[0] = items_max
+        items_left.append(items_max)
         try:
             return cls.decode_prefix(data, version, at)
         finally:
-            items_left[0] = ITEMS_UNBOUNDED
+            items_left.clear()
 
     @classmethod
     def decode_prefix(cls, data: Buffer, version: int, at: int = 0) -> tuple[Self, int]:

@@ -247,13 +247,14 @@ def write_compact_nullable_bytes(value: bytes | None, out: bytearray) -> None:
 
 # How many items all arrays of the message that is being read may have together. An item of two
 # bytes may become an object of a hundred, so a large frame needs a bound: `Message.decode_bounded`
-# sets one, for the one thread that reads requests.
-ITEMS_UNBOUNDED = 1 << 62
-items_left = [ITEMS_UNBOUNDED]
+# sets one, for the one thread that reads requests. Empty where there is none.
+items_left: list[int] = []
 
 
-def refuse_items(count: int, at: int) -> NoReturn:
-    raise MalformedMessage(f"{count} more items at byte {at} than one message may have")
+def spend_items(count: int, at: int) -> None:
+    items_left[0] -= count
+    if items_left[0] < 0:
+        raise MalformedMessage(f"{count} more items at byte {at} than one message may have")
 
 
 def read_count(data: memoryview, at: int, item_bytes: int) -> tuple[int, int]:
@@ -264,9 +265,8 @@ def read_count(data: memoryview, at: int, item_bytes: int) -> tuple[int, int]:
         refuse_null("array", at) if count == -1 else refuse_length("array", count, data, at)
     if count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
-    items_left[0] -= count
-    if items_left[0] < 0:
-        refuse_items(count, at)
+    if items_left:
+        spend_items(count, at)
     return count, at
 
 
@@ -276,9 +276,8 @@ def read_nullable_count(data: memoryview, at: int, item_bytes: int) -> tuple[int
     at += 4
     if count < -1 or count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
-    items_left[0] -= count
-    if items_left[0] < 0:
-        refuse_items(count, at)
+    if items_left:
+        spend_items(count, at)
     return count, at
 
 
@@ -292,9 +291,8 @@ def read_compact_count(data: memoryview, at: int, item_bytes: int) -> tuple[int,
     count -= 1
     if count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
-    items_left[0] -= count
-    if items_left[0] < 0:
-        refuse_items(count, at)
+    if items_left:
+        spend_items(count, at)
     return count, at
 
 

@@ -138,8 +138,10 @@ class Partition:
         state = self.leader_state
         if state is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        if acks == ACKS_ALL and len(state.in_sync_replicas) < self.min_in_sync_replicas:
-            raise BrokerError(ErrorCode.NOT_ENOUGH_REPLICAS)
+        if acks == ACKS_ALL:
+            in_sync = len(state.in_sync_replicas)
+            if in_sync < self.log.config.min_insync_replicas and in_sync < self.min_in_sync_replicas:
+                raise BrokerError(ErrorCode.NOT_ENOUGH_REPLICAS)
         appended = self.log.append_as_leader(data, self.leadership.leader_epoch, by)
         if not appended.is_duplicate:
             if appended.must_flush:

@@ -83,7 +83,7 @@ def _read_add_partitions_to_txn_topics_v0(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(AddPartitionsToTxnTopic(name, partitions))
     return items, at
 
@@ -93,7 +93,7 @@ def _read_add_partitions_to_txn_request_v0(data: memoryview, at: int) -> tuple[A
     v3_and_below_producer_id, v3_and_below_producer_epoch = _unpack_qh(data, at)
     at += 10
     count, at = read_count(data, at, 6)
-    v3_and_below_topics, at = _read_add_partitions_to_txn_topics_v0(data, at, count)
+    v3_and_below_topics, at = _read_add_partitions_to_txn_topics_v0(data, at, count) if count else ([], at)
     return AddPartitionsToTxnRequest((), v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics), at
 
 
@@ -102,7 +102,7 @@ def _read_add_partitions_to_txn_topics_v3(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AddPartitionsToTxnTopic(name, partitions))
     return items, at
@@ -113,7 +113,7 @@ def _read_add_partitions_to_txn_request_v3(data: memoryview, at: int) -> tuple[A
     v3_and_below_producer_id, v3_and_below_producer_epoch = _unpack_qh(data, at)
     at += 10
     count, at = read_compact_count(data, at, 3)
-    v3_and_below_topics, at = _read_add_partitions_to_txn_topics_v3(data, at, count)
+    v3_and_below_topics, at = _read_add_partitions_to_txn_topics_v3(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AddPartitionsToTxnRequest((), v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics), at
 
@@ -125,7 +125,7 @@ def _read_add_partitions_to_txn_transactions_v4(data: memoryview, at: int, count
         producer_id, producer_epoch, verify_only = _unpack_qht(data, at)
         at += 11
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_add_partitions_to_txn_topics_v3(data, at, count)
+        topics, at = _read_add_partitions_to_txn_topics_v3(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AddPartitionsToTxnTransaction(transactional_id, producer_id, producer_epoch, verify_only, topics))
     return items, at
@@ -133,7 +133,7 @@ def _read_add_partitions_to_txn_transactions_v4(data: memoryview, at: int, count
 
 def _read_add_partitions_to_txn_request_v4(data: memoryview, at: int) -> tuple[AddPartitionsToTxnRequest, int]:
     count, at = read_compact_count(data, at, 14)
-    transactions, at = _read_add_partitions_to_txn_transactions_v4(data, at, count)
+    transactions, at = _read_add_partitions_to_txn_transactions_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AddPartitionsToTxnRequest(transactions, "", 0, 0, ()), at
 
@@ -142,7 +142,8 @@ def _write_add_partitions_to_txn_topics_v0(items: Sequence[AddPartitionsToTxnTop
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            write_numbers(item.partitions, "i", out)
 
 
 def _write_add_partitions_to_txn_request_v0(item: AddPartitionsToTxnRequest, out: bytearray) -> None:
@@ -150,14 +151,18 @@ def _write_add_partitions_to_txn_request_v0(item: AddPartitionsToTxnRequest, out
         refuse_field("AddPartitionsToTxnRequest.transactions")
     write_string(item.v3_and_below_transactional_id, out)
     out += _pack_qhi(item.v3_and_below_producer_id, item.v3_and_below_producer_epoch, len(item.v3_and_below_topics))
-    _write_add_partitions_to_txn_topics_v0(item.v3_and_below_topics, out)
+    if item.v3_and_below_topics:
+        _write_add_partitions_to_txn_topics_v0(item.v3_and_below_topics, out)
 
 
 def _write_add_partitions_to_txn_topics_v3(items: Sequence[AddPartitionsToTxnTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -166,8 +171,11 @@ def _write_add_partitions_to_txn_request_v3(item: AddPartitionsToTxnRequest, out
         refuse_field("AddPartitionsToTxnRequest.transactions")
     write_compact_string(item.v3_and_below_transactional_id, out)
     out += _pack_qh(item.v3_and_below_producer_id, item.v3_and_below_producer_epoch)
-    out += uvarint(len(item.v3_and_below_topics) + 1)
-    _write_add_partitions_to_txn_topics_v3(item.v3_and_below_topics, out)
+    if item.v3_and_below_topics:
+        out += uvarint(len(item.v3_and_below_topics) + 1)
+        _write_add_partitions_to_txn_topics_v3(item.v3_and_below_topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -175,8 +183,11 @@ def _write_add_partitions_to_txn_transactions_v4(items: Sequence[AddPartitionsTo
     for item in items:
         write_compact_string(item.transactional_id, out)
         out += _pack_qht(item.producer_id, item.producer_epoch, item.verify_only)
-        out += uvarint(len(item.topics) + 1)
-        _write_add_partitions_to_txn_topics_v3(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_add_partitions_to_txn_topics_v3(item.topics, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -189,8 +200,11 @@ def _write_add_partitions_to_txn_request_v4(item: AddPartitionsToTxnRequest, out
         refuse_field("AddPartitionsToTxnRequest.v3_and_below_producer_epoch")
     if item.v3_and_below_topics:
         refuse_field("AddPartitionsToTxnRequest.v3_and_below_topics")
-    out += uvarint(len(item.transactions) + 1)
-    _write_add_partitions_to_txn_transactions_v4(item.transactions, out)
+    if item.transactions:
+        out += uvarint(len(item.transactions) + 1)
+        _write_add_partitions_to_txn_transactions_v4(item.transactions, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -95,7 +95,7 @@ def _read_add_partitions_to_txn_topic_results_v0(data: memoryview, at: int, coun
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 6)
-        results_by_partition, at = _read_add_partitions_to_txn_partition_results_v0(data, at, count)
+        results_by_partition, at = _read_add_partitions_to_txn_partition_results_v0(data, at, count) if count else ([], at)
         items.append(AddPartitionsToTxnTopicResult(name, results_by_partition))
     return items, at
 
@@ -104,7 +104,7 @@ def _read_add_partitions_to_txn_response_v0(data: memoryview, at: int) -> tuple[
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    results_by_topic_v3_and_below, at = _read_add_partitions_to_txn_topic_results_v0(data, at, count)
+    results_by_topic_v3_and_below, at = _read_add_partitions_to_txn_topic_results_v0(data, at, count) if count else ([], at)
     return AddPartitionsToTxnResponse(throttle_time_ms, 0, (), results_by_topic_v3_and_below), at
 
 
@@ -124,7 +124,7 @@ def _read_add_partitions_to_txn_topic_results_v3(data: memoryview, at: int, coun
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 7)
-        results_by_partition, at = _read_add_partitions_to_txn_partition_results_v3(data, at, count)
+        results_by_partition, at = _read_add_partitions_to_txn_partition_results_v3(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AddPartitionsToTxnTopicResult(name, results_by_partition))
     return items, at
@@ -134,7 +134,7 @@ def _read_add_partitions_to_txn_response_v3(data: memoryview, at: int) -> tuple[
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    results_by_topic_v3_and_below, at = _read_add_partitions_to_txn_topic_results_v3(data, at, count)
+    results_by_topic_v3_and_below, at = _read_add_partitions_to_txn_topic_results_v3(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AddPartitionsToTxnResponse(throttle_time_ms, 0, (), results_by_topic_v3_and_below), at
 
@@ -144,7 +144,7 @@ def _read_add_partitions_to_txn_results_v4(data: memoryview, at: int, count: int
     for _ in range(count):
         transactional_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 3)
-        topic_results, at = _read_add_partitions_to_txn_topic_results_v3(data, at, count)
+        topic_results, at = _read_add_partitions_to_txn_topic_results_v3(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AddPartitionsToTxnResult(transactional_id, topic_results))
     return items, at
@@ -154,7 +154,7 @@ def _read_add_partitions_to_txn_response_v4(data: memoryview, at: int) -> tuple[
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 3)
-    results_by_transaction, at = _read_add_partitions_to_txn_results_v4(data, at, count)
+    results_by_transaction, at = _read_add_partitions_to_txn_results_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AddPartitionsToTxnResponse(throttle_time_ms, error_code, results_by_transaction, ()), at
 
@@ -168,14 +168,16 @@ def _write_add_partitions_to_txn_topic_results_v0(items: Sequence[AddPartitionsT
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.results_by_partition))
-        _write_add_partitions_to_txn_partition_results_v0(item.results_by_partition, out)
+        if item.results_by_partition:
+            _write_add_partitions_to_txn_partition_results_v0(item.results_by_partition, out)
 
 
 def _write_add_partitions_to_txn_response_v0(item: AddPartitionsToTxnResponse, out: bytearray) -> None:
     if item.results_by_transaction:
         refuse_field("AddPartitionsToTxnResponse.results_by_transaction")
     out += _pack_ii(item.throttle_time_ms, len(item.results_by_topic_v3_and_below))
-    _write_add_partitions_to_txn_topic_results_v0(item.results_by_topic_v3_and_below, out)
+    if item.results_by_topic_v3_and_below:
+        _write_add_partitions_to_txn_topic_results_v0(item.results_by_topic_v3_and_below, out)
 
 
 def _write_add_partitions_to_txn_partition_results_v3(items: Sequence[AddPartitionsToTxnPartitionResult], out: bytearray) -> None:
@@ -186,8 +188,11 @@ def _write_add_partitions_to_txn_partition_results_v3(items: Sequence[AddPartiti
 def _write_add_partitions_to_txn_topic_results_v3(items: Sequence[AddPartitionsToTxnTopicResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.results_by_partition) + 1)
-        _write_add_partitions_to_txn_partition_results_v3(item.results_by_partition, out)
+        if item.results_by_partition:
+            out += uvarint(len(item.results_by_partition) + 1)
+            _write_add_partitions_to_txn_partition_results_v3(item.results_by_partition, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -195,16 +200,22 @@ def _write_add_partitions_to_txn_response_v3(item: AddPartitionsToTxnResponse, o
     if item.results_by_transaction:
         refuse_field("AddPartitionsToTxnResponse.results_by_transaction")
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.results_by_topic_v3_and_below) + 1)
-    _write_add_partitions_to_txn_topic_results_v3(item.results_by_topic_v3_and_below, out)
+    if item.results_by_topic_v3_and_below:
+        out += uvarint(len(item.results_by_topic_v3_and_below) + 1)
+        _write_add_partitions_to_txn_topic_results_v3(item.results_by_topic_v3_and_below, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_add_partitions_to_txn_results_v4(items: Sequence[AddPartitionsToTxnResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.transactional_id, out)
-        out += uvarint(len(item.topic_results) + 1)
-        _write_add_partitions_to_txn_topic_results_v3(item.topic_results, out)
+        if item.topic_results:
+            out += uvarint(len(item.topic_results) + 1)
+            _write_add_partitions_to_txn_topic_results_v3(item.topic_results, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -212,8 +223,11 @@ def _write_add_partitions_to_txn_response_v4(item: AddPartitionsToTxnResponse, o
     if item.results_by_topic_v3_and_below:
         refuse_field("AddPartitionsToTxnResponse.results_by_topic_v3_and_below")
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.results_by_transaction) + 1)
-    _write_add_partitions_to_txn_results_v4(item.results_by_transaction, out)
+    if item.results_by_transaction:
+        out += uvarint(len(item.results_by_transaction) + 1)
+        _write_add_partitions_to_txn_results_v4(item.results_by_transaction, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,11 +9,9 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -76,21 +74,29 @@ def _read_listeners_v0(data: memoryview, at: int, count: int) -> tuple[list[List
 
 
 def _read_add_raft_voter_request_v0(data: memoryview, at: int) -> tuple[AddRaftVoterRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     timeout_ms, voter_id, voter_directory_id = _unpack_iiu(data, at)
     at += 24
     count, at = read_compact_count(data, at, 5)
-    listeners, at = _read_listeners_v0(data, at, count)
+    listeners, at = _read_listeners_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AddRaftVoterRequest(cluster_id, timeout_ms, voter_id, voter_directory_id, listeners, True), at
 
 
 def _read_add_raft_voter_request_v1(data: memoryview, at: int) -> tuple[AddRaftVoterRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     timeout_ms, voter_id, voter_directory_id = _unpack_iiu(data, at)
     at += 24
     count, at = read_compact_count(data, at, 5)
-    listeners, at = _read_listeners_v0(data, at, count)
+    listeners, at = _read_listeners_v0(data, at, count) if count else ([], at)
     ack_when_committed, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -108,18 +114,30 @@ def _write_listeners_v0(items: Sequence[Listener], out: bytearray) -> None:
 def _write_add_raft_voter_request_v0(item: AddRaftVoterRequest, out: bytearray) -> None:
     if not item.ack_when_committed:
         refuse_field("AddRaftVoterRequest.ack_when_committed")
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_iiu(item.timeout_ms, item.voter_id, item.voter_directory_id)
-    out += uvarint(len(item.listeners) + 1)
-    _write_listeners_v0(item.listeners, out)
+    if item.listeners:
+        out += uvarint(len(item.listeners) + 1)
+        _write_listeners_v0(item.listeners, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_add_raft_voter_request_v1(item: AddRaftVoterRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_iiu(item.timeout_ms, item.voter_id, item.voter_directory_id)
-    out += uvarint(len(item.listeners) + 1)
-    _write_listeners_v0(item.listeners, out)
+    if item.listeners:
+        out += uvarint(len(item.listeners) + 1)
+        _write_listeners_v0(item.listeners, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.ack_when_committed)
 
 

@@ -6,9 +6,9 @@ from struct import Struct as Layout
 
 from ottla.protocol.message import Message
 from ottla.protocol.primitives import (
-    read_compact_nullable_string,
+    read_compact_string,
     skip_tags,
-    write_compact_nullable_string,
+    write_compact_string,
 )
 
 _unpack_ih = Layout(">ih").unpack_from
@@ -35,14 +35,21 @@ class AddRaftVoterResponse(Message):
 def _read_add_raft_voter_response_v0(data: memoryview, at: int) -> tuple[AddRaftVoterResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     at = skip_tags(data, at) if data[at] else at + 1
     return AddRaftVoterResponse(throttle_time_ms, error_code, error_message), at
 
 
 def _write_add_raft_voter_response_v0(item: AddRaftVoterResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     out.append(0)
 
 

@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -108,16 +106,16 @@ def _read_entry_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[En
     items: list[EntryData] = []
     for _ in range(count):
         count, at = read_count(data, at, 4)
-        entity, at = _read_entity_datas_v0(data, at, count)
+        entity, at = _read_entity_datas_v0(data, at, count) if count else ([], at)
         count, at = read_count(data, at, 11)
-        ops, at = _read_op_datas_v0(data, at, count)
+        ops, at = _read_op_datas_v0(data, at, count) if count else ([], at)
         items.append(EntryData(entity, ops))
     return items, at
 
 
 def _read_alter_client_quotas_request_v0(data: memoryview, at: int) -> tuple[AlterClientQuotasRequest, int]:
     count, at = read_count(data, at, 8)
-    entries, at = _read_entry_datas_v0(data, at, count)
+    entries, at = _read_entry_datas_v0(data, at, count) if count else ([], at)
     (validate_only,) = _unpack_t(data, at)
     at += 1
     return AlterClientQuotasRequest(entries, validate_only), at
@@ -127,7 +125,11 @@ def _read_entity_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[E
     items: list[EntityData] = []
     for _ in range(count):
         entity_type, at = read_compact_string(data, at)
-        entity_name, at = read_compact_nullable_string(data, at)
+        entity_name: str | None = None
+        if data[at]:
+            entity_name, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(EntityData(entity_type, entity_name))
     return items, at
@@ -149,9 +151,9 @@ def _read_entry_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[En
     items: list[EntryData] = []
     for _ in range(count):
         count, at = read_compact_count(data, at, 3)
-        entity, at = _read_entity_datas_v1(data, at, count)
+        entity, at = _read_entity_datas_v1(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 11)
-        ops, at = _read_op_datas_v1(data, at, count)
+        ops, at = _read_op_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(EntryData(entity, ops))
     return items, at
@@ -159,7 +161,7 @@ def _read_entry_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[En
 
 def _read_alter_client_quotas_request_v1(data: memoryview, at: int) -> tuple[AlterClientQuotasRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    entries, at = _read_entry_datas_v1(data, at, count)
+    entries, at = _read_entry_datas_v1(data, at, count) if count else ([], at)
     validate_only, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -182,21 +184,27 @@ def _write_op_datas_v0(items: Sequence[OpData], out: bytearray) -> None:
 def _write_entry_datas_v0(items: Sequence[EntryData], out: bytearray) -> None:
     for item in items:
         out += _pack_i(len(item.entity))
-        _write_entity_datas_v0(item.entity, out)
+        if item.entity:
+            _write_entity_datas_v0(item.entity, out)
         out += _pack_i(len(item.ops))
-        _write_op_datas_v0(item.ops, out)
+        if item.ops:
+            _write_op_datas_v0(item.ops, out)
 
 
 def _write_alter_client_quotas_request_v0(item: AlterClientQuotasRequest, out: bytearray) -> None:
     out += _pack_i(len(item.entries))
-    _write_entry_datas_v0(item.entries, out)
+    if item.entries:
+        _write_entry_datas_v0(item.entries, out)
     out += _pack_t(item.validate_only)
 
 
 def _write_entity_datas_v1(items: Sequence[EntityData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.entity_type, out)
-        write_compact_nullable_string(item.entity_name, out)
+        if item.entity_name is None:
+            out.append(0)
+        else:
+            write_compact_string(item.entity_name, out)
         out.append(0)
 
 
@@ -208,16 +216,25 @@ def _write_op_datas_v1(items: Sequence[OpData], out: bytearray) -> None:
 
 def _write_entry_datas_v1(items: Sequence[EntryData], out: bytearray) -> None:
     for item in items:
-        out += uvarint(len(item.entity) + 1)
-        _write_entity_datas_v1(item.entity, out)
-        out += uvarint(len(item.ops) + 1)
-        _write_op_datas_v1(item.ops, out)
+        if item.entity:
+            out += uvarint(len(item.entity) + 1)
+            _write_entity_datas_v1(item.entity, out)
+        else:
+            out.append(1)
+        if item.ops:
+            out += uvarint(len(item.ops) + 1)
+            _write_op_datas_v1(item.ops, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_client_quotas_request_v1(item: AlterClientQuotasRequest, out: bytearray) -> None:
-    out += uvarint(len(item.entries) + 1)
-    _write_entry_datas_v1(item.entries, out)
+    if item.entries:
+        out += uvarint(len(item.entries) + 1)
+        _write_entry_datas_v1(item.entries, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.validate_only)
 
 

@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -78,7 +76,7 @@ def _read_alter_configs_response_v0(data: memoryview, at: int) -> tuple[AlterCon
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 7)
-    responses, at = _read_alter_configs_resource_responses_v0(data, at, count)
+    responses, at = _read_alter_configs_resource_responses_v0(data, at, count) if count else ([], at)
     return AlterConfigsResponse(throttle_time_ms, responses), at
 
 
@@ -87,7 +85,11 @@ def _read_alter_configs_resource_responses_v2(data: memoryview, at: int, count: 
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         (resource_type,) = _unpack_b(data, at)
         at += 1
         resource_name, at = read_compact_string(data, at)
@@ -100,7 +102,7 @@ def _read_alter_configs_response_v2(data: memoryview, at: int) -> tuple[AlterCon
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 6)
-    responses, at = _read_alter_configs_resource_responses_v2(data, at, count)
+    responses, at = _read_alter_configs_resource_responses_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterConfigsResponse(throttle_time_ms, responses), at
 
@@ -115,13 +117,17 @@ def _write_alter_configs_resource_responses_v0(items: Sequence[AlterConfigsResou
 
 def _write_alter_configs_response_v0(item: AlterConfigsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.responses))
-    _write_alter_configs_resource_responses_v0(item.responses, out)
+    if item.responses:
+        _write_alter_configs_resource_responses_v0(item.responses, out)
 
 
 def _write_alter_configs_resource_responses_v2(items: Sequence[AlterConfigsResourceResponse], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_b(item.resource_type)
         write_compact_string(item.resource_name, out)
         out.append(0)
@@ -129,8 +135,11 @@ def _write_alter_configs_resource_responses_v2(items: Sequence[AlterConfigsResou
 
 def _write_alter_configs_response_v2(item: AlterConfigsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.responses) + 1)
-    _write_alter_configs_resource_responses_v2(item.responses, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_alter_configs_resource_responses_v2(item.responses, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

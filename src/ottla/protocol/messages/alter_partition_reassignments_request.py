@@ -83,7 +83,7 @@ def _read_reassignable_topics_v0(data: memoryview, at: int, count: int) -> tuple
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 6)
-        partitions, at = _read_reassignable_partitions_v0(data, at, count)
+        partitions, at = _read_reassignable_partitions_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReassignableTopic(name, partitions))
     return items, at
@@ -93,7 +93,7 @@ def _read_alter_partition_reassignments_request_v0(data: memoryview, at: int) ->
     (timeout_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_reassignable_topics_v0(data, at, count)
+    topics, at = _read_reassignable_topics_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterPartitionReassignmentsRequest(timeout_ms, True, topics), at
 
@@ -102,7 +102,7 @@ def _read_alter_partition_reassignments_request_v1(data: memoryview, at: int) ->
     timeout_ms, allow_replication_factor_change = _unpack_it(data, at)
     at += 5
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_reassignable_topics_v0(data, at, count)
+    topics, at = _read_reassignable_topics_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterPartitionReassignmentsRequest(timeout_ms, allow_replication_factor_change, topics), at
 
@@ -110,17 +110,22 @@ def _read_alter_partition_reassignments_request_v1(data: memoryview, at: int) ->
 def _write_reassignable_partitions_v0(items: Sequence[ReassignablePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_i(item.partition_index)
-        out += uvarint(0 if item.replicas is None else len(item.replicas) + 1)
         if item.replicas:
+            out += uvarint(len(item.replicas) + 1)
             write_numbers(item.replicas, "i", out)
+        else:
+            out.append(0 if item.replicas is None else 1)
         out.append(0)
 
 
 def _write_reassignable_topics_v0(items: Sequence[ReassignableTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_reassignable_partitions_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_reassignable_partitions_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -128,15 +133,21 @@ def _write_alter_partition_reassignments_request_v0(item: AlterPartitionReassign
     if not item.allow_replication_factor_change:
         refuse_field("AlterPartitionReassignmentsRequest.allow_replication_factor_change")
     out += _pack_i(item.timeout_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_reassignable_topics_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_reassignable_topics_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_alter_partition_reassignments_request_v1(item: AlterPartitionReassignmentsRequest, out: bytearray) -> None:
     out += _pack_it(item.timeout_ms, item.allow_replication_factor_change)
-    out += uvarint(len(item.topics) + 1)
-    _write_reassignable_topics_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_reassignable_topics_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -8,11 +8,9 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -74,7 +72,11 @@ def _read_reassignable_partition_responses_v0(data: memoryview, at: int, count: 
     for _ in range(count):
         partition_index, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReassignablePartitionResponse(partition_index, error_code, error_message))
     return items, at
@@ -85,7 +87,7 @@ def _read_reassignable_topic_responses_v0(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 8)
-        partitions, at = _read_reassignable_partition_responses_v0(data, at, count)
+        partitions, at = _read_reassignable_partition_responses_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReassignableTopicResponse(name, partitions))
     return items, at
@@ -94,9 +96,13 @@ def _read_reassignable_topic_responses_v0(data: memoryview, at: int, count: int)
 def _read_alter_partition_reassignments_response_v0(data: memoryview, at: int) -> tuple[AlterPartitionReassignmentsResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    responses, at = _read_reassignable_topic_responses_v0(data, at, count)
+    responses, at = _read_reassignable_topic_responses_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterPartitionReassignmentsResponse(throttle_time_ms, True, error_code, error_message, responses), at
 
@@ -104,9 +110,13 @@ def _read_alter_partition_reassignments_response_v0(data: memoryview, at: int) -
 def _read_alter_partition_reassignments_response_v1(data: memoryview, at: int) -> tuple[AlterPartitionReassignmentsResponse, int]:
     throttle_time_ms, allow_replication_factor_change, error_code = _unpack_ith(data, at)
     at += 7
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    responses, at = _read_reassignable_topic_responses_v0(data, at, count)
+    responses, at = _read_reassignable_topic_responses_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterPartitionReassignmentsResponse(throttle_time_ms, allow_replication_factor_change, error_code, error_message, responses), at
 
@@ -114,31 +124,49 @@ def _read_alter_partition_reassignments_response_v1(data: memoryview, at: int) -
 def _write_reassignable_partition_responses_v0(items: Sequence[ReassignablePartitionResponse], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition_index, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_reassignable_topic_responses_v0(items: Sequence[ReassignableTopicResponse], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_reassignable_partition_responses_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_reassignable_partition_responses_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_partition_reassignments_response_v0(item: AlterPartitionReassignmentsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.responses) + 1)
-    _write_reassignable_topic_responses_v0(item.responses, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_reassignable_topic_responses_v0(item.responses, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_alter_partition_reassignments_response_v1(item: AlterPartitionReassignmentsResponse, out: bytearray) -> None:
     out += _pack_ith(item.throttle_time_ms, item.allow_replication_factor_change, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.responses) + 1)
-    _write_reassignable_topic_responses_v0(item.responses, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_reassignable_topic_responses_v0(item.responses, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -94,7 +94,7 @@ def _read_partition_datas_v2(data: memoryview, at: int, count: int) -> tuple[lis
         partition_index, leader_epoch = _unpack_ii(data, at)
         at += 8
         count, at = read_compact_count(data, at, 4)
-        new_isr, at = read_numbers(data, at, count, "i")
+        new_isr, at = read_numbers(data, at, count, "i") if count else ([], at)
         leader_recovery_state, partition_epoch, more = _unpack_biB(data, at)
         at += 6
         if more:
@@ -109,7 +109,7 @@ def _read_topic_datas_v2(data: memoryview, at: int, count: int) -> tuple[list[To
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 15)
-        partitions, at = _read_partition_datas_v2(data, at, count)
+        partitions, at = _read_partition_datas_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_id, partitions))
     return items, at
@@ -119,7 +119,7 @@ def _read_alter_partition_request_v2(data: memoryview, at: int) -> tuple[AlterPa
     broker_id, broker_epoch = _unpack_iq(data, at)
     at += 12
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_topic_datas_v2(data, at, count)
+    topics, at = _read_topic_datas_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterPartitionRequest(broker_id, broker_epoch, topics), at
 
@@ -141,7 +141,7 @@ def _read_partition_datas_v3(data: memoryview, at: int, count: int) -> tuple[lis
         partition_index, leader_epoch = _unpack_ii(data, at)
         at += 8
         count, at = read_compact_count(data, at, 13)
-        new_isr_with_epochs, at = _read_broker_states_v3(data, at, count)
+        new_isr_with_epochs, at = _read_broker_states_v3(data, at, count) if count else ([], at)
         leader_recovery_state, partition_epoch, more = _unpack_biB(data, at)
         at += 6
         if more:
@@ -156,7 +156,7 @@ def _read_topic_datas_v3(data: memoryview, at: int, count: int) -> tuple[list[To
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 15)
-        partitions, at = _read_partition_datas_v3(data, at, count)
+        partitions, at = _read_partition_datas_v3(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_id, partitions))
     return items, at
@@ -166,7 +166,7 @@ def _read_alter_partition_request_v3(data: memoryview, at: int) -> tuple[AlterPa
     broker_id, broker_epoch = _unpack_iq(data, at)
     at += 12
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_topic_datas_v3(data, at, count)
+    topics, at = _read_topic_datas_v3(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterPartitionRequest(broker_id, broker_epoch, topics), at
 
@@ -176,23 +176,32 @@ def _write_partition_datas_v2(items: Sequence[PartitionData], out: bytearray) ->
         if item.new_isr_with_epochs:
             refuse_field("PartitionData.new_isr_with_epochs")
         out += _pack_ii(item.partition_index, item.leader_epoch)
-        out += uvarint(len(item.new_isr) + 1)
-        write_numbers(item.new_isr, "i", out)
+        if item.new_isr:
+            out += uvarint(len(item.new_isr) + 1)
+            write_numbers(item.new_isr, "i", out)
+        else:
+            out.append(1)
         out += _pack_bix(item.leader_recovery_state, item.partition_epoch)
 
 
 def _write_topic_datas_v2(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v2(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v2(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_partition_request_v2(item: AlterPartitionRequest, out: bytearray) -> None:
     out += _pack_iq(item.broker_id, item.broker_epoch)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v2(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v2(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -206,23 +215,32 @@ def _write_partition_datas_v3(items: Sequence[PartitionData], out: bytearray) ->
         if item.new_isr:
             refuse_field("PartitionData.new_isr")
         out += _pack_ii(item.partition_index, item.leader_epoch)
-        out += uvarint(len(item.new_isr_with_epochs) + 1)
-        _write_broker_states_v3(item.new_isr_with_epochs, out)
+        if item.new_isr_with_epochs:
+            out += uvarint(len(item.new_isr_with_epochs) + 1)
+            _write_broker_states_v3(item.new_isr_with_epochs, out)
+        else:
+            out.append(1)
         out += _pack_bix(item.leader_recovery_state, item.partition_epoch)
 
 
 def _write_topic_datas_v3(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v3(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v3(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_partition_request_v3(item: AlterPartitionRequest, out: bytearray) -> None:
     out += _pack_iq(item.broker_id, item.broker_epoch)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v3(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v3(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

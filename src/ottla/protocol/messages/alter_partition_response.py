@@ -82,7 +82,7 @@ def _read_partition_datas_v2(data: memoryview, at: int, count: int) -> tuple[lis
         partition_index, error_code, leader_id, leader_epoch = _unpack_ihii(data, at)
         at += 14
         count, at = read_compact_count(data, at, 4)
-        isr, at = read_numbers(data, at, count, "i")
+        isr, at = read_numbers(data, at, count, "i") if count else ([], at)
         leader_recovery_state, partition_epoch, more = _unpack_biB(data, at)
         at += 6
         if more:
@@ -97,7 +97,7 @@ def _read_topic_datas_v2(data: memoryview, at: int, count: int) -> tuple[list[To
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 21)
-        partitions, at = _read_partition_datas_v2(data, at, count)
+        partitions, at = _read_partition_datas_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_id, partitions))
     return items, at
@@ -107,7 +107,7 @@ def _read_alter_partition_response_v2(data: memoryview, at: int) -> tuple[AlterP
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_topic_datas_v2(data, at, count)
+    topics, at = _read_topic_datas_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterPartitionResponse(throttle_time_ms, error_code, topics), at
 
@@ -115,23 +115,32 @@ def _read_alter_partition_response_v2(data: memoryview, at: int) -> tuple[AlterP
 def _write_partition_datas_v2(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_ihii(item.partition_index, item.error_code, item.leader_id, item.leader_epoch)
-        out += uvarint(len(item.isr) + 1)
-        write_numbers(item.isr, "i", out)
+        if item.isr:
+            out += uvarint(len(item.isr) + 1)
+            write_numbers(item.isr, "i", out)
+        else:
+            out.append(1)
         out += _pack_bix(item.leader_recovery_state, item.partition_epoch)
 
 
 def _write_topic_datas_v2(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v2(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v2(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_partition_response_v2(item: AlterPartitionResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v2(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v2(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -64,7 +64,7 @@ def _read_alter_replica_log_dir_topics_v1(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(AlterReplicaLogDirTopic(name, partitions))
     return items, at
 
@@ -74,14 +74,14 @@ def _read_alter_replica_log_dirs_v1(data: memoryview, at: int, count: int) -> tu
     for _ in range(count):
         path, at = read_string(data, at)
         count, at = read_count(data, at, 6)
-        topics, at = _read_alter_replica_log_dir_topics_v1(data, at, count)
+        topics, at = _read_alter_replica_log_dir_topics_v1(data, at, count) if count else ([], at)
         items.append(AlterReplicaLogDir(path, topics))
     return items, at
 
 
 def _read_alter_replica_log_dirs_request_v1(data: memoryview, at: int) -> tuple[AlterReplicaLogDirsRequest, int]:
     count, at = read_count(data, at, 6)
-    dirs, at = _read_alter_replica_log_dirs_v1(data, at, count)
+    dirs, at = _read_alter_replica_log_dirs_v1(data, at, count) if count else ([], at)
     return AlterReplicaLogDirsRequest(dirs), at
 
 
@@ -90,7 +90,7 @@ def _read_alter_replica_log_dir_topics_v2(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterReplicaLogDirTopic(name, partitions))
     return items, at
@@ -101,7 +101,7 @@ def _read_alter_replica_log_dirs_v2(data: memoryview, at: int, count: int) -> tu
     for _ in range(count):
         path, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_alter_replica_log_dir_topics_v2(data, at, count)
+        topics, at = _read_alter_replica_log_dir_topics_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterReplicaLogDir(path, topics))
     return items, at
@@ -109,7 +109,7 @@ def _read_alter_replica_log_dirs_v2(data: memoryview, at: int, count: int) -> tu
 
 def _read_alter_replica_log_dirs_request_v2(data: memoryview, at: int) -> tuple[AlterReplicaLogDirsRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    dirs, at = _read_alter_replica_log_dirs_v2(data, at, count)
+    dirs, at = _read_alter_replica_log_dirs_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterReplicaLogDirsRequest(dirs), at
 
@@ -118,40 +118,52 @@ def _write_alter_replica_log_dir_topics_v1(items: Sequence[AlterReplicaLogDirTop
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            write_numbers(item.partitions, "i", out)
 
 
 def _write_alter_replica_log_dirs_v1(items: Sequence[AlterReplicaLogDir], out: bytearray) -> None:
     for item in items:
         write_string(item.path, out)
         out += _pack_i(len(item.topics))
-        _write_alter_replica_log_dir_topics_v1(item.topics, out)
+        if item.topics:
+            _write_alter_replica_log_dir_topics_v1(item.topics, out)
 
 
 def _write_alter_replica_log_dirs_request_v1(item: AlterReplicaLogDirsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.dirs))
-    _write_alter_replica_log_dirs_v1(item.dirs, out)
+    if item.dirs:
+        _write_alter_replica_log_dirs_v1(item.dirs, out)
 
 
 def _write_alter_replica_log_dir_topics_v2(items: Sequence[AlterReplicaLogDirTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_replica_log_dirs_v2(items: Sequence[AlterReplicaLogDir], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.path, out)
-        out += uvarint(len(item.topics) + 1)
-        _write_alter_replica_log_dir_topics_v2(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_alter_replica_log_dir_topics_v2(item.topics, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_replica_log_dirs_request_v2(item: AlterReplicaLogDirsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.dirs) + 1)
-    _write_alter_replica_log_dirs_v2(item.dirs, out)
+    if item.dirs:
+        out += uvarint(len(item.dirs) + 1)
+        _write_alter_replica_log_dirs_v2(item.dirs, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -79,7 +79,7 @@ def _read_alter_replica_log_dir_topic_results_v1(data: memoryview, at: int, coun
     for _ in range(count):
         topic_name, at = read_string(data, at)
         count, at = read_count(data, at, 6)
-        partitions, at = _read_alter_replica_log_dir_partition_results_v1(data, at, count)
+        partitions, at = _read_alter_replica_log_dir_partition_results_v1(data, at, count) if count else ([], at)
         items.append(AlterReplicaLogDirTopicResult(topic_name, partitions))
     return items, at
 
@@ -88,7 +88,7 @@ def _read_alter_replica_log_dirs_response_v1(data: memoryview, at: int) -> tuple
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    results, at = _read_alter_replica_log_dir_topic_results_v1(data, at, count)
+    results, at = _read_alter_replica_log_dir_topic_results_v1(data, at, count) if count else ([], at)
     return AlterReplicaLogDirsResponse(throttle_time_ms, results), at
 
 
@@ -108,7 +108,7 @@ def _read_alter_replica_log_dir_topic_results_v2(data: memoryview, at: int, coun
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 7)
-        partitions, at = _read_alter_replica_log_dir_partition_results_v2(data, at, count)
+        partitions, at = _read_alter_replica_log_dir_partition_results_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterReplicaLogDirTopicResult(topic_name, partitions))
     return items, at
@@ -118,7 +118,7 @@ def _read_alter_replica_log_dirs_response_v2(data: memoryview, at: int) -> tuple
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    results, at = _read_alter_replica_log_dir_topic_results_v2(data, at, count)
+    results, at = _read_alter_replica_log_dir_topic_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterReplicaLogDirsResponse(throttle_time_ms, results), at
 
@@ -132,12 +132,14 @@ def _write_alter_replica_log_dir_topic_results_v1(items: Sequence[AlterReplicaLo
     for item in items:
         write_string(item.topic_name, out)
         out += _pack_i(len(item.partitions))
-        _write_alter_replica_log_dir_partition_results_v1(item.partitions, out)
+        if item.partitions:
+            _write_alter_replica_log_dir_partition_results_v1(item.partitions, out)
 
 
 def _write_alter_replica_log_dirs_response_v1(item: AlterReplicaLogDirsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.results))
-    _write_alter_replica_log_dir_topic_results_v1(item.results, out)
+    if item.results:
+        _write_alter_replica_log_dir_topic_results_v1(item.results, out)
 
 
 def _write_alter_replica_log_dir_partition_results_v2(items: Sequence[AlterReplicaLogDirPartitionResult], out: bytearray) -> None:
@@ -148,15 +150,21 @@ def _write_alter_replica_log_dir_partition_results_v2(items: Sequence[AlterRepli
 def _write_alter_replica_log_dir_topic_results_v2(items: Sequence[AlterReplicaLogDirTopicResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_alter_replica_log_dir_partition_results_v2(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_alter_replica_log_dir_partition_results_v2(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_replica_log_dirs_response_v2(item: AlterReplicaLogDirsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.results) + 1)
-    _write_alter_replica_log_dir_topic_results_v2(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_alter_replica_log_dir_topic_results_v2(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

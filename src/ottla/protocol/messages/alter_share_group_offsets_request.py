@@ -73,7 +73,7 @@ def _read_alter_share_group_offsets_request_topics_v0(data: memoryview, at: int,
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 13)
-        partitions, at = _read_alter_share_group_offsets_request_partitions_v0(data, at, count)
+        partitions, at = _read_alter_share_group_offsets_request_partitions_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterShareGroupOffsetsRequestTopic(topic_name, partitions))
     return items, at
@@ -82,7 +82,7 @@ def _read_alter_share_group_offsets_request_topics_v0(data: memoryview, at: int,
 def _read_alter_share_group_offsets_request_v0(data: memoryview, at: int) -> tuple[AlterShareGroupOffsetsRequest, int]:
     group_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_alter_share_group_offsets_request_topics_v0(data, at, count)
+    topics, at = _read_alter_share_group_offsets_request_topics_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterShareGroupOffsetsRequest(group_id, topics), at
 
@@ -95,15 +95,21 @@ def _write_alter_share_group_offsets_request_partitions_v0(items: Sequence[Alter
 def _write_alter_share_group_offsets_request_topics_v0(items: Sequence[AlterShareGroupOffsetsRequestTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_alter_share_group_offsets_request_partitions_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_alter_share_group_offsets_request_partitions_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_share_group_offsets_request_v0(item: AlterShareGroupOffsetsRequest, out: bytearray) -> None:
     write_compact_string(item.group_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_alter_share_group_offsets_request_topics_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_alter_share_group_offsets_request_topics_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,11 +9,9 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -75,7 +73,11 @@ def _read_alter_share_group_offsets_response_partitions_v0(data: memoryview, at:
     for _ in range(count):
         partition_index, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterShareGroupOffsetsResponsePartition(partition_index, error_code, error_message))
     return items, at
@@ -88,7 +90,7 @@ def _read_alter_share_group_offsets_response_topics_v0(data: memoryview, at: int
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 8)
-        partitions, at = _read_alter_share_group_offsets_response_partitions_v0(data, at, count)
+        partitions, at = _read_alter_share_group_offsets_response_partitions_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterShareGroupOffsetsResponseTopic(topic_name, topic_id, partitions))
     return items, at
@@ -97,9 +99,13 @@ def _read_alter_share_group_offsets_response_topics_v0(data: memoryview, at: int
 def _read_alter_share_group_offsets_response_v0(data: memoryview, at: int) -> tuple[AlterShareGroupOffsetsResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 19)
-    responses, at = _read_alter_share_group_offsets_response_topics_v0(data, at, count)
+    responses, at = _read_alter_share_group_offsets_response_topics_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterShareGroupOffsetsResponse(throttle_time_ms, error_code, error_message, responses), at
 
@@ -107,7 +113,10 @@ def _read_alter_share_group_offsets_response_v0(data: memoryview, at: int) -> tu
 def _write_alter_share_group_offsets_response_partitions_v0(items: Sequence[AlterShareGroupOffsetsResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition_index, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
@@ -115,16 +124,25 @@ def _write_alter_share_group_offsets_response_topics_v0(items: Sequence[AlterSha
     for item in items:
         write_compact_string(item.topic_name, out)
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_alter_share_group_offsets_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_alter_share_group_offsets_response_partitions_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_alter_share_group_offsets_response_v0(item: AlterShareGroupOffsetsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.responses) + 1)
-    _write_alter_share_group_offsets_response_topics_v0(item.responses, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_alter_share_group_offsets_response_topics_v0(item.responses, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -94,9 +94,9 @@ def _read_scram_credential_upsertions_v0(data: memoryview, at: int, count: int) 
 
 def _read_alter_user_scram_credentials_request_v0(data: memoryview, at: int) -> tuple[AlterUserScramCredentialsRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    deletions, at = _read_scram_credential_deletions_v0(data, at, count)
+    deletions, at = _read_scram_credential_deletions_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 9)
-    upsertions, at = _read_scram_credential_upsertions_v0(data, at, count)
+    upsertions, at = _read_scram_credential_upsertions_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterUserScramCredentialsRequest(deletions, upsertions), at
 
@@ -117,10 +117,16 @@ def _write_scram_credential_upsertions_v0(items: Sequence[ScramCredentialUpserti
 
 
 def _write_alter_user_scram_credentials_request_v0(item: AlterUserScramCredentialsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.deletions) + 1)
-    _write_scram_credential_deletions_v0(item.deletions, out)
-    out += uvarint(len(item.upsertions) + 1)
-    _write_scram_credential_upsertions_v0(item.upsertions, out)
+    if item.deletions:
+        out += uvarint(len(item.deletions) + 1)
+        _write_scram_credential_deletions_v0(item.deletions, out)
+    else:
+        out.append(1)
+    if item.upsertions:
+        out += uvarint(len(item.upsertions) + 1)
+        _write_scram_credential_upsertions_v0(item.upsertions, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -8,11 +8,9 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -57,7 +55,11 @@ def _read_alter_user_scram_credentials_results_v0(data: memoryview, at: int, cou
         user, at = read_compact_string(data, at)
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterUserScramCredentialsResult(user, error_code, error_message))
     return items, at
@@ -67,7 +69,7 @@ def _read_alter_user_scram_credentials_response_v0(data: memoryview, at: int) ->
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    results, at = _read_alter_user_scram_credentials_results_v0(data, at, count)
+    results, at = _read_alter_user_scram_credentials_results_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AlterUserScramCredentialsResponse(throttle_time_ms, results), at
 
@@ -76,14 +78,20 @@ def _write_alter_user_scram_credentials_results_v0(items: Sequence[AlterUserScra
     for item in items:
         write_compact_string(item.user, out)
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_alter_user_scram_credentials_response_v0(item: AlterUserScramCredentialsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.results) + 1)
-    _write_alter_user_scram_credentials_results_v0(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_alter_user_scram_credentials_results_v0(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -116,7 +116,7 @@ def _read_api_versions_response_v0(data: memoryview, at: int) -> tuple[ApiVersio
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_count(data, at, 6)
-    api_keys, at = _read_api_versions_v0(data, at, count)
+    api_keys, at = _read_api_versions_v0(data, at, count) if count else ([], at)
     return ApiVersionsResponse(error_code, api_keys, 0, (), -1, (), False), at
 
 
@@ -124,7 +124,7 @@ def _read_api_versions_response_v1(data: memoryview, at: int) -> tuple[ApiVersio
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_count(data, at, 6)
-    api_keys, at = _read_api_versions_v0(data, at, count)
+    api_keys, at = _read_api_versions_v0(data, at, count) if count else ([], at)
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     return ApiVersionsResponse(error_code, api_keys, throttle_time_ms, (), -1, (), False), at
@@ -169,7 +169,7 @@ def _read_api_versions_response_v3(data: memoryview, at: int) -> tuple[ApiVersio
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 7)
-    api_keys, at = _read_api_versions_v3(data, at, count)
+    api_keys, at = _read_api_versions_v3(data, at, count) if count else ([], at)
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     supported_features: Sequence[SupportedFeatureKey] = ()
@@ -185,13 +185,13 @@ def _read_api_versions_response_v3(data: memoryview, at: int) -> tuple[ApiVersio
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 6)
-                supported_features, at = _read_supported_feature_keys_v3(data, at, count)
+                supported_features, at = _read_supported_feature_keys_v3(data, at, count) if count else ([], at)
             elif tag == 1:
                 (finalized_features_epoch,) = _unpack_q(data, at)
                 at += 8
             elif tag == 2:
                 count, at = read_compact_count(data, at, 6)
-                finalized_features, at = _read_finalized_feature_keys_v3(data, at, count)
+                finalized_features, at = _read_finalized_feature_keys_v3(data, at, count) if count else ([], at)
             elif tag == 3:
                 (zk_migration_ready,) = _unpack_t(data, at)
                 at += 1
@@ -208,12 +208,14 @@ def _write_api_versions_v0(items: Sequence[ApiVersion], out: bytearray) -> None:
 
 def _write_api_versions_response_v0(item: ApiVersionsResponse, out: bytearray) -> None:
     out += _pack_hi(item.error_code, len(item.api_keys))
-    _write_api_versions_v0(item.api_keys, out)
+    if item.api_keys:
+        _write_api_versions_v0(item.api_keys, out)
 
 
 def _write_api_versions_response_v1(item: ApiVersionsResponse, out: bytearray) -> None:
     out += _pack_hi(item.error_code, len(item.api_keys))
-    _write_api_versions_v0(item.api_keys, out)
+    if item.api_keys:
+        _write_api_versions_v0(item.api_keys, out)
     out += _pack_i(item.throttle_time_ms)
 
 
@@ -236,8 +238,11 @@ def _write_finalized_feature_keys_v3(items: Sequence[FinalizedFeatureKey], out: 
 
 def _write_api_versions_response_v3(item: ApiVersionsResponse, out: bytearray) -> None:
     out += _pack_h(item.error_code)
-    out += uvarint(len(item.api_keys) + 1)
-    _write_api_versions_v3(item.api_keys, out)
+    if item.api_keys:
+        out += uvarint(len(item.api_keys) + 1)
+        _write_api_versions_v3(item.api_keys, out)
+    else:
+        out.append(1)
     out += _pack_i(item.throttle_time_ms)
     if not (item.supported_features or item.finalized_features_epoch != -1 or item.finalized_features or item.zk_migration_ready):
         out.append(0)
@@ -245,8 +250,11 @@ def _write_api_versions_response_v3(item: ApiVersionsResponse, out: bytearray) -
         tags: list[tuple[int, bytearray]] = []
         if item.supported_features:
             value = bytearray()
-            value += uvarint(len(item.supported_features) + 1)
-            _write_supported_feature_keys_v3(item.supported_features, value)
+            if item.supported_features:
+                value += uvarint(len(item.supported_features) + 1)
+                _write_supported_feature_keys_v3(item.supported_features, value)
+            else:
+                value.append(1)
             tags.append((0, value))
         if item.finalized_features_epoch != -1:
             value = bytearray()
@@ -254,8 +262,11 @@ def _write_api_versions_response_v3(item: ApiVersionsResponse, out: bytearray) -
             tags.append((1, value))
         if item.finalized_features:
             value = bytearray()
-            value += uvarint(len(item.finalized_features) + 1)
-            _write_finalized_feature_keys_v3(item.finalized_features, value)
+            if item.finalized_features:
+                value += uvarint(len(item.finalized_features) + 1)
+                _write_finalized_feature_keys_v3(item.finalized_features, value)
+            else:
+                value.append(1)
             tags.append((2, value))
         if item.zk_migration_ready:
             value = bytearray()

@@ -91,7 +91,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 7)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_id, partitions))
     return items, at
@@ -103,7 +103,7 @@ def _read_directory_datas_v0(data: memoryview, at: int, count: int) -> tuple[lis
         (id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 18)
-        topics, at = _read_topic_datas_v0(data, at, count)
+        topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DirectoryData(id, topics))
     return items, at
@@ -113,7 +113,7 @@ def _read_assign_replicas_to_dirs_response_v0(data: memoryview, at: int) -> tupl
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 18)
-    directories, at = _read_directory_datas_v0(data, at, count)
+    directories, at = _read_directory_datas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return AssignReplicasToDirsResponse(throttle_time_ms, error_code, directories), at
 
@@ -126,23 +126,32 @@ def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) ->
 def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_directory_datas_v0(items: Sequence[DirectoryData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.id)
-        out += uvarint(len(item.topics) + 1)
-        _write_topic_datas_v0(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_topic_datas_v0(item.topics, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_assign_replicas_to_dirs_response_v0(item: AssignReplicasToDirsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.directories) + 1)
-    _write_directory_datas_v0(item.directories, out)
+    if item.directories:
+        out += uvarint(len(item.directories) + 1)
+        _write_directory_datas_v0(item.directories, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

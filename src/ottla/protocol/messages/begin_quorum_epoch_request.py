@@ -9,14 +9,12 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -107,7 +105,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_string(data, at)
         count, at = read_count(data, at, 12)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         items.append(TopicData(topic_name, partitions))
     return items, at
 
@@ -115,7 +113,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
 def _read_begin_quorum_epoch_request_v0(data: memoryview, at: int) -> tuple[BeginQuorumEpochRequest, int]:
     cluster_id, at = read_nullable_string(data, at)
     count, at = read_count(data, at, 6)
-    topics, at = _read_topic_datas_v0(data, at, count)
+    topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
     return BeginQuorumEpochRequest(cluster_id, -1, topics, ()), at
 
 
@@ -135,7 +133,7 @@ def _read_topic_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 29)
-        partitions, at = _read_partition_datas_v1(data, at, count)
+        partitions, at = _read_partition_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
@@ -155,13 +153,17 @@ def _read_leader_endpoints_v1(data: memoryview, at: int, count: int) -> tuple[li
 
 
 def _read_begin_quorum_epoch_request_v1(data: memoryview, at: int) -> tuple[BeginQuorumEpochRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (voter_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v1(data, at, count)
+    topics, at = _read_topic_datas_v1(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 5)
-    leader_endpoints, at = _read_leader_endpoints_v1(data, at, count)
+    leader_endpoints, at = _read_leader_endpoints_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return BeginQuorumEpochRequest(cluster_id, voter_id, topics, leader_endpoints), at
 
@@ -175,13 +177,15 @@ def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_string(item.topic_name, out)
         out += _pack_i(len(item.partitions))
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            _write_partition_datas_v0(item.partitions, out)
 
 
 def _write_begin_quorum_epoch_request_v0(item: BeginQuorumEpochRequest, out: bytearray) -> None:
     write_nullable_string(item.cluster_id, out)
     out += _pack_i(len(item.topics))
-    _write_topic_datas_v0(item.topics, out)
+    if item.topics:
+        _write_topic_datas_v0(item.topics, out)
 
 
 def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) -> None:
@@ -192,8 +196,11 @@ def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) ->
 def _write_topic_datas_v1(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -205,12 +212,21 @@ def _write_leader_endpoints_v1(items: Sequence[LeaderEndpoint], out: bytearray) 
 
 
 def _write_begin_quorum_epoch_request_v1(item: BeginQuorumEpochRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_i(item.voter_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v1(item.topics, out)
-    out += uvarint(len(item.leader_endpoints) + 1)
-    _write_leader_endpoints_v1(item.leader_endpoints, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v1(item.topics, out)
+    else:
+        out.append(1)
+    if item.leader_endpoints:
+        out += uvarint(len(item.leader_endpoints) + 1)
+        _write_leader_endpoints_v1(item.leader_endpoints, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

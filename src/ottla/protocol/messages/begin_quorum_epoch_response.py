@@ -107,7 +107,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_string(data, at)
         count, at = read_count(data, at, 14)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         items.append(TopicData(topic_name, partitions))
     return items, at
 
@@ -116,7 +116,7 @@ def _read_begin_quorum_epoch_response_v0(data: memoryview, at: int) -> tuple[Beg
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_count(data, at, 6)
-    topics, at = _read_topic_datas_v0(data, at, count)
+    topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
     return BeginQuorumEpochResponse(error_code, topics, ()), at
 
 
@@ -136,7 +136,7 @@ def _read_topic_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 15)
-        partitions, at = _read_partition_datas_v1(data, at, count)
+        partitions, at = _read_partition_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
@@ -160,7 +160,7 @@ def _read_begin_quorum_epoch_response_v1(data: memoryview, at: int) -> tuple[Beg
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v1(data, at, count)
+    topics, at = _read_topic_datas_v1(data, at, count) if count else ([], at)
     node_endpoints: Sequence[NodeEndpoint] = ()
     if not data[at]:
         at += 1
@@ -171,7 +171,7 @@ def _read_begin_quorum_epoch_response_v1(data: memoryview, at: int) -> tuple[Beg
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 8)
-                node_endpoints, at = _read_node_endpoints_v1(data, at, count)
+                node_endpoints, at = _read_node_endpoints_v1(data, at, count) if count else ([], at)
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -187,14 +187,16 @@ def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_string(item.topic_name, out)
         out += _pack_i(len(item.partitions))
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            _write_partition_datas_v0(item.partitions, out)
 
 
 def _write_begin_quorum_epoch_response_v0(item: BeginQuorumEpochResponse, out: bytearray) -> None:
     if item.node_endpoints:
         refuse_field("BeginQuorumEpochResponse.node_endpoints")
     out += _pack_hi(item.error_code, len(item.topics))
-    _write_topic_datas_v0(item.topics, out)
+    if item.topics:
+        _write_topic_datas_v0(item.topics, out)
 
 
 def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) -> None:
@@ -205,8 +207,11 @@ def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) ->
 def _write_topic_datas_v1(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -219,16 +224,22 @@ def _write_node_endpoints_v1(items: Sequence[NodeEndpoint], out: bytearray) -> N
 
 def _write_begin_quorum_epoch_response_v1(item: BeginQuorumEpochResponse, out: bytearray) -> None:
     out += _pack_h(item.error_code)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v1(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v1(item.topics, out)
+    else:
+        out.append(1)
     if not (item.node_endpoints):
         out.append(0)
     else:
         tags: list[tuple[int, bytearray]] = []
         if item.node_endpoints:
             value = bytearray()
-            value += uvarint(len(item.node_endpoints) + 1)
-            _write_node_endpoints_v1(item.node_endpoints, value)
+            if item.node_endpoints:
+                value += uvarint(len(item.node_endpoints) + 1)
+                _write_node_endpoints_v1(item.node_endpoints, value)
+            else:
+                value.append(1)
             tags.append((0, value))
         write_tags(tags, out)
 

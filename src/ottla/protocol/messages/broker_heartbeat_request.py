@@ -70,7 +70,7 @@ def _read_broker_heartbeat_request_v1(data: memoryview, at: int) -> tuple[Broker
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 16)
-                offline_log_dirs, at = read_uuids(data, at, count)
+                offline_log_dirs, at = read_uuids(data, at, count) if count else ([], at)
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -91,7 +91,7 @@ def _read_broker_heartbeat_request_v2(data: memoryview, at: int) -> tuple[Broker
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 16)
-                offline_log_dirs, at = read_uuids(data, at, count)
+                offline_log_dirs, at = read_uuids(data, at, count) if count else ([], at)
             elif tag == 1:
                 count, at = read_compact_nullable_count(data, at, 16)
                 cordoned_log_dirs = None
@@ -121,8 +121,11 @@ def _write_broker_heartbeat_request_v1(item: BrokerHeartbeatRequest, out: bytear
         tags: list[tuple[int, bytearray]] = []
         if item.offline_log_dirs:
             value = bytearray()
-            value += uvarint(len(item.offline_log_dirs) + 1)
-            value += b"".join(item.offline_log_dirs)
+            if item.offline_log_dirs:
+                value += uvarint(len(item.offline_log_dirs) + 1)
+                value += b"".join(item.offline_log_dirs)
+            else:
+                value.append(1)
             tags.append((0, value))
         write_tags(tags, out)
 
@@ -135,14 +138,19 @@ def _write_broker_heartbeat_request_v2(item: BrokerHeartbeatRequest, out: bytear
         tags: list[tuple[int, bytearray]] = []
         if item.offline_log_dirs:
             value = bytearray()
-            value += uvarint(len(item.offline_log_dirs) + 1)
-            value += b"".join(item.offline_log_dirs)
+            if item.offline_log_dirs:
+                value += uvarint(len(item.offline_log_dirs) + 1)
+                value += b"".join(item.offline_log_dirs)
+            else:
+                value.append(1)
             tags.append((0, value))
         if item.cordoned_log_dirs is not None:
             value = bytearray()
-            value += uvarint(0 if item.cordoned_log_dirs is None else len(item.cordoned_log_dirs) + 1)
             if item.cordoned_log_dirs:
+                value += uvarint(len(item.cordoned_log_dirs) + 1)
                 value += b"".join(item.cordoned_log_dirs)
+            else:
+                value.append(0 if item.cordoned_log_dirs is None else 1)
             tags.append((1, value))
         write_tags(tags, out)
 

@@ -9,12 +9,10 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_uuids,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -125,10 +123,14 @@ def _read_broker_registration_request_v0(data: memoryview, at: int) -> tuple[Bro
     (incarnation_id,) = _unpack_u(data, at)
     at += 16
     count, at = read_compact_count(data, at, 7)
-    listeners, at = _read_listeners_v0(data, at, count)
+    listeners, at = _read_listeners_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 6)
-    features, at = _read_features_v0(data, at, count)
-    rack, at = read_compact_nullable_string(data, at)
+    features, at = _read_features_v0(data, at, count) if count else ([], at)
+    rack: str | None = None
+    if data[at]:
+        rack, at = read_compact_string(data, at)
+    else:
+        at += 1
     at = skip_tags(data, at) if data[at] else at + 1
     return BrokerRegistrationRequest(broker_id, cluster_id, incarnation_id, listeners, features, rack, False, (), -1), at
 
@@ -140,10 +142,14 @@ def _read_broker_registration_request_v1(data: memoryview, at: int) -> tuple[Bro
     (incarnation_id,) = _unpack_u(data, at)
     at += 16
     count, at = read_compact_count(data, at, 7)
-    listeners, at = _read_listeners_v0(data, at, count)
+    listeners, at = _read_listeners_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 6)
-    features, at = _read_features_v0(data, at, count)
-    rack, at = read_compact_nullable_string(data, at)
+    features, at = _read_features_v0(data, at, count) if count else ([], at)
+    rack: str | None = None
+    if data[at]:
+        rack, at = read_compact_string(data, at)
+    else:
+        at += 1
     is_migrating_zk_broker, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -158,14 +164,18 @@ def _read_broker_registration_request_v2(data: memoryview, at: int) -> tuple[Bro
     (incarnation_id,) = _unpack_u(data, at)
     at += 16
     count, at = read_compact_count(data, at, 7)
-    listeners, at = _read_listeners_v0(data, at, count)
+    listeners, at = _read_listeners_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 6)
-    features, at = _read_features_v0(data, at, count)
-    rack, at = read_compact_nullable_string(data, at)
+    features, at = _read_features_v0(data, at, count) if count else ([], at)
+    rack: str | None = None
+    if data[at]:
+        rack, at = read_compact_string(data, at)
+    else:
+        at += 1
     (is_migrating_zk_broker,) = _unpack_t(data, at)
     at += 1
     count, at = read_compact_count(data, at, 16)
-    log_dirs, at = read_uuids(data, at, count)
+    log_dirs, at = read_uuids(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return BrokerRegistrationRequest(broker_id, cluster_id, incarnation_id, listeners, features, rack, is_migrating_zk_broker, log_dirs, -1), at
 
@@ -177,14 +187,18 @@ def _read_broker_registration_request_v3(data: memoryview, at: int) -> tuple[Bro
     (incarnation_id,) = _unpack_u(data, at)
     at += 16
     count, at = read_compact_count(data, at, 7)
-    listeners, at = _read_listeners_v0(data, at, count)
+    listeners, at = _read_listeners_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 6)
-    features, at = _read_features_v0(data, at, count)
-    rack, at = read_compact_nullable_string(data, at)
+    features, at = _read_features_v0(data, at, count) if count else ([], at)
+    rack: str | None = None
+    if data[at]:
+        rack, at = read_compact_string(data, at)
+    else:
+        at += 1
     (is_migrating_zk_broker,) = _unpack_t(data, at)
     at += 1
     count, at = read_compact_count(data, at, 16)
-    log_dirs, at = read_uuids(data, at, count)
+    log_dirs, at = read_uuids(data, at, count) if count else ([], at)
     previous_broker_epoch, more = _unpack_qB(data, at)
     at += 9
     if more:
@@ -211,11 +225,20 @@ def _write_broker_registration_request_v0(item: BrokerRegistrationRequest, out: 
     out += _pack_i(item.broker_id)
     write_compact_string(item.cluster_id, out)
     out += _pack_u(item.incarnation_id)
-    out += uvarint(len(item.listeners) + 1)
-    _write_listeners_v0(item.listeners, out)
-    out += uvarint(len(item.features) + 1)
-    _write_features_v0(item.features, out)
-    write_compact_nullable_string(item.rack, out)
+    if item.listeners:
+        out += uvarint(len(item.listeners) + 1)
+        _write_listeners_v0(item.listeners, out)
+    else:
+        out.append(1)
+    if item.features:
+        out += uvarint(len(item.features) + 1)
+        _write_features_v0(item.features, out)
+    else:
+        out.append(1)
+    if item.rack is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack, out)
     out.append(0)
 
 
@@ -223,11 +246,20 @@ def _write_broker_registration_request_v1(item: BrokerRegistrationRequest, out: 
     out += _pack_i(item.broker_id)
     write_compact_string(item.cluster_id, out)
     out += _pack_u(item.incarnation_id)
-    out += uvarint(len(item.listeners) + 1)
-    _write_listeners_v0(item.listeners, out)
-    out += uvarint(len(item.features) + 1)
-    _write_features_v0(item.features, out)
-    write_compact_nullable_string(item.rack, out)
+    if item.listeners:
+        out += uvarint(len(item.listeners) + 1)
+        _write_listeners_v0(item.listeners, out)
+    else:
+        out.append(1)
+    if item.features:
+        out += uvarint(len(item.features) + 1)
+        _write_features_v0(item.features, out)
+    else:
+        out.append(1)
+    if item.rack is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack, out)
     out += _pack_tx(item.is_migrating_zk_broker)
 
 
@@ -235,14 +267,26 @@ def _write_broker_registration_request_v2(item: BrokerRegistrationRequest, out: 
     out += _pack_i(item.broker_id)
     write_compact_string(item.cluster_id, out)
     out += _pack_u(item.incarnation_id)
-    out += uvarint(len(item.listeners) + 1)
-    _write_listeners_v0(item.listeners, out)
-    out += uvarint(len(item.features) + 1)
-    _write_features_v0(item.features, out)
-    write_compact_nullable_string(item.rack, out)
+    if item.listeners:
+        out += uvarint(len(item.listeners) + 1)
+        _write_listeners_v0(item.listeners, out)
+    else:
+        out.append(1)
+    if item.features:
+        out += uvarint(len(item.features) + 1)
+        _write_features_v0(item.features, out)
+    else:
+        out.append(1)
+    if item.rack is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack, out)
     out += _pack_t(item.is_migrating_zk_broker)
-    out += uvarint(len(item.log_dirs) + 1)
-    out += b"".join(item.log_dirs)
+    if item.log_dirs:
+        out += uvarint(len(item.log_dirs) + 1)
+        out += b"".join(item.log_dirs)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -250,14 +294,26 @@ def _write_broker_registration_request_v3(item: BrokerRegistrationRequest, out: 
     out += _pack_i(item.broker_id)
     write_compact_string(item.cluster_id, out)
     out += _pack_u(item.incarnation_id)
-    out += uvarint(len(item.listeners) + 1)
-    _write_listeners_v0(item.listeners, out)
-    out += uvarint(len(item.features) + 1)
-    _write_features_v0(item.features, out)
-    write_compact_nullable_string(item.rack, out)
+    if item.listeners:
+        out += uvarint(len(item.listeners) + 1)
+        _write_listeners_v0(item.listeners, out)
+    else:
+        out.append(1)
+    if item.features:
+        out += uvarint(len(item.features) + 1)
+        _write_features_v0(item.features, out)
+    else:
+        out.append(1)
+    if item.rack is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack, out)
     out += _pack_t(item.is_migrating_zk_broker)
-    out += uvarint(len(item.log_dirs) + 1)
-    out += b"".join(item.log_dirs)
+    if item.log_dirs:
+        out += uvarint(len(item.log_dirs) + 1)
+        out += b"".join(item.log_dirs)
+    else:
+        out.append(1)
     out += _pack_qx(item.previous_broker_epoch)
 
 

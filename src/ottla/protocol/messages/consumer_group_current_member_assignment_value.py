@@ -67,7 +67,7 @@ def _read_topic_partitionss_v0(data: memoryview, at: int, count: int) -> tuple[l
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         assignment_epochs: Sequence[int] | None = ()
         if not data[at]:
             at += 1
@@ -92,9 +92,9 @@ def _read_consumer_group_current_member_assignment_value_v0(data: memoryview, at
     member_epoch, previous_member_epoch, state = _unpack_iib(data, at)
     at += 9
     count, at = read_compact_count(data, at, 18)
-    assigned_partitions, at = _read_topic_partitionss_v0(data, at, count)
+    assigned_partitions, at = _read_topic_partitionss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 18)
-    partitions_pending_revocation, at = _read_topic_partitionss_v0(data, at, count)
+    partitions_pending_revocation, at = _read_topic_partitionss_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ConsumerGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation), at
 
@@ -102,27 +102,38 @@ def _read_consumer_group_current_member_assignment_value_v0(data: memoryview, at
 def _write_topic_partitionss_v0(items: Sequence[TopicPartitions], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         if not ((item.assignment_epochs is None or item.assignment_epochs)):
             out.append(0)
         else:
             tags: list[tuple[int, bytearray]] = []
             if (item.assignment_epochs is None or item.assignment_epochs):
                 value = bytearray()
-                value += uvarint(0 if item.assignment_epochs is None else len(item.assignment_epochs) + 1)
                 if item.assignment_epochs:
+                    value += uvarint(len(item.assignment_epochs) + 1)
                     write_numbers(item.assignment_epochs, "i", value)
+                else:
+                    value.append(0 if item.assignment_epochs is None else 1)
                 tags.append((0, value))
             write_tags(tags, out)
 
 
 def _write_consumer_group_current_member_assignment_value_v0(item: ConsumerGroupCurrentMemberAssignmentValue, out: bytearray) -> None:
     out += _pack_iib(item.member_epoch, item.previous_member_epoch, item.state)
-    out += uvarint(len(item.assigned_partitions) + 1)
-    _write_topic_partitionss_v0(item.assigned_partitions, out)
-    out += uvarint(len(item.partitions_pending_revocation) + 1)
-    _write_topic_partitionss_v0(item.partitions_pending_revocation, out)
+    if item.assigned_partitions:
+        out += uvarint(len(item.assigned_partitions) + 1)
+        _write_topic_partitionss_v0(item.assigned_partitions, out)
+    else:
+        out.append(1)
+    if item.partitions_pending_revocation:
+        out += uvarint(len(item.partitions_pending_revocation) + 1)
+        _write_topic_partitionss_v0(item.partitions_pending_revocation, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

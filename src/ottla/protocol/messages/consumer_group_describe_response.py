@@ -9,13 +9,11 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_compact_strings,
     write_numbers,
@@ -137,7 +135,7 @@ def _read_topic_partitionss_v0(data: memoryview, at: int, count: int) -> tuple[l
         at += 16
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicPartitions(topic_id, topic_name, partitions))
     return items, at
@@ -145,7 +143,7 @@ def _read_topic_partitionss_v0(data: memoryview, at: int, count: int) -> tuple[l
 
 def _read_assignment_v0(data: memoryview, at: int) -> tuple[Assignment, int]:
     count, at = read_compact_count(data, at, 19)
-    topic_partitions, at = _read_topic_partitionss_v0(data, at, count)
+    topic_partitions, at = _read_topic_partitionss_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return Assignment(topic_partitions), at
 
@@ -154,15 +152,27 @@ def _read_members_v0(data: memoryview, at: int, count: int) -> tuple[list[Member
     items: list[Member] = []
     for _ in range(count):
         member_id, at = read_compact_string(data, at)
-        instance_id, at = read_compact_nullable_string(data, at)
-        rack_id, at = read_compact_nullable_string(data, at)
+        instance_id: str | None = None
+        if data[at]:
+            instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
+        rack_id: str | None = None
+        if data[at]:
+            rack_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         (member_epoch,) = _unpack_i(data, at)
         at += 4
         client_id, at = read_compact_string(data, at)
         client_host, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 1)
-        subscribed_topic_names, at = read_compact_strings(data, at, count)
-        subscribed_topic_regex, at = read_compact_nullable_string(data, at)
+        subscribed_topic_names, at = read_compact_strings(data, at, count) if count else ([], at)
+        subscribed_topic_regex: str | None = None
+        if data[at]:
+            subscribed_topic_regex, at = read_compact_string(data, at)
+        else:
+            at += 1
         assignment, at = _read_assignment_v0(data, at)
         target_assignment, at = _read_assignment_v0(data, at)
         at = skip_tags(data, at) if data[at] else at + 1
@@ -175,14 +185,18 @@ def _read_described_groups_v0(data: memoryview, at: int, count: int) -> tuple[li
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         group_id, at = read_compact_string(data, at)
         group_state, at = read_compact_string(data, at)
         group_epoch, assignment_epoch = _unpack_ii(data, at)
         at += 8
         assignor_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 16)
-        members, at = _read_members_v0(data, at, count)
+        members, at = _read_members_v0(data, at, count) if count else ([], at)
         authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -195,7 +209,7 @@ def _read_consumer_group_describe_response_v0(data: memoryview, at: int) -> tupl
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 20)
-    groups, at = _read_described_groups_v0(data, at, count)
+    groups, at = _read_described_groups_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ConsumerGroupDescribeResponse(throttle_time_ms, groups), at
 
@@ -204,15 +218,27 @@ def _read_members_v1(data: memoryview, at: int, count: int) -> tuple[list[Member
     items: list[Member] = []
     for _ in range(count):
         member_id, at = read_compact_string(data, at)
-        instance_id, at = read_compact_nullable_string(data, at)
-        rack_id, at = read_compact_nullable_string(data, at)
+        instance_id: str | None = None
+        if data[at]:
+            instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
+        rack_id: str | None = None
+        if data[at]:
+            rack_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         (member_epoch,) = _unpack_i(data, at)
         at += 4
         client_id, at = read_compact_string(data, at)
         client_host, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 1)
-        subscribed_topic_names, at = read_compact_strings(data, at, count)
-        subscribed_topic_regex, at = read_compact_nullable_string(data, at)
+        subscribed_topic_names, at = read_compact_strings(data, at, count) if count else ([], at)
+        subscribed_topic_regex: str | None = None
+        if data[at]:
+            subscribed_topic_regex, at = read_compact_string(data, at)
+        else:
+            at += 1
         assignment, at = _read_assignment_v0(data, at)
         target_assignment, at = _read_assignment_v0(data, at)
         member_type, more = _unpack_bB(data, at)
@@ -228,14 +254,18 @@ def _read_described_groups_v1(data: memoryview, at: int, count: int) -> tuple[li
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         group_id, at = read_compact_string(data, at)
         group_state, at = read_compact_string(data, at)
         group_epoch, assignment_epoch = _unpack_ii(data, at)
         at += 8
         assignor_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 17)
-        members, at = _read_members_v1(data, at, count)
+        members, at = _read_members_v1(data, at, count) if count else ([], at)
         authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -248,7 +278,7 @@ def _read_consumer_group_describe_response_v1(data: memoryview, at: int) -> tupl
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 20)
-    groups, at = _read_described_groups_v1(data, at, count)
+    groups, at = _read_described_groups_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ConsumerGroupDescribeResponse(throttle_time_ms, groups), at
 
@@ -257,28 +287,46 @@ def _write_topic_partitionss_v0(items: Sequence[TopicPartitions], out: bytearray
     for item in items:
         out += _pack_u(item.topic_id)
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_assignment_v0(item: Assignment, out: bytearray) -> None:
-    out += uvarint(len(item.topic_partitions) + 1)
-    _write_topic_partitionss_v0(item.topic_partitions, out)
+    if item.topic_partitions:
+        out += uvarint(len(item.topic_partitions) + 1)
+        _write_topic_partitionss_v0(item.topic_partitions, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_members_v0(items: Sequence[Member], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
-        write_compact_nullable_string(item.instance_id, out)
-        write_compact_nullable_string(item.rack_id, out)
+        if item.instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.instance_id, out)
+        if item.rack_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack_id, out)
         out += _pack_i(item.member_epoch)
         write_compact_string(item.client_id, out)
         write_compact_string(item.client_host, out)
-        out += uvarint(len(item.subscribed_topic_names) + 1)
-        write_compact_strings(item.subscribed_topic_names, out)
-        write_compact_nullable_string(item.subscribed_topic_regex, out)
+        if item.subscribed_topic_names:
+            out += uvarint(len(item.subscribed_topic_names) + 1)
+            write_compact_strings(item.subscribed_topic_names, out)
+        else:
+            out.append(1)
+        if item.subscribed_topic_regex is None:
+            out.append(0)
+        else:
+            write_compact_string(item.subscribed_topic_regex, out)
         _write_assignment_v0(item.assignment, out)
         _write_assignment_v0(item.target_assignment, out)
         out.append(0)
@@ -287,34 +335,55 @@ def _write_members_v0(items: Sequence[Member], out: bytearray) -> None:
 def _write_described_groups_v0(items: Sequence[DescribedGroup], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         write_compact_string(item.group_id, out)
         write_compact_string(item.group_state, out)
         out += _pack_ii(item.group_epoch, item.assignment_epoch)
         write_compact_string(item.assignor_name, out)
-        out += uvarint(len(item.members) + 1)
-        _write_members_v0(item.members, out)
+        if item.members:
+            out += uvarint(len(item.members) + 1)
+            _write_members_v0(item.members, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.authorized_operations)
 
 
 def _write_consumer_group_describe_response_v0(item: ConsumerGroupDescribeResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_described_groups_v0(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_described_groups_v0(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_members_v1(items: Sequence[Member], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
-        write_compact_nullable_string(item.instance_id, out)
-        write_compact_nullable_string(item.rack_id, out)
+        if item.instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.instance_id, out)
+        if item.rack_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack_id, out)
         out += _pack_i(item.member_epoch)
         write_compact_string(item.client_id, out)
         write_compact_string(item.client_host, out)
-        out += uvarint(len(item.subscribed_topic_names) + 1)
-        write_compact_strings(item.subscribed_topic_names, out)
-        write_compact_nullable_string(item.subscribed_topic_regex, out)
+        if item.subscribed_topic_names:
+            out += uvarint(len(item.subscribed_topic_names) + 1)
+            write_compact_strings(item.subscribed_topic_names, out)
+        else:
+            out.append(1)
+        if item.subscribed_topic_regex is None:
+            out.append(0)
+        else:
+            write_compact_string(item.subscribed_topic_regex, out)
         _write_assignment_v0(item.assignment, out)
         _write_assignment_v0(item.target_assignment, out)
         out += _pack_bx(item.member_type)
@@ -323,20 +392,29 @@ def _write_members_v1(items: Sequence[Member], out: bytearray) -> None:
 def _write_described_groups_v1(items: Sequence[DescribedGroup], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         write_compact_string(item.group_id, out)
         write_compact_string(item.group_state, out)
         out += _pack_ii(item.group_epoch, item.assignment_epoch)
         write_compact_string(item.assignor_name, out)
-        out += uvarint(len(item.members) + 1)
-        _write_members_v1(item.members, out)
+        if item.members:
+            out += uvarint(len(item.members) + 1)
+            _write_members_v1(item.members, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.authorized_operations)
 
 
 def _write_consumer_group_describe_response_v1(item: ConsumerGroupDescribeResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_described_groups_v1(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_described_groups_v1(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -10,13 +10,11 @@ from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_compact_strings,
     write_numbers,
@@ -77,7 +75,7 @@ def _read_topic_partitionss_v0(data: memoryview, at: int, count: int) -> tuple[l
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicPartitions(topic_id, partitions))
     return items, at
@@ -88,15 +86,27 @@ def _read_consumer_group_heartbeat_request_v0(data: memoryview, at: int) -> tupl
     member_id, at = read_compact_string(data, at)
     (member_epoch,) = _unpack_i(data, at)
     at += 4
-    instance_id, at = read_compact_nullable_string(data, at)
-    rack_id, at = read_compact_nullable_string(data, at)
+    instance_id: str | None = None
+    if data[at]:
+        instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    rack_id: str | None = None
+    if data[at]:
+        rack_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (rebalance_timeout_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_nullable_count(data, at, 1)
     subscribed_topic_names: list[str] | None = None
     if count >= 0:
         subscribed_topic_names, at = read_compact_strings(data, at, count)
-    server_assignor, at = read_compact_nullable_string(data, at)
+    server_assignor: str | None = None
+    if data[at]:
+        server_assignor, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_nullable_count(data, at, 18)
     topic_partitions: list[TopicPartitions] | None = None
     if count >= 0:
@@ -110,16 +120,32 @@ def _read_consumer_group_heartbeat_request_v1(data: memoryview, at: int) -> tupl
     member_id, at = read_compact_string(data, at)
     (member_epoch,) = _unpack_i(data, at)
     at += 4
-    instance_id, at = read_compact_nullable_string(data, at)
-    rack_id, at = read_compact_nullable_string(data, at)
+    instance_id: str | None = None
+    if data[at]:
+        instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    rack_id: str | None = None
+    if data[at]:
+        rack_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (rebalance_timeout_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_nullable_count(data, at, 1)
     subscribed_topic_names: list[str] | None = None
     if count >= 0:
         subscribed_topic_names, at = read_compact_strings(data, at, count)
-    subscribed_topic_regex, at = read_compact_nullable_string(data, at)
-    server_assignor, at = read_compact_nullable_string(data, at)
+    subscribed_topic_regex: str | None = None
+    if data[at]:
+        subscribed_topic_regex, at = read_compact_string(data, at)
+    else:
+        at += 1
+    server_assignor: str | None = None
+    if data[at]:
+        server_assignor, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_nullable_count(data, at, 18)
     topic_partitions: list[TopicPartitions] | None = None
     if count >= 0:
@@ -131,8 +157,11 @@ def _read_consumer_group_heartbeat_request_v1(data: memoryview, at: int) -> tupl
 def _write_topic_partitionss_v0(items: Sequence[TopicPartitions], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -142,16 +171,29 @@ def _write_consumer_group_heartbeat_request_v0(item: ConsumerGroupHeartbeatReque
     write_compact_string(item.group_id, out)
     write_compact_string(item.member_id, out)
     out += _pack_i(item.member_epoch)
-    write_compact_nullable_string(item.instance_id, out)
-    write_compact_nullable_string(item.rack_id, out)
+    if item.instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.instance_id, out)
+    if item.rack_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack_id, out)
     out += _pack_i(item.rebalance_timeout_ms)
-    out += uvarint(0 if item.subscribed_topic_names is None else len(item.subscribed_topic_names) + 1)
     if item.subscribed_topic_names:
+        out += uvarint(len(item.subscribed_topic_names) + 1)
         write_compact_strings(item.subscribed_topic_names, out)
-    write_compact_nullable_string(item.server_assignor, out)
-    out += uvarint(0 if item.topic_partitions is None else len(item.topic_partitions) + 1)
+    else:
+        out.append(0 if item.subscribed_topic_names is None else 1)
+    if item.server_assignor is None:
+        out.append(0)
+    else:
+        write_compact_string(item.server_assignor, out)
     if item.topic_partitions:
+        out += uvarint(len(item.topic_partitions) + 1)
         _write_topic_partitionss_v0(item.topic_partitions, out)
+    else:
+        out.append(0 if item.topic_partitions is None else 1)
     out.append(0)
 
 
@@ -159,17 +201,33 @@ def _write_consumer_group_heartbeat_request_v1(item: ConsumerGroupHeartbeatReque
     write_compact_string(item.group_id, out)
     write_compact_string(item.member_id, out)
     out += _pack_i(item.member_epoch)
-    write_compact_nullable_string(item.instance_id, out)
-    write_compact_nullable_string(item.rack_id, out)
+    if item.instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.instance_id, out)
+    if item.rack_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack_id, out)
     out += _pack_i(item.rebalance_timeout_ms)
-    out += uvarint(0 if item.subscribed_topic_names is None else len(item.subscribed_topic_names) + 1)
     if item.subscribed_topic_names:
+        out += uvarint(len(item.subscribed_topic_names) + 1)
         write_compact_strings(item.subscribed_topic_names, out)
-    write_compact_nullable_string(item.subscribed_topic_regex, out)
-    write_compact_nullable_string(item.server_assignor, out)
-    out += uvarint(0 if item.topic_partitions is None else len(item.topic_partitions) + 1)
+    else:
+        out.append(0 if item.subscribed_topic_names is None else 1)
+    if item.subscribed_topic_regex is None:
+        out.append(0)
+    else:
+        write_compact_string(item.subscribed_topic_regex, out)
+    if item.server_assignor is None:
+        out.append(0)
+    else:
+        write_compact_string(item.server_assignor, out)
     if item.topic_partitions:
+        out += uvarint(len(item.topic_partitions) + 1)
         _write_topic_partitionss_v0(item.topic_partitions, out)
+    else:
+        out.append(0 if item.topic_partitions is None else 1)
     out.append(0)
 
 

@@ -10,7 +10,6 @@ from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_bytes,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
     read_tag,
@@ -19,7 +18,6 @@ from ottla.protocol.primitives import (
     skip_tags,
     uvarint,
     write_compact_bytes,
-    write_compact_nullable_string,
     write_compact_string,
     write_compact_strings,
     write_tags,
@@ -96,22 +94,38 @@ def _read_classic_member_metadata_v0(data: memoryview, at: int) -> tuple[Classic
     (session_timeout_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    supported_protocols, at = _read_classic_protocols_v0(data, at, count)
+    supported_protocols, at = _read_classic_protocols_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ClassicMemberMetadata(session_timeout_ms, supported_protocols), at
 
 
 def _read_consumer_group_member_metadata_value_v0(data: memoryview, at: int) -> tuple[ConsumerGroupMemberMetadataValue, int]:
-    instance_id, at = read_compact_nullable_string(data, at)
-    rack_id, at = read_compact_nullable_string(data, at)
+    instance_id: str | None = None
+    if data[at]:
+        instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    rack_id: str | None = None
+    if data[at]:
+        rack_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     client_id, at = read_compact_string(data, at)
     client_host, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 1)
-    subscribed_topic_names, at = read_compact_strings(data, at, count)
-    subscribed_topic_regex, at = read_compact_nullable_string(data, at)
+    subscribed_topic_names, at = read_compact_strings(data, at, count) if count else ([], at)
+    subscribed_topic_regex: str | None = None
+    if data[at]:
+        subscribed_topic_regex, at = read_compact_string(data, at)
+    else:
+        at += 1
     (rebalance_timeout_ms,) = _unpack_i(data, at)
     at += 4
-    server_assignor, at = read_compact_nullable_string(data, at)
+    server_assignor: str | None = None
+    if data[at]:
+        server_assignor, at = read_compact_string(data, at)
+    else:
+        at += 1
     classic_member_metadata: ClassicMemberMetadata | None = ClassicMemberMetadata()
     if not data[at]:
         at += 1
@@ -140,21 +154,39 @@ def _write_classic_protocols_v0(items: Sequence[ClassicProtocol], out: bytearray
 
 def _write_classic_member_metadata_v0(item: ClassicMemberMetadata, out: bytearray) -> None:
     out += _pack_i(item.session_timeout_ms)
-    out += uvarint(len(item.supported_protocols) + 1)
-    _write_classic_protocols_v0(item.supported_protocols, out)
+    if item.supported_protocols:
+        out += uvarint(len(item.supported_protocols) + 1)
+        _write_classic_protocols_v0(item.supported_protocols, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_consumer_group_member_metadata_value_v0(item: ConsumerGroupMemberMetadataValue, out: bytearray) -> None:
-    write_compact_nullable_string(item.instance_id, out)
-    write_compact_nullable_string(item.rack_id, out)
+    if item.instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.instance_id, out)
+    if item.rack_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack_id, out)
     write_compact_string(item.client_id, out)
     write_compact_string(item.client_host, out)
-    out += uvarint(len(item.subscribed_topic_names) + 1)
-    write_compact_strings(item.subscribed_topic_names, out)
-    write_compact_nullable_string(item.subscribed_topic_regex, out)
+    if item.subscribed_topic_names:
+        out += uvarint(len(item.subscribed_topic_names) + 1)
+        write_compact_strings(item.subscribed_topic_names, out)
+    else:
+        out.append(1)
+    if item.subscribed_topic_regex is None:
+        out.append(0)
+    else:
+        write_compact_string(item.subscribed_topic_regex, out)
     out += _pack_i(item.rebalance_timeout_ms)
-    write_compact_nullable_string(item.server_assignor, out)
+    if item.server_assignor is None:
+        out.append(0)
+    else:
+        write_compact_string(item.server_assignor, out)
     if not (item.classic_member_metadata != ClassicMemberMetadata()):
         out.append(0)
     else:

@@ -70,7 +70,7 @@ def _read_partition_metadatas_v0(data: memoryview, at: int, count: int) -> tuple
         (partition,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_count(data, at, 1)
-        racks, at = read_compact_strings(data, at, count)
+        racks, at = read_compact_strings(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionMetadata(partition, racks))
     return items, at
@@ -85,7 +85,7 @@ def _read_topic_metadatas_v0(data: memoryview, at: int, count: int) -> tuple[lis
         (num_partitions,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_count(data, at, 6)
-        partition_metadata, at = _read_partition_metadatas_v0(data, at, count)
+        partition_metadata, at = _read_partition_metadatas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicMetadata(topic_id, topic_name, num_partitions, partition_metadata))
     return items, at
@@ -93,7 +93,7 @@ def _read_topic_metadatas_v0(data: memoryview, at: int, count: int) -> tuple[lis
 
 def _read_consumer_group_partition_metadata_value_v0(data: memoryview, at: int) -> tuple[ConsumerGroupPartitionMetadataValue, int]:
     count, at = read_compact_count(data, at, 23)
-    topics, at = _read_topic_metadatas_v0(data, at, count)
+    topics, at = _read_topic_metadatas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ConsumerGroupPartitionMetadataValue(topics), at
 
@@ -101,8 +101,11 @@ def _read_consumer_group_partition_metadata_value_v0(data: memoryview, at: int) 
 def _write_partition_metadatas_v0(items: Sequence[PartitionMetadata], out: bytearray) -> None:
     for item in items:
         out += _pack_i(item.partition)
-        out += uvarint(len(item.racks) + 1)
-        write_compact_strings(item.racks, out)
+        if item.racks:
+            out += uvarint(len(item.racks) + 1)
+            write_compact_strings(item.racks, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -111,14 +114,20 @@ def _write_topic_metadatas_v0(items: Sequence[TopicMetadata], out: bytearray) ->
         out += _pack_u(item.topic_id)
         write_compact_string(item.topic_name, out)
         out += _pack_i(item.num_partitions)
-        out += uvarint(len(item.partition_metadata) + 1)
-        _write_partition_metadatas_v0(item.partition_metadata, out)
+        if item.partition_metadata:
+            out += uvarint(len(item.partition_metadata) + 1)
+            _write_partition_metadatas_v0(item.partition_metadata, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_consumer_group_partition_metadata_value_v0(item: ConsumerGroupPartitionMetadataValue, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_metadatas_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_metadatas_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -37,7 +37,7 @@ class ConsumerGroupRegularExpressionValue(Message):
 
 def _read_consumer_group_regular_expression_value_v0(data: memoryview, at: int) -> tuple[ConsumerGroupRegularExpressionValue, int]:
     count, at = read_compact_count(data, at, 1)
-    topics, at = read_compact_strings(data, at, count)
+    topics, at = read_compact_strings(data, at, count) if count else ([], at)
     version, timestamp, more = _unpack_qqB(data, at)
     at += 17
     if more:
@@ -46,8 +46,11 @@ def _read_consumer_group_regular_expression_value_v0(data: memoryview, at: int) 
 
 
 def _write_consumer_group_regular_expression_value_v0(item: ConsumerGroupRegularExpressionValue, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    write_compact_strings(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        write_compact_strings(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_qqx(item.version, item.timestamp)
 
 

@@ -50,7 +50,7 @@ def _read_topic_partitions_v0(data: memoryview, at: int, count: int) -> tuple[li
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicPartition(topic_id, partitions))
     return items, at
@@ -58,7 +58,7 @@ def _read_topic_partitions_v0(data: memoryview, at: int, count: int) -> tuple[li
 
 def _read_consumer_group_target_assignment_member_value_v0(data: memoryview, at: int) -> tuple[ConsumerGroupTargetAssignmentMemberValue, int]:
     count, at = read_compact_count(data, at, 18)
-    topic_partitions, at = _read_topic_partitions_v0(data, at, count)
+    topic_partitions, at = _read_topic_partitions_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ConsumerGroupTargetAssignmentMemberValue(topic_partitions), at
 
@@ -66,14 +66,20 @@ def _read_consumer_group_target_assignment_member_value_v0(data: memoryview, at:
 def _write_topic_partitions_v0(items: Sequence[TopicPartition], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_consumer_group_target_assignment_member_value_v0(item: ConsumerGroupTargetAssignmentMemberValue, out: bytearray) -> None:
-    out += uvarint(len(item.topic_partitions) + 1)
-    _write_topic_partitions_v0(item.topic_partitions, out)
+    if item.topic_partitions:
+        out += uvarint(len(item.topic_partitions) + 1)
+        _write_topic_partitions_v0(item.topic_partitions, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

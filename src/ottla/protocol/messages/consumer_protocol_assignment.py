@@ -49,14 +49,14 @@ def _read_topic_partitions_v0(data: memoryview, at: int, count: int) -> tuple[li
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(TopicPartition(topic, partitions))
     return items, at
 
 
 def _read_consumer_protocol_assignment_v0(data: memoryview, at: int) -> tuple[ConsumerProtocolAssignment, int]:
     count, at = read_count(data, at, 6)
-    assigned_partitions, at = _read_topic_partitions_v0(data, at, count)
+    assigned_partitions, at = _read_topic_partitions_v0(data, at, count) if count else ([], at)
     user_data, at = read_nullable_bytes(data, at)
     return ConsumerProtocolAssignment(assigned_partitions, user_data), at
 
@@ -65,12 +65,14 @@ def _write_topic_partitions_v0(items: Sequence[TopicPartition], out: bytearray) 
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            write_numbers(item.partitions, "i", out)
 
 
 def _write_consumer_protocol_assignment_v0(item: ConsumerProtocolAssignment, out: bytearray) -> None:
     out += _pack_i(len(item.assigned_partitions))
-    _write_topic_partitions_v0(item.assigned_partitions, out)
+    if item.assigned_partitions:
+        _write_topic_partitions_v0(item.assigned_partitions, out)
     write_nullable_bytes(item.user_data, out)
 
 

@@ -57,7 +57,7 @@ class TopicPartition(Struct):
 
 def _read_consumer_protocol_subscription_v0(data: memoryview, at: int) -> tuple[ConsumerProtocolSubscription, int]:
     count, at = read_count(data, at, 2)
-    topics, at = read_strings(data, at, count)
+    topics, at = read_strings(data, at, count) if count else ([], at)
     user_data, at = read_nullable_bytes(data, at)
     return ConsumerProtocolSubscription(topics, user_data, (), -1, None), at
 
@@ -67,26 +67,26 @@ def _read_topic_partitions_v1(data: memoryview, at: int, count: int) -> tuple[li
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(TopicPartition(topic, partitions))
     return items, at
 
 
 def _read_consumer_protocol_subscription_v1(data: memoryview, at: int) -> tuple[ConsumerProtocolSubscription, int]:
     count, at = read_count(data, at, 2)
-    topics, at = read_strings(data, at, count)
+    topics, at = read_strings(data, at, count) if count else ([], at)
     user_data, at = read_nullable_bytes(data, at)
     count, at = read_count(data, at, 6)
-    owned_partitions, at = _read_topic_partitions_v1(data, at, count)
+    owned_partitions, at = _read_topic_partitions_v1(data, at, count) if count else ([], at)
     return ConsumerProtocolSubscription(topics, user_data, owned_partitions, -1, None), at
 
 
 def _read_consumer_protocol_subscription_v2(data: memoryview, at: int) -> tuple[ConsumerProtocolSubscription, int]:
     count, at = read_count(data, at, 2)
-    topics, at = read_strings(data, at, count)
+    topics, at = read_strings(data, at, count) if count else ([], at)
     user_data, at = read_nullable_bytes(data, at)
     count, at = read_count(data, at, 6)
-    owned_partitions, at = _read_topic_partitions_v1(data, at, count)
+    owned_partitions, at = _read_topic_partitions_v1(data, at, count) if count else ([], at)
     (generation_id,) = _unpack_i(data, at)
     at += 4
     return ConsumerProtocolSubscription(topics, user_data, owned_partitions, generation_id, None), at
@@ -94,10 +94,10 @@ def _read_consumer_protocol_subscription_v2(data: memoryview, at: int) -> tuple[
 
 def _read_consumer_protocol_subscription_v3(data: memoryview, at: int) -> tuple[ConsumerProtocolSubscription, int]:
     count, at = read_count(data, at, 2)
-    topics, at = read_strings(data, at, count)
+    topics, at = read_strings(data, at, count) if count else ([], at)
     user_data, at = read_nullable_bytes(data, at)
     count, at = read_count(data, at, 6)
-    owned_partitions, at = _read_topic_partitions_v1(data, at, count)
+    owned_partitions, at = _read_topic_partitions_v1(data, at, count) if count else ([], at)
     (generation_id,) = _unpack_i(data, at)
     at += 4
     rack_id, at = read_nullable_string(data, at)
@@ -106,7 +106,8 @@ def _read_consumer_protocol_subscription_v3(data: memoryview, at: int) -> tuple[
 
 def _write_consumer_protocol_subscription_v0(item: ConsumerProtocolSubscription, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    write_strings(item.topics, out)
+    if item.topics:
+        write_strings(item.topics, out)
     write_nullable_bytes(item.user_data, out)
 
 
@@ -114,32 +115,39 @@ def _write_topic_partitions_v1(items: Sequence[TopicPartition], out: bytearray) 
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            write_numbers(item.partitions, "i", out)
 
 
 def _write_consumer_protocol_subscription_v1(item: ConsumerProtocolSubscription, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    write_strings(item.topics, out)
+    if item.topics:
+        write_strings(item.topics, out)
     write_nullable_bytes(item.user_data, out)
     out += _pack_i(len(item.owned_partitions))
-    _write_topic_partitions_v1(item.owned_partitions, out)
+    if item.owned_partitions:
+        _write_topic_partitions_v1(item.owned_partitions, out)
 
 
 def _write_consumer_protocol_subscription_v2(item: ConsumerProtocolSubscription, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    write_strings(item.topics, out)
+    if item.topics:
+        write_strings(item.topics, out)
     write_nullable_bytes(item.user_data, out)
     out += _pack_i(len(item.owned_partitions))
-    _write_topic_partitions_v1(item.owned_partitions, out)
+    if item.owned_partitions:
+        _write_topic_partitions_v1(item.owned_partitions, out)
     out += _pack_i(item.generation_id)
 
 
 def _write_consumer_protocol_subscription_v3(item: ConsumerProtocolSubscription, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    write_strings(item.topics, out)
+    if item.topics:
+        write_strings(item.topics, out)
     write_nullable_bytes(item.user_data, out)
     out += _pack_i(len(item.owned_partitions))
-    _write_topic_partitions_v1(item.owned_partitions, out)
+    if item.owned_partitions:
+        _write_topic_partitions_v1(item.owned_partitions, out)
     out += _pack_i(item.generation_id)
     write_nullable_string(item.rack_id, out)
 

@@ -103,9 +103,9 @@ def _read_controller_registration_request_v0(data: memoryview, at: int) -> tuple
     controller_id, incarnation_id, zk_migration_ready = _unpack_iut(data, at)
     at += 21
     count, at = read_compact_count(data, at, 7)
-    listeners, at = _read_listeners_v0(data, at, count)
+    listeners, at = _read_listeners_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 6)
-    features, at = _read_features_v0(data, at, count)
+    features, at = _read_features_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ControllerRegistrationRequest(controller_id, incarnation_id, zk_migration_ready, listeners, features), at
 
@@ -125,10 +125,16 @@ def _write_features_v0(items: Sequence[Feature], out: bytearray) -> None:
 
 def _write_controller_registration_request_v0(item: ControllerRegistrationRequest, out: bytearray) -> None:
     out += _pack_iut(item.controller_id, item.incarnation_id, item.zk_migration_ready)
-    out += uvarint(len(item.listeners) + 1)
-    _write_listeners_v0(item.listeners, out)
-    out += uvarint(len(item.features) + 1)
-    _write_features_v0(item.features, out)
+    if item.listeners:
+        out += uvarint(len(item.listeners) + 1)
+        _write_listeners_v0(item.listeners, out)
+    else:
+        out.append(1)
+    if item.features:
+        out += uvarint(len(item.features) + 1)
+        _write_features_v0(item.features, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -79,7 +79,7 @@ def _read_acl_creations_v1(data: memoryview, at: int, count: int) -> tuple[list[
 
 def _read_create_acls_request_v1(data: memoryview, at: int) -> tuple[CreateAclsRequest, int]:
     count, at = read_count(data, at, 10)
-    creations, at = _read_acl_creations_v1(data, at, count)
+    creations, at = _read_acl_creations_v1(data, at, count) if count else ([], at)
     return CreateAclsRequest(creations), at
 
 
@@ -103,7 +103,7 @@ def _read_acl_creations_v2(data: memoryview, at: int, count: int) -> tuple[list[
 
 def _read_create_acls_request_v2(data: memoryview, at: int) -> tuple[CreateAclsRequest, int]:
     count, at = read_compact_count(data, at, 8)
-    creations, at = _read_acl_creations_v2(data, at, count)
+    creations, at = _read_acl_creations_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return CreateAclsRequest(creations), at
 
@@ -120,7 +120,8 @@ def _write_acl_creations_v1(items: Sequence[AclCreation], out: bytearray) -> Non
 
 def _write_create_acls_request_v1(item: CreateAclsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.creations))
-    _write_acl_creations_v1(item.creations, out)
+    if item.creations:
+        _write_acl_creations_v1(item.creations, out)
 
 
 def _write_acl_creations_v2(items: Sequence[AclCreation], out: bytearray) -> None:
@@ -134,8 +135,11 @@ def _write_acl_creations_v2(items: Sequence[AclCreation], out: bytearray) -> Non
 
 
 def _write_create_acls_request_v2(item: CreateAclsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.creations) + 1)
-    _write_acl_creations_v2(item.creations, out)
+    if item.creations:
+        out += uvarint(len(item.creations) + 1)
+        _write_acl_creations_v2(item.creations, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

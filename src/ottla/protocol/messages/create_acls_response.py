@@ -8,12 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     read_count,
     read_nullable_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
     write_nullable_string,
 )
 
@@ -65,7 +65,7 @@ def _read_create_acls_response_v1(data: memoryview, at: int) -> tuple[CreateAcls
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 4)
-    results, at = _read_acl_creation_results_v1(data, at, count)
+    results, at = _read_acl_creation_results_v1(data, at, count) if count else ([], at)
     return CreateAclsResponse(throttle_time_ms, results), at
 
 
@@ -74,7 +74,11 @@ def _read_acl_creation_results_v2(data: memoryview, at: int, count: int) -> tupl
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AclCreationResult(error_code, error_message))
     return items, at
@@ -84,7 +88,7 @@ def _read_create_acls_response_v2(data: memoryview, at: int) -> tuple[CreateAcls
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 4)
-    results, at = _read_acl_creation_results_v2(data, at, count)
+    results, at = _read_acl_creation_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return CreateAclsResponse(throttle_time_ms, results), at
 
@@ -97,20 +101,27 @@ def _write_acl_creation_results_v1(items: Sequence[AclCreationResult], out: byte
 
 def _write_create_acls_response_v1(item: CreateAclsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.results))
-    _write_acl_creation_results_v1(item.results, out)
+    if item.results:
+        _write_acl_creation_results_v1(item.results, out)
 
 
 def _write_acl_creation_results_v2(items: Sequence[AclCreationResult], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_create_acls_response_v2(item: CreateAclsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.results) + 1)
-    _write_acl_creation_results_v2(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_acl_creation_results_v2(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

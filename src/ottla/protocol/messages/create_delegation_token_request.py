@@ -8,13 +8,11 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_string,
 )
@@ -68,7 +66,7 @@ def _read_creatable_renewerss_v1(data: memoryview, at: int, count: int) -> tuple
 
 def _read_create_delegation_token_request_v1(data: memoryview, at: int) -> tuple[CreateDelegationTokenRequest, int]:
     count, at = read_count(data, at, 4)
-    renewers, at = _read_creatable_renewerss_v1(data, at, count)
+    renewers, at = _read_creatable_renewerss_v1(data, at, count) if count else ([], at)
     (max_lifetime_ms,) = _unpack_q(data, at)
     at += 8
     return CreateDelegationTokenRequest("", "", renewers, max_lifetime_ms), at
@@ -86,7 +84,7 @@ def _read_creatable_renewerss_v2(data: memoryview, at: int, count: int) -> tuple
 
 def _read_create_delegation_token_request_v2(data: memoryview, at: int) -> tuple[CreateDelegationTokenRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    renewers, at = _read_creatable_renewerss_v2(data, at, count)
+    renewers, at = _read_creatable_renewerss_v2(data, at, count) if count else ([], at)
     max_lifetime_ms, more = _unpack_qB(data, at)
     at += 9
     if more:
@@ -95,10 +93,18 @@ def _read_create_delegation_token_request_v2(data: memoryview, at: int) -> tuple
 
 
 def _read_create_delegation_token_request_v3(data: memoryview, at: int) -> tuple[CreateDelegationTokenRequest, int]:
-    owner_principal_type, at = read_compact_nullable_string(data, at)
-    owner_principal_name, at = read_compact_nullable_string(data, at)
+    owner_principal_type: str | None = None
+    if data[at]:
+        owner_principal_type, at = read_compact_string(data, at)
+    else:
+        at += 1
+    owner_principal_name: str | None = None
+    if data[at]:
+        owner_principal_name, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    renewers, at = _read_creatable_renewerss_v2(data, at, count)
+    renewers, at = _read_creatable_renewerss_v2(data, at, count) if count else ([], at)
     max_lifetime_ms, more = _unpack_qB(data, at)
     at += 9
     if more:
@@ -118,7 +124,8 @@ def _write_create_delegation_token_request_v1(item: CreateDelegationTokenRequest
     if item.owner_principal_name != "":
         refuse_field("CreateDelegationTokenRequest.owner_principal_name")
     out += _pack_i(len(item.renewers))
-    _write_creatable_renewerss_v1(item.renewers, out)
+    if item.renewers:
+        _write_creatable_renewerss_v1(item.renewers, out)
     out += _pack_q(item.max_lifetime_ms)
 
 
@@ -134,16 +141,28 @@ def _write_create_delegation_token_request_v2(item: CreateDelegationTokenRequest
         refuse_field("CreateDelegationTokenRequest.owner_principal_type")
     if item.owner_principal_name != "":
         refuse_field("CreateDelegationTokenRequest.owner_principal_name")
-    out += uvarint(len(item.renewers) + 1)
-    _write_creatable_renewerss_v2(item.renewers, out)
+    if item.renewers:
+        out += uvarint(len(item.renewers) + 1)
+        _write_creatable_renewerss_v2(item.renewers, out)
+    else:
+        out.append(1)
     out += _pack_qx(item.max_lifetime_ms)
 
 
 def _write_create_delegation_token_request_v3(item: CreateDelegationTokenRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.owner_principal_type, out)
-    write_compact_nullable_string(item.owner_principal_name, out)
-    out += uvarint(len(item.renewers) + 1)
-    _write_creatable_renewerss_v2(item.renewers, out)
+    if item.owner_principal_type is None:
+        out.append(0)
+    else:
+        write_compact_string(item.owner_principal_type, out)
+    if item.owner_principal_name is None:
+        out.append(0)
+    else:
+        write_compact_string(item.owner_principal_name, out)
+    if item.renewers:
+        out += uvarint(len(item.renewers) + 1)
+        _write_creatable_renewerss_v2(item.renewers, out)
+    else:
+        out.append(1)
     out += _pack_qx(item.max_lifetime_ms)
 
 

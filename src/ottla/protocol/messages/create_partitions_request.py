@@ -75,7 +75,7 @@ def _read_create_partitions_assignments_v0(data: memoryview, at: int, count: int
     items: list[CreatePartitionsAssignment] = []
     for _ in range(count):
         count, at = read_count(data, at, 4)
-        broker_ids, at = read_numbers(data, at, count, "i")
+        broker_ids, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(CreatePartitionsAssignment(broker_ids))
     return items, at
 
@@ -96,7 +96,7 @@ def _read_create_partitions_topics_v0(data: memoryview, at: int, count: int) -> 
 
 def _read_create_partitions_request_v0(data: memoryview, at: int) -> tuple[CreatePartitionsRequest, int]:
     count, at = read_count(data, at, 10)
-    topics, at = _read_create_partitions_topics_v0(data, at, count)
+    topics, at = _read_create_partitions_topics_v0(data, at, count) if count else ([], at)
     timeout_ms, validate_only = _unpack_it(data, at)
     at += 5
     return CreatePartitionsRequest(topics, timeout_ms, validate_only), at
@@ -106,7 +106,7 @@ def _read_create_partitions_assignments_v2(data: memoryview, at: int, count: int
     items: list[CreatePartitionsAssignment] = []
     for _ in range(count):
         count, at = read_compact_count(data, at, 4)
-        broker_ids, at = read_numbers(data, at, count, "i")
+        broker_ids, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(CreatePartitionsAssignment(broker_ids))
     return items, at
@@ -129,7 +129,7 @@ def _read_create_partitions_topics_v2(data: memoryview, at: int, count: int) -> 
 
 def _read_create_partitions_request_v2(data: memoryview, at: int) -> tuple[CreatePartitionsRequest, int]:
     count, at = read_compact_count(data, at, 7)
-    topics, at = _read_create_partitions_topics_v2(data, at, count)
+    topics, at = _read_create_partitions_topics_v2(data, at, count) if count else ([], at)
     timeout_ms, validate_only, more = _unpack_itB(data, at)
     at += 6
     if more:
@@ -140,7 +140,8 @@ def _read_create_partitions_request_v2(data: memoryview, at: int) -> tuple[Creat
 def _write_create_partitions_assignments_v0(items: Sequence[CreatePartitionsAssignment], out: bytearray) -> None:
     for item in items:
         out += _pack_i(len(item.broker_ids))
-        write_numbers(item.broker_ids, "i", out)
+        if item.broker_ids:
+            write_numbers(item.broker_ids, "i", out)
 
 
 def _write_create_partitions_topics_v0(items: Sequence[CreatePartitionsTopic], out: bytearray) -> None:
@@ -153,14 +154,18 @@ def _write_create_partitions_topics_v0(items: Sequence[CreatePartitionsTopic], o
 
 def _write_create_partitions_request_v0(item: CreatePartitionsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    _write_create_partitions_topics_v0(item.topics, out)
+    if item.topics:
+        _write_create_partitions_topics_v0(item.topics, out)
     out += _pack_it(item.timeout_ms, item.validate_only)
 
 
 def _write_create_partitions_assignments_v2(items: Sequence[CreatePartitionsAssignment], out: bytearray) -> None:
     for item in items:
-        out += uvarint(len(item.broker_ids) + 1)
-        write_numbers(item.broker_ids, "i", out)
+        if item.broker_ids:
+            out += uvarint(len(item.broker_ids) + 1)
+            write_numbers(item.broker_ids, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -168,15 +173,20 @@ def _write_create_partitions_topics_v2(items: Sequence[CreatePartitionsTopic], o
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_i(item.count)
-        out += uvarint(0 if item.assignments is None else len(item.assignments) + 1)
         if item.assignments:
+            out += uvarint(len(item.assignments) + 1)
             _write_create_partitions_assignments_v2(item.assignments, out)
+        else:
+            out.append(0 if item.assignments is None else 1)
         out.append(0)
 
 
 def _write_create_partitions_request_v2(item: CreatePartitionsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    _write_create_partitions_topics_v2(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_create_partitions_topics_v2(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_itx(item.timeout_ms, item.validate_only)
 
 

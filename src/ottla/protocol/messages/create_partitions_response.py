@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -72,7 +70,7 @@ def _read_create_partitions_response_v0(data: memoryview, at: int) -> tuple[Crea
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    results, at = _read_create_partitions_topic_results_v0(data, at, count)
+    results, at = _read_create_partitions_topic_results_v0(data, at, count) if count else ([], at)
     return CreatePartitionsResponse(throttle_time_ms, results), at
 
 
@@ -82,7 +80,11 @@ def _read_create_partitions_topic_results_v2(data: memoryview, at: int, count: i
         name, at = read_compact_string(data, at)
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(CreatePartitionsTopicResult(name, error_code, error_message))
     return items, at
@@ -92,7 +94,7 @@ def _read_create_partitions_response_v2(data: memoryview, at: int) -> tuple[Crea
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    results, at = _read_create_partitions_topic_results_v2(data, at, count)
+    results, at = _read_create_partitions_topic_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return CreatePartitionsResponse(throttle_time_ms, results), at
 
@@ -106,21 +108,28 @@ def _write_create_partitions_topic_results_v0(items: Sequence[CreatePartitionsTo
 
 def _write_create_partitions_response_v0(item: CreatePartitionsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.results))
-    _write_create_partitions_topic_results_v0(item.results, out)
+    if item.results:
+        _write_create_partitions_topic_results_v0(item.results, out)
 
 
 def _write_create_partitions_topic_results_v2(items: Sequence[CreatePartitionsTopicResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_create_partitions_response_v2(item: CreatePartitionsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.results) + 1)
-    _write_create_partitions_topic_results_v2(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_create_partitions_topic_results_v2(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -8,7 +8,6 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -16,7 +15,6 @@ from ottla.protocol.primitives import (
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_numbers,
@@ -100,7 +98,7 @@ def _read_creatable_replica_assignments_v2(data: memoryview, at: int, count: int
         (partition_index,) = _unpack_i(data, at)
         at += 4
         count, at = read_count(data, at, 4)
-        broker_ids, at = read_numbers(data, at, count, "i")
+        broker_ids, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(CreatableReplicaAssignment(partition_index, broker_ids))
     return items, at
 
@@ -121,16 +119,16 @@ def _read_creatable_topics_v2(data: memoryview, at: int, count: int) -> tuple[li
         num_partitions, replication_factor = _unpack_ih(data, at)
         at += 6
         count, at = read_count(data, at, 8)
-        assignments, at = _read_creatable_replica_assignments_v2(data, at, count)
+        assignments, at = _read_creatable_replica_assignments_v2(data, at, count) if count else ([], at)
         count, at = read_count(data, at, 4)
-        configs, at = _read_creatable_topic_configs_v2(data, at, count)
+        configs, at = _read_creatable_topic_configs_v2(data, at, count) if count else ([], at)
         items.append(CreatableTopic(name, num_partitions, replication_factor, assignments, configs))
     return items, at
 
 
 def _read_create_topics_request_v2(data: memoryview, at: int) -> tuple[CreateTopicsRequest, int]:
     count, at = read_count(data, at, 16)
-    topics, at = _read_creatable_topics_v2(data, at, count)
+    topics, at = _read_creatable_topics_v2(data, at, count) if count else ([], at)
     timeout_ms, validate_only = _unpack_it(data, at)
     at += 5
     return CreateTopicsRequest(topics, timeout_ms, validate_only), at
@@ -142,7 +140,7 @@ def _read_creatable_replica_assignments_v5(data: memoryview, at: int, count: int
         (partition_index,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_count(data, at, 4)
-        broker_ids, at = read_numbers(data, at, count, "i")
+        broker_ids, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(CreatableReplicaAssignment(partition_index, broker_ids))
     return items, at
@@ -152,7 +150,11 @@ def _read_creatable_topic_configs_v5(data: memoryview, at: int, count: int) -> t
     items: list[CreatableTopicConfig] = []
     for _ in range(count):
         name, at = read_compact_string(data, at)
-        value, at = read_compact_nullable_string(data, at)
+        value: str | None = None
+        if data[at]:
+            value, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(CreatableTopicConfig(name, value))
     return items, at
@@ -165,9 +167,9 @@ def _read_creatable_topics_v5(data: memoryview, at: int, count: int) -> tuple[li
         num_partitions, replication_factor = _unpack_ih(data, at)
         at += 6
         count, at = read_compact_count(data, at, 6)
-        assignments, at = _read_creatable_replica_assignments_v5(data, at, count)
+        assignments, at = _read_creatable_replica_assignments_v5(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 3)
-        configs, at = _read_creatable_topic_configs_v5(data, at, count)
+        configs, at = _read_creatable_topic_configs_v5(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(CreatableTopic(name, num_partitions, replication_factor, assignments, configs))
     return items, at
@@ -175,7 +177,7 @@ def _read_creatable_topics_v5(data: memoryview, at: int, count: int) -> tuple[li
 
 def _read_create_topics_request_v5(data: memoryview, at: int) -> tuple[CreateTopicsRequest, int]:
     count, at = read_compact_count(data, at, 10)
-    topics, at = _read_creatable_topics_v5(data, at, count)
+    topics, at = _read_creatable_topics_v5(data, at, count) if count else ([], at)
     timeout_ms, validate_only, more = _unpack_itB(data, at)
     at += 6
     if more:
@@ -186,7 +188,8 @@ def _read_create_topics_request_v5(data: memoryview, at: int) -> tuple[CreateTop
 def _write_creatable_replica_assignments_v2(items: Sequence[CreatableReplicaAssignment], out: bytearray) -> None:
     for item in items:
         out += _pack_ii(item.partition_index, len(item.broker_ids))
-        write_numbers(item.broker_ids, "i", out)
+        if item.broker_ids:
+            write_numbers(item.broker_ids, "i", out)
 
 
 def _write_creatable_topic_configs_v2(items: Sequence[CreatableTopicConfig], out: bytearray) -> None:
@@ -199,29 +202,38 @@ def _write_creatable_topics_v2(items: Sequence[CreatableTopic], out: bytearray) 
     for item in items:
         write_string(item.name, out)
         out += _pack_ihi(item.num_partitions, item.replication_factor, len(item.assignments))
-        _write_creatable_replica_assignments_v2(item.assignments, out)
+        if item.assignments:
+            _write_creatable_replica_assignments_v2(item.assignments, out)
         out += _pack_i(len(item.configs))
-        _write_creatable_topic_configs_v2(item.configs, out)
+        if item.configs:
+            _write_creatable_topic_configs_v2(item.configs, out)
 
 
 def _write_create_topics_request_v2(item: CreateTopicsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    _write_creatable_topics_v2(item.topics, out)
+    if item.topics:
+        _write_creatable_topics_v2(item.topics, out)
     out += _pack_it(item.timeout_ms, item.validate_only)
 
 
 def _write_creatable_replica_assignments_v5(items: Sequence[CreatableReplicaAssignment], out: bytearray) -> None:
     for item in items:
         out += _pack_i(item.partition_index)
-        out += uvarint(len(item.broker_ids) + 1)
-        write_numbers(item.broker_ids, "i", out)
+        if item.broker_ids:
+            out += uvarint(len(item.broker_ids) + 1)
+            write_numbers(item.broker_ids, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_creatable_topic_configs_v5(items: Sequence[CreatableTopicConfig], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        write_compact_nullable_string(item.value, out)
+        if item.value is None:
+            out.append(0)
+        else:
+            write_compact_string(item.value, out)
         out.append(0)
 
 
@@ -229,16 +241,25 @@ def _write_creatable_topics_v5(items: Sequence[CreatableTopic], out: bytearray) 
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_ih(item.num_partitions, item.replication_factor)
-        out += uvarint(len(item.assignments) + 1)
-        _write_creatable_replica_assignments_v5(item.assignments, out)
-        out += uvarint(len(item.configs) + 1)
-        _write_creatable_topic_configs_v5(item.configs, out)
+        if item.assignments:
+            out += uvarint(len(item.assignments) + 1)
+            _write_creatable_replica_assignments_v5(item.assignments, out)
+        else:
+            out.append(1)
+        if item.configs:
+            out += uvarint(len(item.configs) + 1)
+            _write_creatable_topic_configs_v5(item.configs, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_create_topics_request_v5(item: CreateTopicsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    _write_creatable_topics_v5(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_creatable_topics_v5(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_itx(item.timeout_ms, item.validate_only)
 
 

@@ -11,7 +11,6 @@ from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -20,7 +19,6 @@ from ottla.protocol.primitives import (
     read_tag_count,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -112,7 +110,7 @@ def _read_create_topics_response_v2(data: memoryview, at: int) -> tuple[CreateTo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_creatable_topic_results_v2(data, at, count)
+    topics, at = _read_creatable_topic_results_v2(data, at, count) if count else ([], at)
     return CreateTopicsResponse(throttle_time_ms, topics), at
 
 
@@ -120,7 +118,11 @@ def _read_creatable_topic_configss_v5(data: memoryview, at: int, count: int) -> 
     items: list[CreatableTopicConfigs] = []
     for _ in range(count):
         name, at = read_compact_string(data, at)
-        value, at = read_compact_nullable_string(data, at)
+        value: str | None = None
+        if data[at]:
+            value, at = read_compact_string(data, at)
+        else:
+            at += 1
         read_only, config_source, is_sensitive, more = _unpack_tbtB(data, at)
         at += 4
         if more:
@@ -135,7 +137,11 @@ def _read_creatable_topic_results_v5(data: memoryview, at: int, count: int) -> t
         name, at = read_compact_string(data, at)
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         num_partitions, replication_factor = _unpack_ih(data, at)
         at += 6
         count, at = read_compact_nullable_count(data, at, 6)
@@ -164,7 +170,7 @@ def _read_create_topics_response_v5(data: memoryview, at: int) -> tuple[CreateTo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 12)
-    topics, at = _read_creatable_topic_results_v5(data, at, count)
+    topics, at = _read_creatable_topic_results_v5(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return CreateTopicsResponse(throttle_time_ms, topics), at
 
@@ -175,7 +181,11 @@ def _read_creatable_topic_results_v7(data: memoryview, at: int, count: int) -> t
         name, at = read_compact_string(data, at)
         topic_id, error_code = _unpack_uh(data, at)
         at += 18
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         num_partitions, replication_factor = _unpack_ih(data, at)
         at += 6
         count, at = read_compact_nullable_count(data, at, 6)
@@ -204,7 +214,7 @@ def _read_create_topics_response_v7(data: memoryview, at: int) -> tuple[CreateTo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 28)
-    topics, at = _read_creatable_topic_results_v7(data, at, count)
+    topics, at = _read_creatable_topic_results_v7(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return CreateTopicsResponse(throttle_time_ms, topics), at
 
@@ -218,13 +228,17 @@ def _write_creatable_topic_results_v2(items: Sequence[CreatableTopicResult], out
 
 def _write_create_topics_response_v2(item: CreateTopicsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_creatable_topic_results_v2(item.topics, out)
+    if item.topics:
+        _write_creatable_topic_results_v2(item.topics, out)
 
 
 def _write_creatable_topic_configss_v5(items: Sequence[CreatableTopicConfigs], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        write_compact_nullable_string(item.value, out)
+        if item.value is None:
+            out.append(0)
+        else:
+            write_compact_string(item.value, out)
         out += _pack_tbtx(item.read_only, item.config_source, item.is_sensitive)
 
 
@@ -232,11 +246,16 @@ def _write_creatable_topic_results_v5(items: Sequence[CreatableTopicResult], out
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_ih(item.num_partitions, item.replication_factor)
-        out += uvarint(0 if item.configs is None else len(item.configs) + 1)
         if item.configs:
+            out += uvarint(len(item.configs) + 1)
             _write_creatable_topic_configss_v5(item.configs, out)
+        else:
+            out.append(0 if item.configs is None else 1)
         if not (item.topic_config_error_code != 0):
             out.append(0)
         else:
@@ -250,8 +269,11 @@ def _write_creatable_topic_results_v5(items: Sequence[CreatableTopicResult], out
 
 def _write_create_topics_response_v5(item: CreateTopicsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_creatable_topic_results_v5(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_creatable_topic_results_v5(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -259,11 +281,16 @@ def _write_creatable_topic_results_v7(items: Sequence[CreatableTopicResult], out
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_uh(item.topic_id, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_ih(item.num_partitions, item.replication_factor)
-        out += uvarint(0 if item.configs is None else len(item.configs) + 1)
         if item.configs:
+            out += uvarint(len(item.configs) + 1)
             _write_creatable_topic_configss_v5(item.configs, out)
+        else:
+            out.append(0 if item.configs is None else 1)
         if not (item.topic_config_error_code != 0):
             out.append(0)
         else:
@@ -277,8 +304,11 @@ def _write_creatable_topic_results_v7(items: Sequence[CreatableTopicResult], out
 
 def _write_create_topics_response_v7(item: CreateTopicsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_creatable_topic_results_v7(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_creatable_topic_results_v7(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -8,12 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     read_count,
     read_nullable_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
     write_nullable_string,
 )
 
@@ -79,7 +79,7 @@ def _read_delete_acls_filters_v1(data: memoryview, at: int, count: int) -> tuple
 
 def _read_delete_acls_request_v1(data: memoryview, at: int) -> tuple[DeleteAclsRequest, int]:
     count, at = read_count(data, at, 10)
-    filters, at = _read_delete_acls_filters_v1(data, at, count)
+    filters, at = _read_delete_acls_filters_v1(data, at, count) if count else ([], at)
     return DeleteAclsRequest(filters), at
 
 
@@ -88,11 +88,23 @@ def _read_delete_acls_filters_v2(data: memoryview, at: int, count: int) -> tuple
     for _ in range(count):
         (resource_type_filter,) = _unpack_b(data, at)
         at += 1
-        resource_name_filter, at = read_compact_nullable_string(data, at)
+        resource_name_filter: str | None = None
+        if data[at]:
+            resource_name_filter, at = read_compact_string(data, at)
+        else:
+            at += 1
         (pattern_type_filter,) = _unpack_b(data, at)
         at += 1
-        principal_filter, at = read_compact_nullable_string(data, at)
-        host_filter, at = read_compact_nullable_string(data, at)
+        principal_filter: str | None = None
+        if data[at]:
+            principal_filter, at = read_compact_string(data, at)
+        else:
+            at += 1
+        host_filter: str | None = None
+        if data[at]:
+            host_filter, at = read_compact_string(data, at)
+        else:
+            at += 1
         operation, permission_type, more = _unpack_bbB(data, at)
         at += 3
         if more:
@@ -103,7 +115,7 @@ def _read_delete_acls_filters_v2(data: memoryview, at: int, count: int) -> tuple
 
 def _read_delete_acls_request_v2(data: memoryview, at: int) -> tuple[DeleteAclsRequest, int]:
     count, at = read_compact_count(data, at, 8)
-    filters, at = _read_delete_acls_filters_v2(data, at, count)
+    filters, at = _read_delete_acls_filters_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteAclsRequest(filters), at
 
@@ -120,22 +132,35 @@ def _write_delete_acls_filters_v1(items: Sequence[DeleteAclsFilter], out: bytear
 
 def _write_delete_acls_request_v1(item: DeleteAclsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.filters))
-    _write_delete_acls_filters_v1(item.filters, out)
+    if item.filters:
+        _write_delete_acls_filters_v1(item.filters, out)
 
 
 def _write_delete_acls_filters_v2(items: Sequence[DeleteAclsFilter], out: bytearray) -> None:
     for item in items:
         out += _pack_b(item.resource_type_filter)
-        write_compact_nullable_string(item.resource_name_filter, out)
+        if item.resource_name_filter is None:
+            out.append(0)
+        else:
+            write_compact_string(item.resource_name_filter, out)
         out += _pack_b(item.pattern_type_filter)
-        write_compact_nullable_string(item.principal_filter, out)
-        write_compact_nullable_string(item.host_filter, out)
+        if item.principal_filter is None:
+            out.append(0)
+        else:
+            write_compact_string(item.principal_filter, out)
+        if item.host_filter is None:
+            out.append(0)
+        else:
+            write_compact_string(item.host_filter, out)
         out += _pack_bbx(item.operation, item.permission_type)
 
 
 def _write_delete_acls_request_v2(item: DeleteAclsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.filters) + 1)
-    _write_delete_acls_filters_v2(item.filters, out)
+    if item.filters:
+        out += uvarint(len(item.filters) + 1)
+        _write_delete_acls_filters_v2(item.filters, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

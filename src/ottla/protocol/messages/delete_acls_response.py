@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -115,7 +113,7 @@ def _read_delete_acls_filter_results_v1(data: memoryview, at: int, count: int) -
         at += 2
         error_message, at = read_nullable_string(data, at)
         count, at = read_count(data, at, 14)
-        matching_acls, at = _read_delete_acls_matching_acls_v1(data, at, count)
+        matching_acls, at = _read_delete_acls_matching_acls_v1(data, at, count) if count else ([], at)
         items.append(DeleteAclsFilterResult(error_code, error_message, matching_acls))
     return items, at
 
@@ -124,7 +122,7 @@ def _read_delete_acls_response_v1(data: memoryview, at: int) -> tuple[DeleteAcls
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 8)
-    filter_results, at = _read_delete_acls_filter_results_v1(data, at, count)
+    filter_results, at = _read_delete_acls_filter_results_v1(data, at, count) if count else ([], at)
     return DeleteAclsResponse(throttle_time_ms, filter_results), at
 
 
@@ -133,7 +131,11 @@ def _read_delete_acls_matching_acls_v2(data: memoryview, at: int, count: int) ->
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         (resource_type,) = _unpack_b(data, at)
         at += 1
         resource_name, at = read_compact_string(data, at)
@@ -154,9 +156,13 @@ def _read_delete_acls_filter_results_v2(data: memoryview, at: int, count: int) -
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         count, at = read_compact_count(data, at, 11)
-        matching_acls, at = _read_delete_acls_matching_acls_v2(data, at, count)
+        matching_acls, at = _read_delete_acls_matching_acls_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DeleteAclsFilterResult(error_code, error_message, matching_acls))
     return items, at
@@ -166,7 +172,7 @@ def _read_delete_acls_response_v2(data: memoryview, at: int) -> tuple[DeleteAcls
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    filter_results, at = _read_delete_acls_filter_results_v2(data, at, count)
+    filter_results, at = _read_delete_acls_filter_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteAclsResponse(throttle_time_ms, filter_results), at
 
@@ -188,18 +194,23 @@ def _write_delete_acls_filter_results_v1(items: Sequence[DeleteAclsFilterResult]
         out += _pack_h(item.error_code)
         write_nullable_string(item.error_message, out)
         out += _pack_i(len(item.matching_acls))
-        _write_delete_acls_matching_acls_v1(item.matching_acls, out)
+        if item.matching_acls:
+            _write_delete_acls_matching_acls_v1(item.matching_acls, out)
 
 
 def _write_delete_acls_response_v1(item: DeleteAclsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.filter_results))
-    _write_delete_acls_filter_results_v1(item.filter_results, out)
+    if item.filter_results:
+        _write_delete_acls_filter_results_v1(item.filter_results, out)
 
 
 def _write_delete_acls_matching_acls_v2(items: Sequence[DeleteAclsMatchingAcl], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_b(item.resource_type)
         write_compact_string(item.resource_name, out)
         out += _pack_b(item.pattern_type)
@@ -211,16 +222,25 @@ def _write_delete_acls_matching_acls_v2(items: Sequence[DeleteAclsMatchingAcl], 
 def _write_delete_acls_filter_results_v2(items: Sequence[DeleteAclsFilterResult], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
-        out += uvarint(len(item.matching_acls) + 1)
-        _write_delete_acls_matching_acls_v2(item.matching_acls, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
+        if item.matching_acls:
+            out += uvarint(len(item.matching_acls) + 1)
+            _write_delete_acls_matching_acls_v2(item.matching_acls, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_delete_acls_response_v2(item: DeleteAclsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.filter_results) + 1)
-    _write_delete_acls_filter_results_v2(item.filter_results, out)
+    if item.filter_results:
+        out += uvarint(len(item.filter_results) + 1)
+        _write_delete_acls_filter_results_v2(item.filter_results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

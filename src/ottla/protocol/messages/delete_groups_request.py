@@ -35,25 +35,29 @@ class DeleteGroupsRequest(Message):
 
 def _read_delete_groups_request_v0(data: memoryview, at: int) -> tuple[DeleteGroupsRequest, int]:
     count, at = read_count(data, at, 2)
-    groups_names, at = read_strings(data, at, count)
+    groups_names, at = read_strings(data, at, count) if count else ([], at)
     return DeleteGroupsRequest(groups_names), at
 
 
 def _read_delete_groups_request_v2(data: memoryview, at: int) -> tuple[DeleteGroupsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    groups_names, at = read_compact_strings(data, at, count)
+    groups_names, at = read_compact_strings(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteGroupsRequest(groups_names), at
 
 
 def _write_delete_groups_request_v0(item: DeleteGroupsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.groups_names))
-    write_strings(item.groups_names, out)
+    if item.groups_names:
+        write_strings(item.groups_names, out)
 
 
 def _write_delete_groups_request_v2(item: DeleteGroupsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.groups_names) + 1)
-    write_compact_strings(item.groups_names, out)
+    if item.groups_names:
+        out += uvarint(len(item.groups_names) + 1)
+        write_compact_strings(item.groups_names, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

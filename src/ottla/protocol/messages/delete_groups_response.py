@@ -67,7 +67,7 @@ def _read_delete_groups_response_v0(data: memoryview, at: int) -> tuple[DeleteGr
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 4)
-    results, at = _read_deletable_group_results_v0(data, at, count)
+    results, at = _read_deletable_group_results_v0(data, at, count) if count else ([], at)
     return DeleteGroupsResponse(throttle_time_ms, results), at
 
 
@@ -87,7 +87,7 @@ def _read_delete_groups_response_v2(data: memoryview, at: int) -> tuple[DeleteGr
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 4)
-    results, at = _read_deletable_group_results_v2(data, at, count)
+    results, at = _read_deletable_group_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteGroupsResponse(throttle_time_ms, results), at
 
@@ -100,7 +100,8 @@ def _write_deletable_group_results_v0(items: Sequence[DeletableGroupResult], out
 
 def _write_delete_groups_response_v0(item: DeleteGroupsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.results))
-    _write_deletable_group_results_v0(item.results, out)
+    if item.results:
+        _write_deletable_group_results_v0(item.results, out)
 
 
 def _write_deletable_group_results_v2(items: Sequence[DeletableGroupResult], out: bytearray) -> None:
@@ -111,8 +112,11 @@ def _write_deletable_group_results_v2(items: Sequence[DeletableGroupResult], out
 
 def _write_delete_groups_response_v2(item: DeleteGroupsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.results) + 1)
-    _write_deletable_group_results_v2(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_deletable_group_results_v2(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -80,14 +80,14 @@ def _read_delete_records_topics_v0(data: memoryview, at: int, count: int) -> tup
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 12)
-        partitions, at = _read_delete_records_partitions_v0(data, at, count)
+        partitions, at = _read_delete_records_partitions_v0(data, at, count) if count else ([], at)
         items.append(DeleteRecordsTopic(name, partitions))
     return items, at
 
 
 def _read_delete_records_request_v0(data: memoryview, at: int) -> tuple[DeleteRecordsRequest, int]:
     count, at = read_count(data, at, 6)
-    topics, at = _read_delete_records_topics_v0(data, at, count)
+    topics, at = _read_delete_records_topics_v0(data, at, count) if count else ([], at)
     (timeout_ms,) = _unpack_i(data, at)
     at += 4
     return DeleteRecordsRequest(topics, timeout_ms), at
@@ -109,7 +109,7 @@ def _read_delete_records_topics_v2(data: memoryview, at: int, count: int) -> tup
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 13)
-        partitions, at = _read_delete_records_partitions_v2(data, at, count)
+        partitions, at = _read_delete_records_partitions_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DeleteRecordsTopic(name, partitions))
     return items, at
@@ -117,7 +117,7 @@ def _read_delete_records_topics_v2(data: memoryview, at: int, count: int) -> tup
 
 def _read_delete_records_request_v2(data: memoryview, at: int) -> tuple[DeleteRecordsRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_delete_records_topics_v2(data, at, count)
+    topics, at = _read_delete_records_topics_v2(data, at, count) if count else ([], at)
     timeout_ms, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -134,12 +134,14 @@ def _write_delete_records_topics_v0(items: Sequence[DeleteRecordsTopic], out: by
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_delete_records_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_delete_records_partitions_v0(item.partitions, out)
 
 
 def _write_delete_records_request_v0(item: DeleteRecordsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    _write_delete_records_topics_v0(item.topics, out)
+    if item.topics:
+        _write_delete_records_topics_v0(item.topics, out)
     out += _pack_i(item.timeout_ms)
 
 
@@ -151,14 +153,20 @@ def _write_delete_records_partitions_v2(items: Sequence[DeleteRecordsPartition],
 def _write_delete_records_topics_v2(items: Sequence[DeleteRecordsTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_delete_records_partitions_v2(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_delete_records_partitions_v2(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_delete_records_request_v2(item: DeleteRecordsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    _write_delete_records_topics_v2(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_delete_records_topics_v2(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.timeout_ms)
 
 

@@ -81,7 +81,7 @@ def _read_delete_records_topic_results_v0(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 14)
-        partitions, at = _read_delete_records_partition_results_v0(data, at, count)
+        partitions, at = _read_delete_records_partition_results_v0(data, at, count) if count else ([], at)
         items.append(DeleteRecordsTopicResult(name, partitions))
     return items, at
 
@@ -90,7 +90,7 @@ def _read_delete_records_response_v0(data: memoryview, at: int) -> tuple[DeleteR
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_delete_records_topic_results_v0(data, at, count)
+    topics, at = _read_delete_records_topic_results_v0(data, at, count) if count else ([], at)
     return DeleteRecordsResponse(throttle_time_ms, topics), at
 
 
@@ -110,7 +110,7 @@ def _read_delete_records_topic_results_v2(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 15)
-        partitions, at = _read_delete_records_partition_results_v2(data, at, count)
+        partitions, at = _read_delete_records_partition_results_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DeleteRecordsTopicResult(name, partitions))
     return items, at
@@ -120,7 +120,7 @@ def _read_delete_records_response_v2(data: memoryview, at: int) -> tuple[DeleteR
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_delete_records_topic_results_v2(data, at, count)
+    topics, at = _read_delete_records_topic_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteRecordsResponse(throttle_time_ms, topics), at
 
@@ -134,12 +134,14 @@ def _write_delete_records_topic_results_v0(items: Sequence[DeleteRecordsTopicRes
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_delete_records_partition_results_v0(item.partitions, out)
+        if item.partitions:
+            _write_delete_records_partition_results_v0(item.partitions, out)
 
 
 def _write_delete_records_response_v0(item: DeleteRecordsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_delete_records_topic_results_v0(item.topics, out)
+    if item.topics:
+        _write_delete_records_topic_results_v0(item.topics, out)
 
 
 def _write_delete_records_partition_results_v2(items: Sequence[DeleteRecordsPartitionResult], out: bytearray) -> None:
@@ -150,15 +152,21 @@ def _write_delete_records_partition_results_v2(items: Sequence[DeleteRecordsPart
 def _write_delete_records_topic_results_v2(items: Sequence[DeleteRecordsTopicResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_delete_records_partition_results_v2(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_delete_records_partition_results_v2(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_delete_records_response_v2(item: DeleteRecordsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_delete_records_topic_results_v2(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_delete_records_topic_results_v2(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

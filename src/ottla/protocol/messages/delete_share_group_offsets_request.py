@@ -52,7 +52,7 @@ def _read_delete_share_group_offsets_request_topics_v0(data: memoryview, at: int
 def _read_delete_share_group_offsets_request_v0(data: memoryview, at: int) -> tuple[DeleteShareGroupOffsetsRequest, int]:
     group_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 2)
-    topics, at = _read_delete_share_group_offsets_request_topics_v0(data, at, count)
+    topics, at = _read_delete_share_group_offsets_request_topics_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteShareGroupOffsetsRequest(group_id, topics), at
 
@@ -65,8 +65,11 @@ def _write_delete_share_group_offsets_request_topics_v0(items: Sequence[DeleteSh
 
 def _write_delete_share_group_offsets_request_v0(item: DeleteShareGroupOffsetsRequest, out: bytearray) -> None:
     write_compact_string(item.group_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_delete_share_group_offsets_request_topics_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_delete_share_group_offsets_request_topics_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,11 +9,9 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -64,7 +62,11 @@ def _read_delete_share_group_offsets_response_topics_v0(data: memoryview, at: in
         topic_name, at = read_compact_string(data, at)
         topic_id, error_code = _unpack_uh(data, at)
         at += 18
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DeleteShareGroupOffsetsResponseTopic(topic_name, topic_id, error_code, error_message))
     return items, at
@@ -73,9 +75,13 @@ def _read_delete_share_group_offsets_response_topics_v0(data: memoryview, at: in
 def _read_delete_share_group_offsets_response_v0(data: memoryview, at: int) -> tuple[DeleteShareGroupOffsetsResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 21)
-    responses, at = _read_delete_share_group_offsets_response_topics_v0(data, at, count)
+    responses, at = _read_delete_share_group_offsets_response_topics_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteShareGroupOffsetsResponse(throttle_time_ms, error_code, error_message, responses), at
 
@@ -84,15 +90,24 @@ def _write_delete_share_group_offsets_response_topics_v0(items: Sequence[DeleteS
     for item in items:
         write_compact_string(item.topic_name, out)
         out += _pack_uh(item.topic_id, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_delete_share_group_offsets_response_v0(item: DeleteShareGroupOffsetsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.responses) + 1)
-    _write_delete_share_group_offsets_response_topics_v0(item.responses, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_delete_share_group_offsets_response_topics_v0(item.responses, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

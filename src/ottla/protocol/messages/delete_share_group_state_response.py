@@ -9,10 +9,10 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
 )
 
 _unpack_u = Layout(">16s").unpack_from
@@ -65,7 +65,11 @@ def _read_partition_results_v0(data: memoryview, at: int, count: int) -> tuple[l
     for _ in range(count):
         partition, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionResult(partition, error_code, error_message))
     return items, at
@@ -77,7 +81,7 @@ def _read_delete_state_results_v0(data: memoryview, at: int, count: int) -> tupl
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 8)
-        partitions, at = _read_partition_results_v0(data, at, count)
+        partitions, at = _read_partition_results_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DeleteStateResult(topic_id, partitions))
     return items, at
@@ -85,7 +89,7 @@ def _read_delete_state_results_v0(data: memoryview, at: int, count: int) -> tupl
 
 def _read_delete_share_group_state_response_v0(data: memoryview, at: int) -> tuple[DeleteShareGroupStateResponse, int]:
     count, at = read_compact_count(data, at, 18)
-    results, at = _read_delete_state_results_v0(data, at, count)
+    results, at = _read_delete_state_results_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteShareGroupStateResponse(results), at
 
@@ -93,21 +97,30 @@ def _read_delete_share_group_state_response_v0(data: memoryview, at: int) -> tup
 def _write_partition_results_v0(items: Sequence[PartitionResult], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_delete_state_results_v0(items: Sequence[DeleteStateResult], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_results_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_results_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_delete_share_group_state_response_v0(item: DeleteShareGroupStateResponse, out: bytearray) -> None:
-    out += uvarint(len(item.results) + 1)
-    _write_delete_state_results_v0(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_delete_state_results_v0(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

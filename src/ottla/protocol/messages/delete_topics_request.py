@@ -9,13 +9,13 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     read_compact_strings,
     read_count,
     read_strings,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
     write_compact_strings,
     write_strings,
 )
@@ -59,7 +59,7 @@ class DeleteTopicState(Struct):
 
 def _read_delete_topics_request_v1(data: memoryview, at: int) -> tuple[DeleteTopicsRequest, int]:
     count, at = read_count(data, at, 2)
-    topic_names, at = read_strings(data, at, count)
+    topic_names, at = read_strings(data, at, count) if count else ([], at)
     (timeout_ms,) = _unpack_i(data, at)
     at += 4
     return DeleteTopicsRequest((), topic_names, timeout_ms), at
@@ -67,7 +67,7 @@ def _read_delete_topics_request_v1(data: memoryview, at: int) -> tuple[DeleteTop
 
 def _read_delete_topics_request_v4(data: memoryview, at: int) -> tuple[DeleteTopicsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    topic_names, at = read_compact_strings(data, at, count)
+    topic_names, at = read_compact_strings(data, at, count) if count else ([], at)
     timeout_ms, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -78,7 +78,11 @@ def _read_delete_topics_request_v4(data: memoryview, at: int) -> tuple[DeleteTop
 def _read_delete_topic_states_v6(data: memoryview, at: int, count: int) -> tuple[list[DeleteTopicState], int]:
     items: list[DeleteTopicState] = []
     for _ in range(count):
-        name, at = read_compact_nullable_string(data, at)
+        name: str | None = None
+        if data[at]:
+            name, at = read_compact_string(data, at)
+        else:
+            at += 1
         topic_id, more = _unpack_uB(data, at)
         at += 17
         if more:
@@ -89,7 +93,7 @@ def _read_delete_topic_states_v6(data: memoryview, at: int, count: int) -> tuple
 
 def _read_delete_topics_request_v6(data: memoryview, at: int) -> tuple[DeleteTopicsRequest, int]:
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_delete_topic_states_v6(data, at, count)
+    topics, at = _read_delete_topic_states_v6(data, at, count) if count else ([], at)
     timeout_ms, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -101,27 +105,37 @@ def _write_delete_topics_request_v1(item: DeleteTopicsRequest, out: bytearray) -
     if item.topics:
         refuse_field("DeleteTopicsRequest.topics")
     out += _pack_i(len(item.topic_names))
-    write_strings(item.topic_names, out)
+    if item.topic_names:
+        write_strings(item.topic_names, out)
     out += _pack_i(item.timeout_ms)
 
 
 def _write_delete_topics_request_v4(item: DeleteTopicsRequest, out: bytearray) -> None:
     if item.topics:
         refuse_field("DeleteTopicsRequest.topics")
-    out += uvarint(len(item.topic_names) + 1)
-    write_compact_strings(item.topic_names, out)
+    if item.topic_names:
+        out += uvarint(len(item.topic_names) + 1)
+        write_compact_strings(item.topic_names, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.timeout_ms)
 
 
 def _write_delete_topic_states_v6(items: Sequence[DeleteTopicState], out: bytearray) -> None:
     for item in items:
-        write_compact_nullable_string(item.name, out)
+        if item.name is None:
+            out.append(0)
+        else:
+            write_compact_string(item.name, out)
         out += _pack_ux(item.topic_id)
 
 
 def _write_delete_topics_request_v6(item: DeleteTopicsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    _write_delete_topic_states_v6(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_delete_topic_states_v6(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.timeout_ms)
 
 

@@ -9,13 +9,11 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_null_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_string,
 )
@@ -76,7 +74,7 @@ def _read_delete_topics_response_v1(data: memoryview, at: int) -> tuple[DeleteTo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 4)
-    responses, at = _read_deletable_topic_results_v1(data, at, count)
+    responses, at = _read_deletable_topic_results_v1(data, at, count) if count else ([], at)
     return DeleteTopicsResponse(throttle_time_ms, responses), at
 
 
@@ -96,7 +94,7 @@ def _read_delete_topics_response_v4(data: memoryview, at: int) -> tuple[DeleteTo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 4)
-    responses, at = _read_deletable_topic_results_v4(data, at, count)
+    responses, at = _read_deletable_topic_results_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteTopicsResponse(throttle_time_ms, responses), at
 
@@ -107,7 +105,11 @@ def _read_deletable_topic_results_v5(data: memoryview, at: int, count: int) -> t
         name, at = read_compact_string(data, at)
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DeletableTopicResult(name, ZERO_UUID, error_code, error_message))
     return items, at
@@ -117,7 +119,7 @@ def _read_delete_topics_response_v5(data: memoryview, at: int) -> tuple[DeleteTo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    responses, at = _read_deletable_topic_results_v5(data, at, count)
+    responses, at = _read_deletable_topic_results_v5(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteTopicsResponse(throttle_time_ms, responses), at
 
@@ -125,10 +127,18 @@ def _read_delete_topics_response_v5(data: memoryview, at: int) -> tuple[DeleteTo
 def _read_deletable_topic_results_v6(data: memoryview, at: int, count: int) -> tuple[list[DeletableTopicResult], int]:
     items: list[DeletableTopicResult] = []
     for _ in range(count):
-        name, at = read_compact_nullable_string(data, at)
+        name: str | None = None
+        if data[at]:
+            name, at = read_compact_string(data, at)
+        else:
+            at += 1
         topic_id, error_code = _unpack_uh(data, at)
         at += 18
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DeletableTopicResult(name, topic_id, error_code, error_message))
     return items, at
@@ -138,7 +148,7 @@ def _read_delete_topics_response_v6(data: memoryview, at: int) -> tuple[DeleteTo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 21)
-    responses, at = _read_deletable_topic_results_v6(data, at, count)
+    responses, at = _read_deletable_topic_results_v6(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DeleteTopicsResponse(throttle_time_ms, responses), at
 
@@ -153,7 +163,8 @@ def _write_deletable_topic_results_v1(items: Sequence[DeletableTopicResult], out
 
 def _write_delete_topics_response_v1(item: DeleteTopicsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.responses))
-    _write_deletable_topic_results_v1(item.responses, out)
+    if item.responses:
+        _write_deletable_topic_results_v1(item.responses, out)
 
 
 def _write_deletable_topic_results_v4(items: Sequence[DeletableTopicResult], out: bytearray) -> None:
@@ -166,8 +177,11 @@ def _write_deletable_topic_results_v4(items: Sequence[DeletableTopicResult], out
 
 def _write_delete_topics_response_v4(item: DeleteTopicsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.responses) + 1)
-    _write_deletable_topic_results_v4(item.responses, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_deletable_topic_results_v4(item.responses, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -177,29 +191,44 @@ def _write_deletable_topic_results_v5(items: Sequence[DeletableTopicResult], out
             refuse_null_field("DeletableTopicResult.name")
         write_compact_string(item.name, out)
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_delete_topics_response_v5(item: DeleteTopicsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.responses) + 1)
-    _write_deletable_topic_results_v5(item.responses, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_deletable_topic_results_v5(item.responses, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_deletable_topic_results_v6(items: Sequence[DeletableTopicResult], out: bytearray) -> None:
     for item in items:
-        write_compact_nullable_string(item.name, out)
+        if item.name is None:
+            out.append(0)
+        else:
+            write_compact_string(item.name, out)
         out += _pack_uh(item.topic_id, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_delete_topics_response_v6(item: DeleteTopicsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.responses) + 1)
-    _write_deletable_topic_results_v6(item.responses, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_deletable_topic_results_v6(item.responses, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

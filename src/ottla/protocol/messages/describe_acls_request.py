@@ -6,10 +6,10 @@ from struct import Struct as Layout
 
 from ottla.protocol.message import Message
 from ottla.protocol.primitives import (
-    read_compact_nullable_string,
+    read_compact_string,
     read_nullable_string,
     skip_tags,
-    write_compact_nullable_string,
+    write_compact_string,
     write_nullable_string,
 )
 
@@ -62,11 +62,23 @@ def _read_describe_acls_request_v1(data: memoryview, at: int) -> tuple[DescribeA
 def _read_describe_acls_request_v2(data: memoryview, at: int) -> tuple[DescribeAclsRequest, int]:
     (resource_type_filter,) = _unpack_b(data, at)
     at += 1
-    resource_name_filter, at = read_compact_nullable_string(data, at)
+    resource_name_filter: str | None = None
+    if data[at]:
+        resource_name_filter, at = read_compact_string(data, at)
+    else:
+        at += 1
     (pattern_type_filter,) = _unpack_b(data, at)
     at += 1
-    principal_filter, at = read_compact_nullable_string(data, at)
-    host_filter, at = read_compact_nullable_string(data, at)
+    principal_filter: str | None = None
+    if data[at]:
+        principal_filter, at = read_compact_string(data, at)
+    else:
+        at += 1
+    host_filter: str | None = None
+    if data[at]:
+        host_filter, at = read_compact_string(data, at)
+    else:
+        at += 1
     operation, permission_type, more = _unpack_bbB(data, at)
     at += 3
     if more:
@@ -85,10 +97,19 @@ def _write_describe_acls_request_v1(item: DescribeAclsRequest, out: bytearray) -
 
 def _write_describe_acls_request_v2(item: DescribeAclsRequest, out: bytearray) -> None:
     out += _pack_b(item.resource_type_filter)
-    write_compact_nullable_string(item.resource_name_filter, out)
+    if item.resource_name_filter is None:
+        out.append(0)
+    else:
+        write_compact_string(item.resource_name_filter, out)
     out += _pack_b(item.pattern_type_filter)
-    write_compact_nullable_string(item.principal_filter, out)
-    write_compact_nullable_string(item.host_filter, out)
+    if item.principal_filter is None:
+        out.append(0)
+    else:
+        write_compact_string(item.principal_filter, out)
+    if item.host_filter is None:
+        out.append(0)
+    else:
+        write_compact_string(item.host_filter, out)
     out += _pack_bbx(item.operation, item.permission_type)
 
 

@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -104,7 +102,7 @@ def _read_describe_acls_resources_v1(data: memoryview, at: int, count: int) -> t
         (pattern_type,) = _unpack_b(data, at)
         at += 1
         count, at = read_count(data, at, 6)
-        acls, at = _read_acl_descriptions_v1(data, at, count)
+        acls, at = _read_acl_descriptions_v1(data, at, count) if count else ([], at)
         items.append(DescribeAclsResource(resource_type, resource_name, pattern_type, acls))
     return items, at
 
@@ -114,7 +112,7 @@ def _read_describe_acls_response_v1(data: memoryview, at: int) -> tuple[Describe
     at += 6
     error_message, at = read_nullable_string(data, at)
     count, at = read_count(data, at, 8)
-    resources, at = _read_describe_acls_resources_v1(data, at, count)
+    resources, at = _read_describe_acls_resources_v1(data, at, count) if count else ([], at)
     return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources), at
 
 
@@ -140,7 +138,7 @@ def _read_describe_acls_resources_v2(data: memoryview, at: int, count: int) -> t
         (pattern_type,) = _unpack_b(data, at)
         at += 1
         count, at = read_compact_count(data, at, 5)
-        acls, at = _read_acl_descriptions_v2(data, at, count)
+        acls, at = _read_acl_descriptions_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeAclsResource(resource_type, resource_name, pattern_type, acls))
     return items, at
@@ -149,9 +147,13 @@ def _read_describe_acls_resources_v2(data: memoryview, at: int, count: int) -> t
 def _read_describe_acls_response_v2(data: memoryview, at: int) -> tuple[DescribeAclsResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 5)
-    resources, at = _read_describe_acls_resources_v2(data, at, count)
+    resources, at = _read_describe_acls_resources_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources), at
 
@@ -168,14 +170,16 @@ def _write_describe_acls_resources_v1(items: Sequence[DescribeAclsResource], out
         out += _pack_b(item.resource_type)
         write_string(item.resource_name, out)
         out += _pack_bi(item.pattern_type, len(item.acls))
-        _write_acl_descriptions_v1(item.acls, out)
+        if item.acls:
+            _write_acl_descriptions_v1(item.acls, out)
 
 
 def _write_describe_acls_response_v1(item: DescribeAclsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
     write_nullable_string(item.error_message, out)
     out += _pack_i(len(item.resources))
-    _write_describe_acls_resources_v1(item.resources, out)
+    if item.resources:
+        _write_describe_acls_resources_v1(item.resources, out)
 
 
 def _write_acl_descriptions_v2(items: Sequence[AclDescription], out: bytearray) -> None:
@@ -190,16 +194,25 @@ def _write_describe_acls_resources_v2(items: Sequence[DescribeAclsResource], out
         out += _pack_b(item.resource_type)
         write_compact_string(item.resource_name, out)
         out += _pack_b(item.pattern_type)
-        out += uvarint(len(item.acls) + 1)
-        _write_acl_descriptions_v2(item.acls, out)
+        if item.acls:
+            out += uvarint(len(item.acls) + 1)
+            _write_acl_descriptions_v2(item.acls, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_acls_response_v2(item: DescribeAclsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.resources) + 1)
-    _write_describe_acls_resources_v2(item.resources, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.resources:
+        out += uvarint(len(item.resources) + 1)
+        _write_describe_acls_resources_v2(item.resources, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

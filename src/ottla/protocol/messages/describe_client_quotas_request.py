@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -72,7 +70,7 @@ def _read_component_datas_v0(data: memoryview, at: int, count: int) -> tuple[lis
 
 def _read_describe_client_quotas_request_v0(data: memoryview, at: int) -> tuple[DescribeClientQuotasRequest, int]:
     count, at = read_count(data, at, 5)
-    components, at = _read_component_datas_v0(data, at, count)
+    components, at = _read_component_datas_v0(data, at, count) if count else ([], at)
     (strict,) = _unpack_t(data, at)
     at += 1
     return DescribeClientQuotasRequest(components, strict), at
@@ -84,7 +82,11 @@ def _read_component_datas_v1(data: memoryview, at: int, count: int) -> tuple[lis
         entity_type, at = read_compact_string(data, at)
         (match_type,) = _unpack_b(data, at)
         at += 1
-        match, at = read_compact_nullable_string(data, at)
+        match: str | None = None
+        if data[at]:
+            match, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ComponentData(entity_type, match_type, match))
     return items, at
@@ -92,7 +94,7 @@ def _read_component_datas_v1(data: memoryview, at: int, count: int) -> tuple[lis
 
 def _read_describe_client_quotas_request_v1(data: memoryview, at: int) -> tuple[DescribeClientQuotasRequest, int]:
     count, at = read_compact_count(data, at, 4)
-    components, at = _read_component_datas_v1(data, at, count)
+    components, at = _read_component_datas_v1(data, at, count) if count else ([], at)
     strict, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -109,7 +111,8 @@ def _write_component_datas_v0(items: Sequence[ComponentData], out: bytearray) ->
 
 def _write_describe_client_quotas_request_v0(item: DescribeClientQuotasRequest, out: bytearray) -> None:
     out += _pack_i(len(item.components))
-    _write_component_datas_v0(item.components, out)
+    if item.components:
+        _write_component_datas_v0(item.components, out)
     out += _pack_t(item.strict)
 
 
@@ -117,13 +120,19 @@ def _write_component_datas_v1(items: Sequence[ComponentData], out: bytearray) ->
     for item in items:
         write_compact_string(item.entity_type, out)
         out += _pack_b(item.match_type)
-        write_compact_nullable_string(item.match, out)
+        if item.match is None:
+            out.append(0)
+        else:
+            write_compact_string(item.match, out)
         out.append(0)
 
 
 def _write_describe_client_quotas_request_v1(item: DescribeClientQuotasRequest, out: bytearray) -> None:
-    out += uvarint(len(item.components) + 1)
-    _write_component_datas_v1(item.components, out)
+    if item.components:
+        out += uvarint(len(item.components) + 1)
+        _write_component_datas_v1(item.components, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.strict)
 
 

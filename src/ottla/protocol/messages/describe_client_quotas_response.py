@@ -9,7 +9,6 @@ from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_count,
@@ -17,7 +16,6 @@ from ottla.protocol.primitives import (
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -110,9 +108,9 @@ def _read_entry_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[En
     items: list[EntryData] = []
     for _ in range(count):
         count, at = read_count(data, at, 4)
-        entity, at = _read_entity_datas_v0(data, at, count)
+        entity, at = _read_entity_datas_v0(data, at, count) if count else ([], at)
         count, at = read_count(data, at, 10)
-        values, at = _read_value_datas_v0(data, at, count)
+        values, at = _read_value_datas_v0(data, at, count) if count else ([], at)
         items.append(EntryData(entity, values))
     return items, at
 
@@ -132,7 +130,11 @@ def _read_entity_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[E
     items: list[EntityData] = []
     for _ in range(count):
         entity_type, at = read_compact_string(data, at)
-        entity_name, at = read_compact_nullable_string(data, at)
+        entity_name: str | None = None
+        if data[at]:
+            entity_name, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(EntityData(entity_type, entity_name))
     return items, at
@@ -154,9 +156,9 @@ def _read_entry_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[En
     items: list[EntryData] = []
     for _ in range(count):
         count, at = read_compact_count(data, at, 3)
-        entity, at = _read_entity_datas_v1(data, at, count)
+        entity, at = _read_entity_datas_v1(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 10)
-        values, at = _read_value_datas_v1(data, at, count)
+        values, at = _read_value_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(EntryData(entity, values))
     return items, at
@@ -165,7 +167,11 @@ def _read_entry_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[En
 def _read_describe_client_quotas_response_v1(data: memoryview, at: int) -> tuple[DescribeClientQuotasResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_nullable_count(data, at, 3)
     entries: list[EntryData] | None = None
     if count >= 0:
@@ -189,9 +195,11 @@ def _write_value_datas_v0(items: Sequence[ValueData], out: bytearray) -> None:
 def _write_entry_datas_v0(items: Sequence[EntryData], out: bytearray) -> None:
     for item in items:
         out += _pack_i(len(item.entity))
-        _write_entity_datas_v0(item.entity, out)
+        if item.entity:
+            _write_entity_datas_v0(item.entity, out)
         out += _pack_i(len(item.values))
-        _write_value_datas_v0(item.values, out)
+        if item.values:
+            _write_value_datas_v0(item.values, out)
 
 
 def _write_describe_client_quotas_response_v0(item: DescribeClientQuotasResponse, out: bytearray) -> None:
@@ -205,7 +213,10 @@ def _write_describe_client_quotas_response_v0(item: DescribeClientQuotasResponse
 def _write_entity_datas_v1(items: Sequence[EntityData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.entity_type, out)
-        write_compact_nullable_string(item.entity_name, out)
+        if item.entity_name is None:
+            out.append(0)
+        else:
+            write_compact_string(item.entity_name, out)
         out.append(0)
 
 
@@ -217,19 +228,30 @@ def _write_value_datas_v1(items: Sequence[ValueData], out: bytearray) -> None:
 
 def _write_entry_datas_v1(items: Sequence[EntryData], out: bytearray) -> None:
     for item in items:
-        out += uvarint(len(item.entity) + 1)
-        _write_entity_datas_v1(item.entity, out)
-        out += uvarint(len(item.values) + 1)
-        _write_value_datas_v1(item.values, out)
+        if item.entity:
+            out += uvarint(len(item.entity) + 1)
+            _write_entity_datas_v1(item.entity, out)
+        else:
+            out.append(1)
+        if item.values:
+            out += uvarint(len(item.values) + 1)
+            _write_value_datas_v1(item.values, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_client_quotas_response_v1(item: DescribeClientQuotasResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(0 if item.entries is None else len(item.entries) + 1)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     if item.entries:
+        out += uvarint(len(item.entries) + 1)
         _write_entry_datas_v1(item.entries, out)
+    else:
+        out.append(0 if item.entries is None else 1)
     out.append(0)
 
 

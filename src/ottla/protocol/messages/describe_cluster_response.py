@@ -8,11 +8,9 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -81,7 +79,11 @@ def _read_describe_cluster_brokers_v0(data: memoryview, at: int, count: int) -> 
         host, at = read_compact_string(data, at)
         (port,) = _unpack_i(data, at)
         at += 4
-        rack, at = read_compact_nullable_string(data, at)
+        rack: str | None = None
+        if data[at]:
+            rack, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeClusterBroker(broker_id, host, port, rack, False))
     return items, at
@@ -90,12 +92,16 @@ def _read_describe_cluster_brokers_v0(data: memoryview, at: int, count: int) -> 
 def _read_describe_cluster_response_v0(data: memoryview, at: int) -> tuple[DescribeClusterResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     cluster_id, at = read_compact_string(data, at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 11)
-    brokers, at = _read_describe_cluster_brokers_v0(data, at, count)
+    brokers, at = _read_describe_cluster_brokers_v0(data, at, count) if count else ([], at)
     cluster_authorized_operations, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -106,14 +112,18 @@ def _read_describe_cluster_response_v0(data: memoryview, at: int) -> tuple[Descr
 def _read_describe_cluster_response_v1(data: memoryview, at: int) -> tuple[DescribeClusterResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     (endpoint_type,) = _unpack_b(data, at)
     at += 1
     cluster_id, at = read_compact_string(data, at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 11)
-    brokers, at = _read_describe_cluster_brokers_v0(data, at, count)
+    brokers, at = _read_describe_cluster_brokers_v0(data, at, count) if count else ([], at)
     cluster_authorized_operations, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -129,7 +139,11 @@ def _read_describe_cluster_brokers_v2(data: memoryview, at: int, count: int) -> 
         host, at = read_compact_string(data, at)
         (port,) = _unpack_i(data, at)
         at += 4
-        rack, at = read_compact_nullable_string(data, at)
+        rack: str | None = None
+        if data[at]:
+            rack, at = read_compact_string(data, at)
+        else:
+            at += 1
         is_fenced, more = _unpack_tB(data, at)
         at += 2
         if more:
@@ -141,14 +155,18 @@ def _read_describe_cluster_brokers_v2(data: memoryview, at: int, count: int) -> 
 def _read_describe_cluster_response_v2(data: memoryview, at: int) -> tuple[DescribeClusterResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     (endpoint_type,) = _unpack_b(data, at)
     at += 1
     cluster_id, at = read_compact_string(data, at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 12)
-    brokers, at = _read_describe_cluster_brokers_v2(data, at, count)
+    brokers, at = _read_describe_cluster_brokers_v2(data, at, count) if count else ([], at)
     cluster_authorized_operations, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -163,7 +181,10 @@ def _write_describe_cluster_brokers_v0(items: Sequence[DescribeClusterBroker], o
         out += _pack_i(item.broker_id)
         write_compact_string(item.host, out)
         out += _pack_i(item.port)
-        write_compact_nullable_string(item.rack, out)
+        if item.rack is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack, out)
         out.append(0)
 
 
@@ -171,22 +192,34 @@ def _write_describe_cluster_response_v0(item: DescribeClusterResponse, out: byte
     if item.endpoint_type != 1:
         refuse_field("DescribeClusterResponse.endpoint_type")
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     write_compact_string(item.cluster_id, out)
     out += _pack_i(item.controller_id)
-    out += uvarint(len(item.brokers) + 1)
-    _write_describe_cluster_brokers_v0(item.brokers, out)
+    if item.brokers:
+        out += uvarint(len(item.brokers) + 1)
+        _write_describe_cluster_brokers_v0(item.brokers, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.cluster_authorized_operations)
 
 
 def _write_describe_cluster_response_v1(item: DescribeClusterResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     out += _pack_b(item.endpoint_type)
     write_compact_string(item.cluster_id, out)
     out += _pack_i(item.controller_id)
-    out += uvarint(len(item.brokers) + 1)
-    _write_describe_cluster_brokers_v0(item.brokers, out)
+    if item.brokers:
+        out += uvarint(len(item.brokers) + 1)
+        _write_describe_cluster_brokers_v0(item.brokers, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.cluster_authorized_operations)
 
 
@@ -195,18 +228,27 @@ def _write_describe_cluster_brokers_v2(items: Sequence[DescribeClusterBroker], o
         out += _pack_i(item.broker_id)
         write_compact_string(item.host, out)
         out += _pack_i(item.port)
-        write_compact_nullable_string(item.rack, out)
+        if item.rack is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack, out)
         out += _pack_tx(item.is_fenced)
 
 
 def _write_describe_cluster_response_v2(item: DescribeClusterResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     out += _pack_b(item.endpoint_type)
     write_compact_string(item.cluster_id, out)
     out += _pack_i(item.controller_id)
-    out += uvarint(len(item.brokers) + 1)
-    _write_describe_cluster_brokers_v2(item.brokers, out)
+    if item.brokers:
+        out += uvarint(len(item.brokers) + 1)
+        _write_describe_cluster_brokers_v2(item.brokers, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.cluster_authorized_operations)
 
 

@@ -81,7 +81,7 @@ def _read_describe_configs_resources_v1(data: memoryview, at: int, count: int) -
 
 def _read_describe_configs_request_v1(data: memoryview, at: int) -> tuple[DescribeConfigsRequest, int]:
     count, at = read_count(data, at, 7)
-    resources, at = _read_describe_configs_resources_v1(data, at, count)
+    resources, at = _read_describe_configs_resources_v1(data, at, count) if count else ([], at)
     (include_synonyms,) = _unpack_t(data, at)
     at += 1
     return DescribeConfigsRequest(resources, include_synonyms, False), at
@@ -89,7 +89,7 @@ def _read_describe_configs_request_v1(data: memoryview, at: int) -> tuple[Descri
 
 def _read_describe_configs_request_v3(data: memoryview, at: int) -> tuple[DescribeConfigsRequest, int]:
     count, at = read_count(data, at, 7)
-    resources, at = _read_describe_configs_resources_v1(data, at, count)
+    resources, at = _read_describe_configs_resources_v1(data, at, count) if count else ([], at)
     include_synonyms, include_documentation = _unpack_tt(data, at)
     at += 2
     return DescribeConfigsRequest(resources, include_synonyms, include_documentation), at
@@ -112,7 +112,7 @@ def _read_describe_configs_resources_v4(data: memoryview, at: int, count: int) -
 
 def _read_describe_configs_request_v4(data: memoryview, at: int) -> tuple[DescribeConfigsRequest, int]:
     count, at = read_compact_count(data, at, 4)
-    resources, at = _read_describe_configs_resources_v4(data, at, count)
+    resources, at = _read_describe_configs_resources_v4(data, at, count) if count else ([], at)
     include_synonyms, include_documentation, more = _unpack_ttB(data, at)
     at += 3
     if more:
@@ -133,13 +133,15 @@ def _write_describe_configs_request_v1(item: DescribeConfigsRequest, out: bytear
     if item.include_documentation:
         refuse_field("DescribeConfigsRequest.include_documentation")
     out += _pack_i(len(item.resources))
-    _write_describe_configs_resources_v1(item.resources, out)
+    if item.resources:
+        _write_describe_configs_resources_v1(item.resources, out)
     out += _pack_t(item.include_synonyms)
 
 
 def _write_describe_configs_request_v3(item: DescribeConfigsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.resources))
-    _write_describe_configs_resources_v1(item.resources, out)
+    if item.resources:
+        _write_describe_configs_resources_v1(item.resources, out)
     out += _pack_tt(item.include_synonyms, item.include_documentation)
 
 
@@ -147,15 +149,20 @@ def _write_describe_configs_resources_v4(items: Sequence[DescribeConfigsResource
     for item in items:
         out += _pack_b(item.resource_type)
         write_compact_string(item.resource_name, out)
-        out += uvarint(0 if item.configuration_keys is None else len(item.configuration_keys) + 1)
         if item.configuration_keys:
+            out += uvarint(len(item.configuration_keys) + 1)
             write_compact_strings(item.configuration_keys, out)
+        else:
+            out.append(0 if item.configuration_keys is None else 1)
         out.append(0)
 
 
 def _write_describe_configs_request_v4(item: DescribeConfigsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.resources) + 1)
-    _write_describe_configs_resources_v4(item.resources, out)
+    if item.resources:
+        out += uvarint(len(item.resources) + 1)
+        _write_describe_configs_resources_v4(item.resources, out)
+    else:
+        out.append(1)
     out += _pack_ttx(item.include_synonyms, item.include_documentation)
 
 

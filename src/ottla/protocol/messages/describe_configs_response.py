@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -125,7 +123,7 @@ def _read_describe_configs_resource_results_v1(data: memoryview, at: int, count:
         read_only, config_source, is_sensitive = _unpack_tbt(data, at)
         at += 3
         count, at = read_count(data, at, 5)
-        synonyms, at = _read_describe_configs_synonyms_v1(data, at, count)
+        synonyms, at = _read_describe_configs_synonyms_v1(data, at, count) if count else ([], at)
         items.append(DescribeConfigsResourceResult(name, value, read_only, config_source, is_sensitive, synonyms, 0, ""))
     return items, at
 
@@ -140,7 +138,7 @@ def _read_describe_configs_results_v1(data: memoryview, at: int, count: int) -> 
         at += 1
         resource_name, at = read_string(data, at)
         count, at = read_count(data, at, 11)
-        configs, at = _read_describe_configs_resource_results_v1(data, at, count)
+        configs, at = _read_describe_configs_resource_results_v1(data, at, count) if count else ([], at)
         items.append(DescribeConfigsResult(error_code, error_message, resource_type, resource_name, configs))
     return items, at
 
@@ -149,7 +147,7 @@ def _read_describe_configs_response_v1(data: memoryview, at: int) -> tuple[Descr
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 11)
-    results, at = _read_describe_configs_results_v1(data, at, count)
+    results, at = _read_describe_configs_results_v1(data, at, count) if count else ([], at)
     return DescribeConfigsResponse(throttle_time_ms, results), at
 
 
@@ -161,7 +159,7 @@ def _read_describe_configs_resource_results_v3(data: memoryview, at: int, count:
         read_only, config_source, is_sensitive = _unpack_tbt(data, at)
         at += 3
         count, at = read_count(data, at, 5)
-        synonyms, at = _read_describe_configs_synonyms_v1(data, at, count)
+        synonyms, at = _read_describe_configs_synonyms_v1(data, at, count) if count else ([], at)
         (config_type,) = _unpack_b(data, at)
         at += 1
         documentation, at = read_nullable_string(data, at)
@@ -179,7 +177,7 @@ def _read_describe_configs_results_v3(data: memoryview, at: int, count: int) -> 
         at += 1
         resource_name, at = read_string(data, at)
         count, at = read_count(data, at, 14)
-        configs, at = _read_describe_configs_resource_results_v3(data, at, count)
+        configs, at = _read_describe_configs_resource_results_v3(data, at, count) if count else ([], at)
         items.append(DescribeConfigsResult(error_code, error_message, resource_type, resource_name, configs))
     return items, at
 
@@ -188,7 +186,7 @@ def _read_describe_configs_response_v3(data: memoryview, at: int) -> tuple[Descr
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 11)
-    results, at = _read_describe_configs_results_v3(data, at, count)
+    results, at = _read_describe_configs_results_v3(data, at, count) if count else ([], at)
     return DescribeConfigsResponse(throttle_time_ms, results), at
 
 
@@ -196,7 +194,11 @@ def _read_describe_configs_synonyms_v4(data: memoryview, at: int, count: int) ->
     items: list[DescribeConfigsSynonym] = []
     for _ in range(count):
         name, at = read_compact_string(data, at)
-        value, at = read_compact_nullable_string(data, at)
+        value: str | None = None
+        if data[at]:
+            value, at = read_compact_string(data, at)
+        else:
+            at += 1
         source, more = _unpack_bB(data, at)
         at += 2
         if more:
@@ -209,14 +211,22 @@ def _read_describe_configs_resource_results_v4(data: memoryview, at: int, count:
     items: list[DescribeConfigsResourceResult] = []
     for _ in range(count):
         name, at = read_compact_string(data, at)
-        value, at = read_compact_nullable_string(data, at)
+        value: str | None = None
+        if data[at]:
+            value, at = read_compact_string(data, at)
+        else:
+            at += 1
         read_only, config_source, is_sensitive = _unpack_tbt(data, at)
         at += 3
         count, at = read_compact_count(data, at, 4)
-        synonyms, at = _read_describe_configs_synonyms_v4(data, at, count)
+        synonyms, at = _read_describe_configs_synonyms_v4(data, at, count) if count else ([], at)
         (config_type,) = _unpack_b(data, at)
         at += 1
-        documentation, at = read_compact_nullable_string(data, at)
+        documentation: str | None = None
+        if data[at]:
+            documentation, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeConfigsResourceResult(name, value, read_only, config_source, is_sensitive, synonyms, config_type, documentation))
     return items, at
@@ -227,12 +237,16 @@ def _read_describe_configs_results_v4(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         (resource_type,) = _unpack_b(data, at)
         at += 1
         resource_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 9)
-        configs, at = _read_describe_configs_resource_results_v4(data, at, count)
+        configs, at = _read_describe_configs_resource_results_v4(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeConfigsResult(error_code, error_message, resource_type, resource_name, configs))
     return items, at
@@ -242,7 +256,7 @@ def _read_describe_configs_response_v4(data: memoryview, at: int) -> tuple[Descr
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 7)
-    results, at = _read_describe_configs_results_v4(data, at, count)
+    results, at = _read_describe_configs_results_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeConfigsResponse(throttle_time_ms, results), at
 
@@ -259,7 +273,8 @@ def _write_describe_configs_resource_results_v1(items: Sequence[DescribeConfigsR
         write_string(item.name, out)
         write_nullable_string(item.value, out)
         out += _pack_tbti(item.read_only, item.config_source, item.is_sensitive, len(item.synonyms))
-        _write_describe_configs_synonyms_v1(item.synonyms, out)
+        if item.synonyms:
+            _write_describe_configs_synonyms_v1(item.synonyms, out)
 
 
 def _write_describe_configs_results_v1(items: Sequence[DescribeConfigsResult], out: bytearray) -> None:
@@ -269,12 +284,14 @@ def _write_describe_configs_results_v1(items: Sequence[DescribeConfigsResult], o
         out += _pack_b(item.resource_type)
         write_string(item.resource_name, out)
         out += _pack_i(len(item.configs))
-        _write_describe_configs_resource_results_v1(item.configs, out)
+        if item.configs:
+            _write_describe_configs_resource_results_v1(item.configs, out)
 
 
 def _write_describe_configs_response_v1(item: DescribeConfigsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.results))
-    _write_describe_configs_results_v1(item.results, out)
+    if item.results:
+        _write_describe_configs_results_v1(item.results, out)
 
 
 def _write_describe_configs_resource_results_v3(items: Sequence[DescribeConfigsResourceResult], out: bytearray) -> None:
@@ -282,7 +299,8 @@ def _write_describe_configs_resource_results_v3(items: Sequence[DescribeConfigsR
         write_string(item.name, out)
         write_nullable_string(item.value, out)
         out += _pack_tbti(item.read_only, item.config_source, item.is_sensitive, len(item.synonyms))
-        _write_describe_configs_synonyms_v1(item.synonyms, out)
+        if item.synonyms:
+            _write_describe_configs_synonyms_v1(item.synonyms, out)
         out += _pack_b(item.config_type)
         write_nullable_string(item.documentation, out)
 
@@ -294,48 +312,71 @@ def _write_describe_configs_results_v3(items: Sequence[DescribeConfigsResult], o
         out += _pack_b(item.resource_type)
         write_string(item.resource_name, out)
         out += _pack_i(len(item.configs))
-        _write_describe_configs_resource_results_v3(item.configs, out)
+        if item.configs:
+            _write_describe_configs_resource_results_v3(item.configs, out)
 
 
 def _write_describe_configs_response_v3(item: DescribeConfigsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.results))
-    _write_describe_configs_results_v3(item.results, out)
+    if item.results:
+        _write_describe_configs_results_v3(item.results, out)
 
 
 def _write_describe_configs_synonyms_v4(items: Sequence[DescribeConfigsSynonym], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        write_compact_nullable_string(item.value, out)
+        if item.value is None:
+            out.append(0)
+        else:
+            write_compact_string(item.value, out)
         out += _pack_bx(item.source)
 
 
 def _write_describe_configs_resource_results_v4(items: Sequence[DescribeConfigsResourceResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        write_compact_nullable_string(item.value, out)
+        if item.value is None:
+            out.append(0)
+        else:
+            write_compact_string(item.value, out)
         out += _pack_tbt(item.read_only, item.config_source, item.is_sensitive)
-        out += uvarint(len(item.synonyms) + 1)
-        _write_describe_configs_synonyms_v4(item.synonyms, out)
+        if item.synonyms:
+            out += uvarint(len(item.synonyms) + 1)
+            _write_describe_configs_synonyms_v4(item.synonyms, out)
+        else:
+            out.append(1)
         out += _pack_b(item.config_type)
-        write_compact_nullable_string(item.documentation, out)
+        if item.documentation is None:
+            out.append(0)
+        else:
+            write_compact_string(item.documentation, out)
         out.append(0)
 
 
 def _write_describe_configs_results_v4(items: Sequence[DescribeConfigsResult], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_b(item.resource_type)
         write_compact_string(item.resource_name, out)
-        out += uvarint(len(item.configs) + 1)
-        _write_describe_configs_resource_results_v4(item.configs, out)
+        if item.configs:
+            out += uvarint(len(item.configs) + 1)
+            _write_describe_configs_resource_results_v4(item.configs, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_configs_response_v4(item: DescribeConfigsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.results) + 1)
-    _write_describe_configs_results_v4(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_describe_configs_results_v4(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -101,9 +101,11 @@ def _write_describe_delegation_token_owners_v2(items: Sequence[DescribeDelegatio
 
 
 def _write_describe_delegation_token_request_v2(item: DescribeDelegationTokenRequest, out: bytearray) -> None:
-    out += uvarint(0 if item.owners is None else len(item.owners) + 1)
     if item.owners:
+        out += uvarint(len(item.owners) + 1)
         _write_describe_delegation_token_owners_v2(item.owners, out)
+    else:
+        out.append(0 if item.owners is None else 1)
     out.append(0)
 
 

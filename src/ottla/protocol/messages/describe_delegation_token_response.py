@@ -108,7 +108,7 @@ def _read_described_delegation_tokens_v1(data: memoryview, at: int, count: int) 
         token_id, at = read_string(data, at)
         hmac, at = read_bytes(data, at)
         count, at = read_count(data, at, 4)
-        renewers, at = _read_described_delegation_token_renewers_v1(data, at, count)
+        renewers, at = _read_described_delegation_token_renewers_v1(data, at, count) if count else ([], at)
         items.append(DescribedDelegationToken(principal_type, principal_name, "", "", issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers))
     return items, at
 
@@ -117,7 +117,7 @@ def _read_describe_delegation_token_response_v1(data: memoryview, at: int) -> tu
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_count(data, at, 38)
-    tokens, at = _read_described_delegation_tokens_v1(data, at, count)
+    tokens, at = _read_described_delegation_tokens_v1(data, at, count) if count else ([], at)
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     return DescribeDelegationTokenResponse(error_code, tokens, throttle_time_ms), at
@@ -143,7 +143,7 @@ def _read_described_delegation_tokens_v2(data: memoryview, at: int, count: int) 
         token_id, at = read_compact_string(data, at)
         hmac, at = read_compact_bytes(data, at)
         count, at = read_compact_count(data, at, 3)
-        renewers, at = _read_described_delegation_token_renewers_v2(data, at, count)
+        renewers, at = _read_described_delegation_token_renewers_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribedDelegationToken(principal_type, principal_name, "", "", issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers))
     return items, at
@@ -153,7 +153,7 @@ def _read_describe_delegation_token_response_v2(data: memoryview, at: int) -> tu
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 30)
-    tokens, at = _read_described_delegation_tokens_v2(data, at, count)
+    tokens, at = _read_described_delegation_tokens_v2(data, at, count) if count else ([], at)
     throttle_time_ms, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -173,7 +173,7 @@ def _read_described_delegation_tokens_v3(data: memoryview, at: int, count: int) 
         token_id, at = read_compact_string(data, at)
         hmac, at = read_compact_bytes(data, at)
         count, at = read_compact_count(data, at, 3)
-        renewers, at = _read_described_delegation_token_renewers_v2(data, at, count)
+        renewers, at = _read_described_delegation_token_renewers_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribedDelegationToken(principal_type, principal_name, token_requester_principal_type, token_requester_principal_name, issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers))
     return items, at
@@ -183,7 +183,7 @@ def _read_describe_delegation_token_response_v3(data: memoryview, at: int) -> tu
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 32)
-    tokens, at = _read_described_delegation_tokens_v3(data, at, count)
+    tokens, at = _read_described_delegation_tokens_v3(data, at, count) if count else ([], at)
     throttle_time_ms, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -209,12 +209,14 @@ def _write_described_delegation_tokens_v1(items: Sequence[DescribedDelegationTok
         write_string(item.token_id, out)
         write_bytes(item.hmac, out)
         out += _pack_i(len(item.renewers))
-        _write_described_delegation_token_renewers_v1(item.renewers, out)
+        if item.renewers:
+            _write_described_delegation_token_renewers_v1(item.renewers, out)
 
 
 def _write_describe_delegation_token_response_v1(item: DescribeDelegationTokenResponse, out: bytearray) -> None:
     out += _pack_hi(item.error_code, len(item.tokens))
-    _write_described_delegation_tokens_v1(item.tokens, out)
+    if item.tokens:
+        _write_described_delegation_tokens_v1(item.tokens, out)
     out += _pack_i(item.throttle_time_ms)
 
 
@@ -236,15 +238,21 @@ def _write_described_delegation_tokens_v2(items: Sequence[DescribedDelegationTok
         out += _pack_qqq(item.issue_timestamp, item.expiry_timestamp, item.max_timestamp)
         write_compact_string(item.token_id, out)
         write_compact_bytes(item.hmac, out)
-        out += uvarint(len(item.renewers) + 1)
-        _write_described_delegation_token_renewers_v2(item.renewers, out)
+        if item.renewers:
+            out += uvarint(len(item.renewers) + 1)
+            _write_described_delegation_token_renewers_v2(item.renewers, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_delegation_token_response_v2(item: DescribeDelegationTokenResponse, out: bytearray) -> None:
     out += _pack_h(item.error_code)
-    out += uvarint(len(item.tokens) + 1)
-    _write_described_delegation_tokens_v2(item.tokens, out)
+    if item.tokens:
+        out += uvarint(len(item.tokens) + 1)
+        _write_described_delegation_tokens_v2(item.tokens, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.throttle_time_ms)
 
 
@@ -257,15 +265,21 @@ def _write_described_delegation_tokens_v3(items: Sequence[DescribedDelegationTok
         out += _pack_qqq(item.issue_timestamp, item.expiry_timestamp, item.max_timestamp)
         write_compact_string(item.token_id, out)
         write_compact_bytes(item.hmac, out)
-        out += uvarint(len(item.renewers) + 1)
-        _write_described_delegation_token_renewers_v2(item.renewers, out)
+        if item.renewers:
+            out += uvarint(len(item.renewers) + 1)
+            _write_described_delegation_token_renewers_v2(item.renewers, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_delegation_token_response_v3(item: DescribeDelegationTokenResponse, out: bytearray) -> None:
     out += _pack_h(item.error_code)
-    out += uvarint(len(item.tokens) + 1)
-    _write_described_delegation_tokens_v3(item.tokens, out)
+    if item.tokens:
+        out += uvarint(len(item.tokens) + 1)
+        _write_described_delegation_tokens_v3(item.tokens, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.throttle_time_ms)
 
 

@@ -41,13 +41,13 @@ class DescribeGroupsRequest(Message):
 
 def _read_describe_groups_request_v0(data: memoryview, at: int) -> tuple[DescribeGroupsRequest, int]:
     count, at = read_count(data, at, 2)
-    groups, at = read_strings(data, at, count)
+    groups, at = read_strings(data, at, count) if count else ([], at)
     return DescribeGroupsRequest(groups, False), at
 
 
 def _read_describe_groups_request_v3(data: memoryview, at: int) -> tuple[DescribeGroupsRequest, int]:
     count, at = read_count(data, at, 2)
-    groups, at = read_strings(data, at, count)
+    groups, at = read_strings(data, at, count) if count else ([], at)
     (include_authorized_operations,) = _unpack_t(data, at)
     at += 1
     return DescribeGroupsRequest(groups, include_authorized_operations), at
@@ -55,7 +55,7 @@ def _read_describe_groups_request_v3(data: memoryview, at: int) -> tuple[Describ
 
 def _read_describe_groups_request_v5(data: memoryview, at: int) -> tuple[DescribeGroupsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    groups, at = read_compact_strings(data, at, count)
+    groups, at = read_compact_strings(data, at, count) if count else ([], at)
     include_authorized_operations, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -67,18 +67,23 @@ def _write_describe_groups_request_v0(item: DescribeGroupsRequest, out: bytearra
     if item.include_authorized_operations:
         refuse_field("DescribeGroupsRequest.include_authorized_operations")
     out += _pack_i(len(item.groups))
-    write_strings(item.groups, out)
+    if item.groups:
+        write_strings(item.groups, out)
 
 
 def _write_describe_groups_request_v3(item: DescribeGroupsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.groups))
-    write_strings(item.groups, out)
+    if item.groups:
+        write_strings(item.groups, out)
     out += _pack_t(item.include_authorized_operations)
 
 
 def _write_describe_groups_request_v5(item: DescribeGroupsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.groups) + 1)
-    write_compact_strings(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        write_compact_strings(item.groups, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.include_authorized_operations)
 
 

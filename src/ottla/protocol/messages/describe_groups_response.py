@@ -10,7 +10,6 @@ from ottla.protocol.primitives import (
     read_bytes,
     read_compact_bytes,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -19,7 +18,6 @@ from ottla.protocol.primitives import (
     uvarint,
     write_bytes,
     write_compact_bytes,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -115,14 +113,14 @@ def _read_described_groups_v0(data: memoryview, at: int, count: int) -> tuple[li
         protocol_type, at = read_string(data, at)
         protocol_data, at = read_string(data, at)
         count, at = read_count(data, at, 14)
-        members, at = _read_described_group_members_v0(data, at, count)
+        members, at = _read_described_group_members_v0(data, at, count) if count else ([], at)
         items.append(DescribedGroup(error_code, None, group_id, group_state, protocol_type, protocol_data, members, -2147483648))
     return items, at
 
 
 def _read_describe_groups_response_v0(data: memoryview, at: int) -> tuple[DescribeGroupsResponse, int]:
     count, at = read_count(data, at, 14)
-    groups, at = _read_described_groups_v0(data, at, count)
+    groups, at = _read_described_groups_v0(data, at, count) if count else ([], at)
     return DescribeGroupsResponse(0, groups), at
 
 
@@ -130,7 +128,7 @@ def _read_describe_groups_response_v1(data: memoryview, at: int) -> tuple[Descri
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 14)
-    groups, at = _read_described_groups_v0(data, at, count)
+    groups, at = _read_described_groups_v0(data, at, count) if count else ([], at)
     return DescribeGroupsResponse(throttle_time_ms, groups), at
 
 
@@ -144,7 +142,7 @@ def _read_described_groups_v3(data: memoryview, at: int, count: int) -> tuple[li
         protocol_type, at = read_string(data, at)
         protocol_data, at = read_string(data, at)
         count, at = read_count(data, at, 14)
-        members, at = _read_described_group_members_v0(data, at, count)
+        members, at = _read_described_group_members_v0(data, at, count) if count else ([], at)
         (authorized_operations,) = _unpack_i(data, at)
         at += 4
         items.append(DescribedGroup(error_code, None, group_id, group_state, protocol_type, protocol_data, members, authorized_operations))
@@ -155,7 +153,7 @@ def _read_describe_groups_response_v3(data: memoryview, at: int) -> tuple[Descri
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 18)
-    groups, at = _read_described_groups_v3(data, at, count)
+    groups, at = _read_described_groups_v3(data, at, count) if count else ([], at)
     return DescribeGroupsResponse(throttle_time_ms, groups), at
 
 
@@ -182,7 +180,7 @@ def _read_described_groups_v4(data: memoryview, at: int, count: int) -> tuple[li
         protocol_type, at = read_string(data, at)
         protocol_data, at = read_string(data, at)
         count, at = read_count(data, at, 16)
-        members, at = _read_described_group_members_v4(data, at, count)
+        members, at = _read_described_group_members_v4(data, at, count) if count else ([], at)
         (authorized_operations,) = _unpack_i(data, at)
         at += 4
         items.append(DescribedGroup(error_code, None, group_id, group_state, protocol_type, protocol_data, members, authorized_operations))
@@ -193,7 +191,7 @@ def _read_describe_groups_response_v4(data: memoryview, at: int) -> tuple[Descri
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 18)
-    groups, at = _read_described_groups_v4(data, at, count)
+    groups, at = _read_described_groups_v4(data, at, count) if count else ([], at)
     return DescribeGroupsResponse(throttle_time_ms, groups), at
 
 
@@ -201,7 +199,11 @@ def _read_described_group_members_v5(data: memoryview, at: int, count: int) -> t
     items: list[DescribedGroupMember] = []
     for _ in range(count):
         member_id, at = read_compact_string(data, at)
-        group_instance_id, at = read_compact_nullable_string(data, at)
+        group_instance_id: str | None = None
+        if data[at]:
+            group_instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         client_id, at = read_compact_string(data, at)
         client_host, at = read_compact_string(data, at)
         member_metadata, at = read_compact_bytes(data, at)
@@ -221,7 +223,7 @@ def _read_described_groups_v5(data: memoryview, at: int, count: int) -> tuple[li
         protocol_type, at = read_compact_string(data, at)
         protocol_data, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 7)
-        members, at = _read_described_group_members_v5(data, at, count)
+        members, at = _read_described_group_members_v5(data, at, count) if count else ([], at)
         authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -234,7 +236,7 @@ def _read_describe_groups_response_v5(data: memoryview, at: int) -> tuple[Descri
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 12)
-    groups, at = _read_described_groups_v5(data, at, count)
+    groups, at = _read_described_groups_v5(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeGroupsResponse(throttle_time_ms, groups), at
 
@@ -244,13 +246,17 @@ def _read_described_groups_v6(data: memoryview, at: int, count: int) -> tuple[li
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         group_id, at = read_compact_string(data, at)
         group_state, at = read_compact_string(data, at)
         protocol_type, at = read_compact_string(data, at)
         protocol_data, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 7)
-        members, at = _read_described_group_members_v5(data, at, count)
+        members, at = _read_described_group_members_v5(data, at, count) if count else ([], at)
         authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -263,7 +269,7 @@ def _read_describe_groups_response_v6(data: memoryview, at: int) -> tuple[Descri
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 13)
-    groups, at = _read_described_groups_v6(data, at, count)
+    groups, at = _read_described_groups_v6(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeGroupsResponse(throttle_time_ms, groups), at
 
@@ -289,17 +295,20 @@ def _write_described_groups_v0(items: Sequence[DescribedGroup], out: bytearray) 
         write_string(item.protocol_type, out)
         write_string(item.protocol_data, out)
         out += _pack_i(len(item.members))
-        _write_described_group_members_v0(item.members, out)
+        if item.members:
+            _write_described_group_members_v0(item.members, out)
 
 
 def _write_describe_groups_response_v0(item: DescribeGroupsResponse, out: bytearray) -> None:
     out += _pack_i(len(item.groups))
-    _write_described_groups_v0(item.groups, out)
+    if item.groups:
+        _write_described_groups_v0(item.groups, out)
 
 
 def _write_describe_groups_response_v1(item: DescribeGroupsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.groups))
-    _write_described_groups_v0(item.groups, out)
+    if item.groups:
+        _write_described_groups_v0(item.groups, out)
 
 
 def _write_described_groups_v3(items: Sequence[DescribedGroup], out: bytearray) -> None:
@@ -312,13 +321,15 @@ def _write_described_groups_v3(items: Sequence[DescribedGroup], out: bytearray) 
         write_string(item.protocol_type, out)
         write_string(item.protocol_data, out)
         out += _pack_i(len(item.members))
-        _write_described_group_members_v0(item.members, out)
+        if item.members:
+            _write_described_group_members_v0(item.members, out)
         out += _pack_i(item.authorized_operations)
 
 
 def _write_describe_groups_response_v3(item: DescribeGroupsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.groups))
-    _write_described_groups_v3(item.groups, out)
+    if item.groups:
+        _write_described_groups_v3(item.groups, out)
 
 
 def _write_described_group_members_v4(items: Sequence[DescribedGroupMember], out: bytearray) -> None:
@@ -341,19 +352,24 @@ def _write_described_groups_v4(items: Sequence[DescribedGroup], out: bytearray) 
         write_string(item.protocol_type, out)
         write_string(item.protocol_data, out)
         out += _pack_i(len(item.members))
-        _write_described_group_members_v4(item.members, out)
+        if item.members:
+            _write_described_group_members_v4(item.members, out)
         out += _pack_i(item.authorized_operations)
 
 
 def _write_describe_groups_response_v4(item: DescribeGroupsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.groups))
-    _write_described_groups_v4(item.groups, out)
+    if item.groups:
+        _write_described_groups_v4(item.groups, out)
 
 
 def _write_described_group_members_v5(items: Sequence[DescribedGroupMember], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
-        write_compact_nullable_string(item.group_instance_id, out)
+        if item.group_instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.group_instance_id, out)
         write_compact_string(item.client_id, out)
         write_compact_string(item.client_host, out)
         write_compact_bytes(item.member_metadata, out)
@@ -370,35 +386,50 @@ def _write_described_groups_v5(items: Sequence[DescribedGroup], out: bytearray) 
         write_compact_string(item.group_state, out)
         write_compact_string(item.protocol_type, out)
         write_compact_string(item.protocol_data, out)
-        out += uvarint(len(item.members) + 1)
-        _write_described_group_members_v5(item.members, out)
+        if item.members:
+            out += uvarint(len(item.members) + 1)
+            _write_described_group_members_v5(item.members, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.authorized_operations)
 
 
 def _write_describe_groups_response_v5(item: DescribeGroupsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_described_groups_v5(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_described_groups_v5(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_described_groups_v6(items: Sequence[DescribedGroup], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         write_compact_string(item.group_id, out)
         write_compact_string(item.group_state, out)
         write_compact_string(item.protocol_type, out)
         write_compact_string(item.protocol_data, out)
-        out += uvarint(len(item.members) + 1)
-        _write_described_group_members_v5(item.members, out)
+        if item.members:
+            out += uvarint(len(item.members) + 1)
+            _write_described_group_members_v5(item.members, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.authorized_operations)
 
 
 def _write_describe_groups_response_v6(item: DescribeGroupsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_described_groups_v6(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_described_groups_v6(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -54,7 +54,7 @@ def _read_describable_log_dir_topics_v1(data: memoryview, at: int, count: int) -
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(DescribableLogDirTopic(topic, partitions))
     return items, at
 
@@ -72,7 +72,7 @@ def _read_describable_log_dir_topics_v2(data: memoryview, at: int, count: int) -
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribableLogDirTopic(topic, partitions))
     return items, at
@@ -91,7 +91,8 @@ def _write_describable_log_dir_topics_v1(items: Sequence[DescribableLogDirTopic]
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            write_numbers(item.partitions, "i", out)
 
 
 def _write_describe_log_dirs_request_v1(item: DescribeLogDirsRequest, out: bytearray) -> None:
@@ -103,15 +104,20 @@ def _write_describe_log_dirs_request_v1(item: DescribeLogDirsRequest, out: bytea
 def _write_describable_log_dir_topics_v2(items: Sequence[DescribableLogDirTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_log_dirs_request_v2(item: DescribeLogDirsRequest, out: bytearray) -> None:
-    out += uvarint(0 if item.topics is None else len(item.topics) + 1)
     if item.topics:
+        out += uvarint(len(item.topics) + 1)
         _write_describable_log_dir_topics_v2(item.topics, out)
+    else:
+        out.append(0 if item.topics is None else 1)
     out.append(0)
 
 

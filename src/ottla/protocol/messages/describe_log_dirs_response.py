@@ -113,7 +113,7 @@ def _read_describe_log_dirs_topics_v1(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 21)
-        partitions, at = _read_describe_log_dirs_partitions_v1(data, at, count)
+        partitions, at = _read_describe_log_dirs_partitions_v1(data, at, count) if count else ([], at)
         items.append(DescribeLogDirsTopic(name, partitions))
     return items, at
 
@@ -125,7 +125,7 @@ def _read_describe_log_dirs_results_v1(data: memoryview, at: int, count: int) ->
         at += 2
         log_dir, at = read_string(data, at)
         count, at = read_count(data, at, 6)
-        topics, at = _read_describe_log_dirs_topics_v1(data, at, count)
+        topics, at = _read_describe_log_dirs_topics_v1(data, at, count) if count else ([], at)
         items.append(DescribeLogDirsResult(error_code, log_dir, topics, -1, -1, False))
     return items, at
 
@@ -134,7 +134,7 @@ def _read_describe_log_dirs_response_v1(data: memoryview, at: int) -> tuple[Desc
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 8)
-    results, at = _read_describe_log_dirs_results_v1(data, at, count)
+    results, at = _read_describe_log_dirs_results_v1(data, at, count) if count else ([], at)
     return DescribeLogDirsResponse(throttle_time_ms, 0, results), at
 
 
@@ -154,7 +154,7 @@ def _read_describe_log_dirs_topics_v2(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 22)
-        partitions, at = _read_describe_log_dirs_partitions_v2(data, at, count)
+        partitions, at = _read_describe_log_dirs_partitions_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeLogDirsTopic(name, partitions))
     return items, at
@@ -167,7 +167,7 @@ def _read_describe_log_dirs_results_v2(data: memoryview, at: int, count: int) ->
         at += 2
         log_dir, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_describe_log_dirs_topics_v2(data, at, count)
+        topics, at = _read_describe_log_dirs_topics_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeLogDirsResult(error_code, log_dir, topics, -1, -1, False))
     return items, at
@@ -177,7 +177,7 @@ def _read_describe_log_dirs_response_v2(data: memoryview, at: int) -> tuple[Desc
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    results, at = _read_describe_log_dirs_results_v2(data, at, count)
+    results, at = _read_describe_log_dirs_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeLogDirsResponse(throttle_time_ms, 0, results), at
 
@@ -186,7 +186,7 @@ def _read_describe_log_dirs_response_v3(data: memoryview, at: int) -> tuple[Desc
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 5)
-    results, at = _read_describe_log_dirs_results_v2(data, at, count)
+    results, at = _read_describe_log_dirs_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeLogDirsResponse(throttle_time_ms, error_code, results), at
 
@@ -198,7 +198,7 @@ def _read_describe_log_dirs_results_v4(data: memoryview, at: int, count: int) ->
         at += 2
         log_dir, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_describe_log_dirs_topics_v2(data, at, count)
+        topics, at = _read_describe_log_dirs_topics_v2(data, at, count) if count else ([], at)
         total_bytes, usable_bytes, more = _unpack_qqB(data, at)
         at += 17
         if more:
@@ -211,7 +211,7 @@ def _read_describe_log_dirs_response_v4(data: memoryview, at: int) -> tuple[Desc
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 21)
-    results, at = _read_describe_log_dirs_results_v4(data, at, count)
+    results, at = _read_describe_log_dirs_results_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeLogDirsResponse(throttle_time_ms, error_code, results), at
 
@@ -223,7 +223,7 @@ def _read_describe_log_dirs_results_v5(data: memoryview, at: int, count: int) ->
         at += 2
         log_dir, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_describe_log_dirs_topics_v2(data, at, count)
+        topics, at = _read_describe_log_dirs_topics_v2(data, at, count) if count else ([], at)
         total_bytes, usable_bytes, is_cordoned, more = _unpack_qqtB(data, at)
         at += 18
         if more:
@@ -236,7 +236,7 @@ def _read_describe_log_dirs_response_v5(data: memoryview, at: int) -> tuple[Desc
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 22)
-    results, at = _read_describe_log_dirs_results_v5(data, at, count)
+    results, at = _read_describe_log_dirs_results_v5(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeLogDirsResponse(throttle_time_ms, error_code, results), at
 
@@ -250,7 +250,8 @@ def _write_describe_log_dirs_topics_v1(items: Sequence[DescribeLogDirsTopic], ou
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_describe_log_dirs_partitions_v1(item.partitions, out)
+        if item.partitions:
+            _write_describe_log_dirs_partitions_v1(item.partitions, out)
 
 
 def _write_describe_log_dirs_results_v1(items: Sequence[DescribeLogDirsResult], out: bytearray) -> None:
@@ -258,12 +259,14 @@ def _write_describe_log_dirs_results_v1(items: Sequence[DescribeLogDirsResult], 
         out += _pack_h(item.error_code)
         write_string(item.log_dir, out)
         out += _pack_i(len(item.topics))
-        _write_describe_log_dirs_topics_v1(item.topics, out)
+        if item.topics:
+            _write_describe_log_dirs_topics_v1(item.topics, out)
 
 
 def _write_describe_log_dirs_response_v1(item: DescribeLogDirsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.results))
-    _write_describe_log_dirs_results_v1(item.results, out)
+    if item.results:
+        _write_describe_log_dirs_results_v1(item.results, out)
 
 
 def _write_describe_log_dirs_partitions_v2(items: Sequence[DescribeLogDirsPartition], out: bytearray) -> None:
@@ -274,8 +277,11 @@ def _write_describe_log_dirs_partitions_v2(items: Sequence[DescribeLogDirsPartit
 def _write_describe_log_dirs_topics_v2(items: Sequence[DescribeLogDirsTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_describe_log_dirs_partitions_v2(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_describe_log_dirs_partitions_v2(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -283,22 +289,31 @@ def _write_describe_log_dirs_results_v2(items: Sequence[DescribeLogDirsResult], 
     for item in items:
         out += _pack_h(item.error_code)
         write_compact_string(item.log_dir, out)
-        out += uvarint(len(item.topics) + 1)
-        _write_describe_log_dirs_topics_v2(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_describe_log_dirs_topics_v2(item.topics, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_log_dirs_response_v2(item: DescribeLogDirsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.results) + 1)
-    _write_describe_log_dirs_results_v2(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_describe_log_dirs_results_v2(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_describe_log_dirs_response_v3(item: DescribeLogDirsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.results) + 1)
-    _write_describe_log_dirs_results_v2(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_describe_log_dirs_results_v2(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -306,15 +321,21 @@ def _write_describe_log_dirs_results_v4(items: Sequence[DescribeLogDirsResult], 
     for item in items:
         out += _pack_h(item.error_code)
         write_compact_string(item.log_dir, out)
-        out += uvarint(len(item.topics) + 1)
-        _write_describe_log_dirs_topics_v2(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_describe_log_dirs_topics_v2(item.topics, out)
+        else:
+            out.append(1)
         out += _pack_qqx(item.total_bytes, item.usable_bytes)
 
 
 def _write_describe_log_dirs_response_v4(item: DescribeLogDirsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.results) + 1)
-    _write_describe_log_dirs_results_v4(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_describe_log_dirs_results_v4(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -322,15 +343,21 @@ def _write_describe_log_dirs_results_v5(items: Sequence[DescribeLogDirsResult], 
     for item in items:
         out += _pack_h(item.error_code)
         write_compact_string(item.log_dir, out)
-        out += uvarint(len(item.topics) + 1)
-        _write_describe_log_dirs_topics_v2(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_describe_log_dirs_topics_v2(item.topics, out)
+        else:
+            out.append(1)
         out += _pack_qqtx(item.total_bytes, item.usable_bytes, item.is_cordoned)
 
 
 def _write_describe_log_dirs_response_v5(item: DescribeLogDirsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.results) + 1)
-    _write_describe_log_dirs_results_v5(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_describe_log_dirs_results_v5(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

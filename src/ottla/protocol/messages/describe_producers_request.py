@@ -47,7 +47,7 @@ def _read_topic_requests_v0(data: memoryview, at: int, count: int) -> tuple[list
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partition_indexes, at = read_numbers(data, at, count, "i")
+        partition_indexes, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicRequest(name, partition_indexes))
     return items, at
@@ -55,7 +55,7 @@ def _read_topic_requests_v0(data: memoryview, at: int, count: int) -> tuple[list
 
 def _read_describe_producers_request_v0(data: memoryview, at: int) -> tuple[DescribeProducersRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_requests_v0(data, at, count)
+    topics, at = _read_topic_requests_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeProducersRequest(topics), at
 
@@ -63,14 +63,20 @@ def _read_describe_producers_request_v0(data: memoryview, at: int) -> tuple[Desc
 def _write_topic_requests_v0(items: Sequence[TopicRequest], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partition_indexes) + 1)
-        write_numbers(item.partition_indexes, "i", out)
+        if item.partition_indexes:
+            out += uvarint(len(item.partition_indexes) + 1)
+            write_numbers(item.partition_indexes, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_producers_request_v0(item: DescribeProducersRequest, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_requests_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_requests_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

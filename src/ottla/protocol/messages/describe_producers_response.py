@@ -8,11 +8,9 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -103,9 +101,13 @@ def _read_partition_responses_v0(data: memoryview, at: int, count: int) -> tuple
     for _ in range(count):
         partition_index, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         count, at = read_compact_count(data, at, 37)
-        active_producers, at = _read_producer_states_v0(data, at, count)
+        active_producers, at = _read_producer_states_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionResponse(partition_index, error_code, error_message, active_producers))
     return items, at
@@ -116,7 +118,7 @@ def _read_topic_responses_v0(data: memoryview, at: int, count: int) -> tuple[lis
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 9)
-        partitions, at = _read_partition_responses_v0(data, at, count)
+        partitions, at = _read_partition_responses_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicResponse(name, partitions))
     return items, at
@@ -126,7 +128,7 @@ def _read_describe_producers_response_v0(data: memoryview, at: int) -> tuple[Des
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_responses_v0(data, at, count)
+    topics, at = _read_topic_responses_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeProducersResponse(throttle_time_ms, topics), at
 
@@ -139,24 +141,36 @@ def _write_producer_states_v0(items: Sequence[ProducerState], out: bytearray) ->
 def _write_partition_responses_v0(items: Sequence[PartitionResponse], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition_index, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
-        out += uvarint(len(item.active_producers) + 1)
-        _write_producer_states_v0(item.active_producers, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
+        if item.active_producers:
+            out += uvarint(len(item.active_producers) + 1)
+            _write_producer_states_v0(item.active_producers, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_topic_responses_v0(items: Sequence[TopicResponse], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_responses_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_responses_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_producers_response_v0(item: DescribeProducersResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_responses_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_responses_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

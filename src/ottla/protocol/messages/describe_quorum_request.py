@@ -69,7 +69,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 5)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
@@ -77,7 +77,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
 
 def _read_describe_quorum_request_v0(data: memoryview, at: int) -> tuple[DescribeQuorumRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v0(data, at, count)
+    topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeQuorumRequest(topics), at
 
@@ -90,14 +90,20 @@ def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) ->
 def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_quorum_request_v0(item: DescribeQuorumRequest, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,11 +9,9 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -153,9 +151,9 @@ def _read_partition_datas_v0(data: memoryview, at: int, count: int) -> tuple[lis
         partition_index, error_code, leader_id, leader_epoch, high_watermark = _unpack_ihiiq(data, at)
         at += 22
         count, at = read_compact_count(data, at, 13)
-        current_voters, at = _read_replica_states_v0(data, at, count)
+        current_voters, at = _read_replica_states_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 13)
-        observers, at = _read_replica_states_v0(data, at, count)
+        observers, at = _read_replica_states_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionData(partition_index, error_code, "", leader_id, leader_epoch, high_watermark, current_voters, observers))
     return items, at
@@ -166,7 +164,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 25)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
@@ -176,7 +174,7 @@ def _read_describe_quorum_response_v0(data: memoryview, at: int) -> tuple[Descri
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v0(data, at, count)
+    topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeQuorumResponse(error_code, "", topics, ()), at
 
@@ -198,9 +196,9 @@ def _read_partition_datas_v1(data: memoryview, at: int, count: int) -> tuple[lis
         partition_index, error_code, leader_id, leader_epoch, high_watermark = _unpack_ihiiq(data, at)
         at += 22
         count, at = read_compact_count(data, at, 29)
-        current_voters, at = _read_replica_states_v1(data, at, count)
+        current_voters, at = _read_replica_states_v1(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 29)
-        observers, at = _read_replica_states_v1(data, at, count)
+        observers, at = _read_replica_states_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionData(partition_index, error_code, "", leader_id, leader_epoch, high_watermark, current_voters, observers))
     return items, at
@@ -211,7 +209,7 @@ def _read_topic_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 25)
-        partitions, at = _read_partition_datas_v1(data, at, count)
+        partitions, at = _read_partition_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
@@ -221,7 +219,7 @@ def _read_describe_quorum_response_v1(data: memoryview, at: int) -> tuple[Descri
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v1(data, at, count)
+    topics, at = _read_topic_datas_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeQuorumResponse(error_code, "", topics, ()), at
 
@@ -242,13 +240,17 @@ def _read_partition_datas_v2(data: memoryview, at: int, count: int) -> tuple[lis
     for _ in range(count):
         partition_index, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         leader_id, leader_epoch, high_watermark = _unpack_iiq(data, at)
         at += 16
         count, at = read_compact_count(data, at, 45)
-        current_voters, at = _read_replica_states_v2(data, at, count)
+        current_voters, at = _read_replica_states_v2(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 45)
-        observers, at = _read_replica_states_v2(data, at, count)
+        observers, at = _read_replica_states_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionData(partition_index, error_code, error_message, leader_id, leader_epoch, high_watermark, current_voters, observers))
     return items, at
@@ -259,7 +261,7 @@ def _read_topic_datas_v2(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 26)
-        partitions, at = _read_partition_datas_v2(data, at, count)
+        partitions, at = _read_partition_datas_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
@@ -284,7 +286,7 @@ def _read_nodes_v2(data: memoryview, at: int, count: int) -> tuple[list[Node], i
         (node_id,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_count(data, at, 5)
-        listeners, at = _read_listeners_v2(data, at, count)
+        listeners, at = _read_listeners_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(Node(node_id, listeners))
     return items, at
@@ -293,11 +295,15 @@ def _read_nodes_v2(data: memoryview, at: int, count: int) -> tuple[list[Node], i
 def _read_describe_quorum_response_v2(data: memoryview, at: int) -> tuple[DescribeQuorumResponse, int]:
     (error_code,) = _unpack_h(data, at)
     at += 2
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v2(data, at, count)
+    topics, at = _read_topic_datas_v2(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 6)
-    nodes, at = _read_nodes_v2(data, at, count)
+    nodes, at = _read_nodes_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeQuorumResponse(error_code, error_message, topics, nodes), at
 
@@ -312,18 +318,27 @@ def _write_replica_states_v0(items: Sequence[ReplicaState], out: bytearray) -> N
 def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_ihiiq(item.partition_index, item.error_code, item.leader_id, item.leader_epoch, item.high_watermark)
-        out += uvarint(len(item.current_voters) + 1)
-        _write_replica_states_v0(item.current_voters, out)
-        out += uvarint(len(item.observers) + 1)
-        _write_replica_states_v0(item.observers, out)
+        if item.current_voters:
+            out += uvarint(len(item.current_voters) + 1)
+            _write_replica_states_v0(item.current_voters, out)
+        else:
+            out.append(1)
+        if item.observers:
+            out += uvarint(len(item.observers) + 1)
+            _write_replica_states_v0(item.observers, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -331,8 +346,11 @@ def _write_describe_quorum_response_v0(item: DescribeQuorumResponse, out: bytear
     if item.nodes:
         refuse_field("DescribeQuorumResponse.nodes")
     out += _pack_h(item.error_code)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -346,18 +364,27 @@ def _write_replica_states_v1(items: Sequence[ReplicaState], out: bytearray) -> N
 def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_ihiiq(item.partition_index, item.error_code, item.leader_id, item.leader_epoch, item.high_watermark)
-        out += uvarint(len(item.current_voters) + 1)
-        _write_replica_states_v1(item.current_voters, out)
-        out += uvarint(len(item.observers) + 1)
-        _write_replica_states_v1(item.observers, out)
+        if item.current_voters:
+            out += uvarint(len(item.current_voters) + 1)
+            _write_replica_states_v1(item.current_voters, out)
+        else:
+            out.append(1)
+        if item.observers:
+            out += uvarint(len(item.observers) + 1)
+            _write_replica_states_v1(item.observers, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_topic_datas_v1(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -365,8 +392,11 @@ def _write_describe_quorum_response_v1(item: DescribeQuorumResponse, out: bytear
     if item.nodes:
         refuse_field("DescribeQuorumResponse.nodes")
     out += _pack_h(item.error_code)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v1(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v1(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -378,20 +408,32 @@ def _write_replica_states_v2(items: Sequence[ReplicaState], out: bytearray) -> N
 def _write_partition_datas_v2(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition_index, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_iiq(item.leader_id, item.leader_epoch, item.high_watermark)
-        out += uvarint(len(item.current_voters) + 1)
-        _write_replica_states_v2(item.current_voters, out)
-        out += uvarint(len(item.observers) + 1)
-        _write_replica_states_v2(item.observers, out)
+        if item.current_voters:
+            out += uvarint(len(item.current_voters) + 1)
+            _write_replica_states_v2(item.current_voters, out)
+        else:
+            out.append(1)
+        if item.observers:
+            out += uvarint(len(item.observers) + 1)
+            _write_replica_states_v2(item.observers, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_topic_datas_v2(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v2(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v2(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -405,18 +447,30 @@ def _write_listeners_v2(items: Sequence[Listener], out: bytearray) -> None:
 def _write_nodes_v2(items: Sequence[Node], out: bytearray) -> None:
     for item in items:
         out += _pack_i(item.node_id)
-        out += uvarint(len(item.listeners) + 1)
-        _write_listeners_v2(item.listeners, out)
+        if item.listeners:
+            out += uvarint(len(item.listeners) + 1)
+            _write_listeners_v2(item.listeners, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_quorum_response_v2(item: DescribeQuorumResponse, out: bytearray) -> None:
     out += _pack_h(item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v2(item.topics, out)
-    out += uvarint(len(item.nodes) + 1)
-    _write_nodes_v2(item.nodes, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v2(item.topics, out)
+    else:
+        out.append(1)
+    if item.nodes:
+        out += uvarint(len(item.nodes) + 1)
+        _write_nodes_v2(item.nodes, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

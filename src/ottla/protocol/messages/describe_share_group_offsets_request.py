@@ -60,7 +60,7 @@ def _read_describe_share_group_offsets_request_topics_v0(data: memoryview, at: i
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeShareGroupOffsetsRequestTopic(topic_name, partitions))
     return items, at
@@ -81,7 +81,7 @@ def _read_describe_share_group_offsets_request_groups_v0(data: memoryview, at: i
 
 def _read_describe_share_group_offsets_request_v0(data: memoryview, at: int) -> tuple[DescribeShareGroupOffsetsRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    groups, at = _read_describe_share_group_offsets_request_groups_v0(data, at, count)
+    groups, at = _read_describe_share_group_offsets_request_groups_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeShareGroupOffsetsRequest(groups), at
 
@@ -89,23 +89,31 @@ def _read_describe_share_group_offsets_request_v0(data: memoryview, at: int) -> 
 def _write_describe_share_group_offsets_request_topics_v0(items: Sequence[DescribeShareGroupOffsetsRequestTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_share_group_offsets_request_groups_v0(items: Sequence[DescribeShareGroupOffsetsRequestGroup], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.group_id, out)
-        out += uvarint(0 if item.topics is None else len(item.topics) + 1)
         if item.topics:
+            out += uvarint(len(item.topics) + 1)
             _write_describe_share_group_offsets_request_topics_v0(item.topics, out)
+        else:
+            out.append(0 if item.topics is None else 1)
         out.append(0)
 
 
 def _write_describe_share_group_offsets_request_v0(item: DescribeShareGroupOffsetsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.groups) + 1)
-    _write_describe_share_group_offsets_request_groups_v0(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_describe_share_group_offsets_request_groups_v0(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,11 +9,9 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -99,7 +97,11 @@ def _read_describe_share_group_offsets_response_partitions_v0(data: memoryview, 
     for _ in range(count):
         partition_index, start_offset, leader_epoch, error_code = _unpack_iqih(data, at)
         at += 18
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, -1, error_code, error_message))
     return items, at
@@ -112,7 +114,7 @@ def _read_describe_share_group_offsets_response_topics_v0(data: memoryview, at: 
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 20)
-        partitions, at = _read_describe_share_group_offsets_response_partitions_v0(data, at, count)
+        partitions, at = _read_describe_share_group_offsets_response_partitions_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeShareGroupOffsetsResponseTopic(topic_name, topic_id, partitions))
     return items, at
@@ -123,10 +125,14 @@ def _read_describe_share_group_offsets_response_groups_v0(data: memoryview, at: 
     for _ in range(count):
         group_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 19)
-        topics, at = _read_describe_share_group_offsets_response_topics_v0(data, at, count)
+        topics, at = _read_describe_share_group_offsets_response_topics_v0(data, at, count) if count else ([], at)
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeShareGroupOffsetsResponseGroup(group_id, topics, error_code, error_message))
     return items, at
@@ -136,7 +142,7 @@ def _read_describe_share_group_offsets_response_v0(data: memoryview, at: int) ->
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 6)
-    groups, at = _read_describe_share_group_offsets_response_groups_v0(data, at, count)
+    groups, at = _read_describe_share_group_offsets_response_groups_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeShareGroupOffsetsResponse(throttle_time_ms, groups), at
 
@@ -146,7 +152,11 @@ def _read_describe_share_group_offsets_response_partitions_v1(data: memoryview, 
     for _ in range(count):
         partition_index, start_offset, leader_epoch, lag, error_code = _unpack_iqiqh(data, at)
         at += 26
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, lag, error_code, error_message))
     return items, at
@@ -159,7 +169,7 @@ def _read_describe_share_group_offsets_response_topics_v1(data: memoryview, at: 
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 28)
-        partitions, at = _read_describe_share_group_offsets_response_partitions_v1(data, at, count)
+        partitions, at = _read_describe_share_group_offsets_response_partitions_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeShareGroupOffsetsResponseTopic(topic_name, topic_id, partitions))
     return items, at
@@ -170,10 +180,14 @@ def _read_describe_share_group_offsets_response_groups_v1(data: memoryview, at: 
     for _ in range(count):
         group_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 19)
-        topics, at = _read_describe_share_group_offsets_response_topics_v1(data, at, count)
+        topics, at = _read_describe_share_group_offsets_response_topics_v1(data, at, count) if count else ([], at)
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeShareGroupOffsetsResponseGroup(group_id, topics, error_code, error_message))
     return items, at
@@ -183,7 +197,7 @@ def _read_describe_share_group_offsets_response_v1(data: memoryview, at: int) ->
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 6)
-    groups, at = _read_describe_share_group_offsets_response_groups_v1(data, at, count)
+    groups, at = _read_describe_share_group_offsets_response_groups_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeShareGroupOffsetsResponse(throttle_time_ms, groups), at
 
@@ -191,7 +205,10 @@ def _read_describe_share_group_offsets_response_v1(data: memoryview, at: int) ->
 def _write_describe_share_group_offsets_response_partitions_v0(items: Sequence[DescribeShareGroupOffsetsResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_iqih(item.partition_index, item.start_offset, item.leader_epoch, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
@@ -199,32 +216,47 @@ def _write_describe_share_group_offsets_response_topics_v0(items: Sequence[Descr
     for item in items:
         write_compact_string(item.topic_name, out)
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_describe_share_group_offsets_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_describe_share_group_offsets_response_partitions_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_share_group_offsets_response_groups_v0(items: Sequence[DescribeShareGroupOffsetsResponseGroup], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.group_id, out)
-        out += uvarint(len(item.topics) + 1)
-        _write_describe_share_group_offsets_response_topics_v0(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_describe_share_group_offsets_response_topics_v0(item.topics, out)
+        else:
+            out.append(1)
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_describe_share_group_offsets_response_v0(item: DescribeShareGroupOffsetsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_describe_share_group_offsets_response_groups_v0(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_describe_share_group_offsets_response_groups_v0(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_describe_share_group_offsets_response_partitions_v1(items: Sequence[DescribeShareGroupOffsetsResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_iqiqh(item.partition_index, item.start_offset, item.leader_epoch, item.lag, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
@@ -232,25 +264,37 @@ def _write_describe_share_group_offsets_response_topics_v1(items: Sequence[Descr
     for item in items:
         write_compact_string(item.topic_name, out)
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_describe_share_group_offsets_response_partitions_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_describe_share_group_offsets_response_partitions_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_share_group_offsets_response_groups_v1(items: Sequence[DescribeShareGroupOffsetsResponseGroup], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.group_id, out)
-        out += uvarint(len(item.topics) + 1)
-        _write_describe_share_group_offsets_response_topics_v1(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_describe_share_group_offsets_response_topics_v1(item.topics, out)
+        else:
+            out.append(1)
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_describe_share_group_offsets_response_v1(item: DescribeShareGroupOffsetsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_describe_share_group_offsets_response_groups_v1(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_describe_share_group_offsets_response_groups_v1(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

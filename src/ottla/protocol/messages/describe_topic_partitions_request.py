@@ -79,7 +79,7 @@ def _read_cursor_v0(data: memoryview, at: int) -> tuple[Cursor, int]:
 
 def _read_describe_topic_partitions_request_v0(data: memoryview, at: int) -> tuple[DescribeTopicPartitionsRequest, int]:
     count, at = read_compact_count(data, at, 2)
-    topics, at = _read_topic_requests_v0(data, at, count)
+    topics, at = _read_topic_requests_v0(data, at, count) if count else ([], at)
     (response_partition_limit,) = _unpack_i(data, at)
     at += 4
     cursor: Cursor | None = None
@@ -103,8 +103,11 @@ def _write_cursor_v0(item: Cursor, out: bytearray) -> None:
 
 
 def _write_describe_topic_partitions_request_v0(item: DescribeTopicPartitionsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_requests_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_requests_v0(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_i(item.response_partition_limit)
     if item.cursor is None:
         out.append(255)

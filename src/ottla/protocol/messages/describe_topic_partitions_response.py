@@ -10,12 +10,10 @@ from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_numbers,
 )
@@ -113,9 +111,9 @@ def _read_describe_topic_partitions_response_partitions_v0(data: memoryview, at:
         error_code, partition_index, leader_id, leader_epoch = _unpack_hiii(data, at)
         at += 14
         count, at = read_compact_count(data, at, 4)
-        replica_nodes, at = read_numbers(data, at, count, "i")
+        replica_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_compact_count(data, at, 4)
-        isr_nodes, at = read_numbers(data, at, count, "i")
+        isr_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_compact_nullable_count(data, at, 4)
         eligible_leader_replicas: list[int] | None = None
         if count >= 0:
@@ -125,7 +123,7 @@ def _read_describe_topic_partitions_response_partitions_v0(data: memoryview, at:
         if count >= 0:
             last_known_elr, at = read_numbers(data, at, count, "i")
         count, at = read_compact_count(data, at, 4)
-        offline_replicas, at = read_numbers(data, at, count, "i")
+        offline_replicas, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeTopicPartitionsResponsePartition(error_code, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, eligible_leader_replicas, last_known_elr, offline_replicas))
     return items, at
@@ -136,11 +134,15 @@ def _read_describe_topic_partitions_response_topics_v0(data: memoryview, at: int
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        name, at = read_compact_nullable_string(data, at)
+        name: str | None = None
+        if data[at]:
+            name, at = read_compact_string(data, at)
+        else:
+            at += 1
         topic_id, is_internal = _unpack_ut(data, at)
         at += 17
         count, at = read_compact_count(data, at, 20)
-        partitions, at = _read_describe_topic_partitions_response_partitions_v0(data, at, count)
+        partitions, at = _read_describe_topic_partitions_response_partitions_v0(data, at, count) if count else ([], at)
         topic_authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -162,7 +164,7 @@ def _read_describe_topic_partitions_response_v0(data: memoryview, at: int) -> tu
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 26)
-    topics, at = _read_describe_topic_partitions_response_topics_v0(data, at, count)
+    topics, at = _read_describe_topic_partitions_response_topics_v0(data, at, count) if count else ([], at)
     next_cursor: Cursor | None = None
     present = data[at] < 128
     at += 1
@@ -175,28 +177,47 @@ def _read_describe_topic_partitions_response_v0(data: memoryview, at: int) -> tu
 def _write_describe_topic_partitions_response_partitions_v0(items: Sequence[DescribeTopicPartitionsResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_hiii(item.error_code, item.partition_index, item.leader_id, item.leader_epoch)
-        out += uvarint(len(item.replica_nodes) + 1)
-        write_numbers(item.replica_nodes, "i", out)
-        out += uvarint(len(item.isr_nodes) + 1)
-        write_numbers(item.isr_nodes, "i", out)
-        out += uvarint(0 if item.eligible_leader_replicas is None else len(item.eligible_leader_replicas) + 1)
+        if item.replica_nodes:
+            out += uvarint(len(item.replica_nodes) + 1)
+            write_numbers(item.replica_nodes, "i", out)
+        else:
+            out.append(1)
+        if item.isr_nodes:
+            out += uvarint(len(item.isr_nodes) + 1)
+            write_numbers(item.isr_nodes, "i", out)
+        else:
+            out.append(1)
         if item.eligible_leader_replicas:
+            out += uvarint(len(item.eligible_leader_replicas) + 1)
             write_numbers(item.eligible_leader_replicas, "i", out)
-        out += uvarint(0 if item.last_known_elr is None else len(item.last_known_elr) + 1)
+        else:
+            out.append(0 if item.eligible_leader_replicas is None else 1)
         if item.last_known_elr:
+            out += uvarint(len(item.last_known_elr) + 1)
             write_numbers(item.last_known_elr, "i", out)
-        out += uvarint(len(item.offline_replicas) + 1)
-        write_numbers(item.offline_replicas, "i", out)
+        else:
+            out.append(0 if item.last_known_elr is None else 1)
+        if item.offline_replicas:
+            out += uvarint(len(item.offline_replicas) + 1)
+            write_numbers(item.offline_replicas, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_topic_partitions_response_topics_v0(items: Sequence[DescribeTopicPartitionsResponseTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.name, out)
+        if item.name is None:
+            out.append(0)
+        else:
+            write_compact_string(item.name, out)
         out += _pack_ut(item.topic_id, item.is_internal)
-        out += uvarint(len(item.partitions) + 1)
-        _write_describe_topic_partitions_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_describe_topic_partitions_response_partitions_v0(item.partitions, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.topic_authorized_operations)
 
 
@@ -207,8 +228,11 @@ def _write_cursor_v0(item: Cursor, out: bytearray) -> None:
 
 def _write_describe_topic_partitions_response_v0(item: DescribeTopicPartitionsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_describe_topic_partitions_response_topics_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_describe_topic_partitions_response_topics_v0(item.topics, out)
+    else:
+        out.append(1)
     if item.next_cursor is None:
         out.append(255)
     else:

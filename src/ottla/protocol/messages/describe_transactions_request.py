@@ -30,14 +30,17 @@ class DescribeTransactionsRequest(Message):
 
 def _read_describe_transactions_request_v0(data: memoryview, at: int) -> tuple[DescribeTransactionsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    transactional_ids, at = read_compact_strings(data, at, count)
+    transactional_ids, at = read_compact_strings(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeTransactionsRequest(transactional_ids), at
 
 
 def _write_describe_transactions_request_v0(item: DescribeTransactionsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.transactional_ids) + 1)
-    write_compact_strings(item.transactional_ids, out)
+    if item.transactional_ids:
+        out += uvarint(len(item.transactional_ids) + 1)
+        write_compact_strings(item.transactional_ids, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -80,7 +80,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic, partitions))
     return items, at
@@ -96,7 +96,7 @@ def _read_transaction_states_v0(data: memoryview, at: int, count: int) -> tuple[
         transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch = _unpack_iqqh(data, at)
         at += 22
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_topic_datas_v0(data, at, count)
+        topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TransactionState(error_code, transactional_id, transaction_state, transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch, topics))
     return items, at
@@ -106,7 +106,7 @@ def _read_describe_transactions_response_v0(data: memoryview, at: int) -> tuple[
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 28)
-    transaction_states, at = _read_transaction_states_v0(data, at, count)
+    transaction_states, at = _read_transaction_states_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeTransactionsResponse(throttle_time_ms, transaction_states), at
 
@@ -114,8 +114,11 @@ def _read_describe_transactions_response_v0(data: memoryview, at: int) -> tuple[
 def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -125,15 +128,21 @@ def _write_transaction_states_v0(items: Sequence[TransactionState], out: bytearr
         write_compact_string(item.transactional_id, out)
         write_compact_string(item.transaction_state, out)
         out += _pack_iqqh(item.transaction_timeout_ms, item.transaction_start_time_ms, item.producer_id, item.producer_epoch)
-        out += uvarint(len(item.topics) + 1)
-        _write_topic_datas_v0(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_topic_datas_v0(item.topics, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_transactions_response_v0(item: DescribeTransactionsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.transaction_states) + 1)
-    _write_transaction_states_v0(item.transaction_states, out)
+    if item.transaction_states:
+        out += uvarint(len(item.transaction_states) + 1)
+        _write_transaction_states_v0(item.transaction_states, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

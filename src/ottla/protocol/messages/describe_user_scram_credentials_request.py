@@ -63,9 +63,11 @@ def _write_user_names_v0(items: Sequence[UserName], out: bytearray) -> None:
 
 
 def _write_describe_user_scram_credentials_request_v0(item: DescribeUserScramCredentialsRequest, out: bytearray) -> None:
-    out += uvarint(0 if item.users is None else len(item.users) + 1)
     if item.users:
+        out += uvarint(len(item.users) + 1)
         _write_user_names_v0(item.users, out)
+    else:
+        out.append(0 if item.users is None else 1)
     out.append(0)
 
 

@@ -8,11 +8,9 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -88,9 +86,13 @@ def _read_describe_user_scram_credentials_results_v0(data: memoryview, at: int, 
         user, at = read_compact_string(data, at)
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         count, at = read_compact_count(data, at, 6)
-        credential_infos, at = _read_credential_infos_v0(data, at, count)
+        credential_infos, at = _read_credential_infos_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(DescribeUserScramCredentialsResult(user, error_code, error_message, credential_infos))
     return items, at
@@ -99,9 +101,13 @@ def _read_describe_user_scram_credentials_results_v0(data: memoryview, at: int, 
 def _read_describe_user_scram_credentials_response_v0(data: memoryview, at: int) -> tuple[DescribeUserScramCredentialsResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 6)
-    results, at = _read_describe_user_scram_credentials_results_v0(data, at, count)
+    results, at = _read_describe_user_scram_credentials_results_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return DescribeUserScramCredentialsResponse(throttle_time_ms, error_code, error_message, results), at
 
@@ -115,17 +121,29 @@ def _write_describe_user_scram_credentials_results_v0(items: Sequence[DescribeUs
     for item in items:
         write_compact_string(item.user, out)
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
-        out += uvarint(len(item.credential_infos) + 1)
-        _write_credential_infos_v0(item.credential_infos, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
+        if item.credential_infos:
+            out += uvarint(len(item.credential_infos) + 1)
+            _write_credential_infos_v0(item.credential_infos, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_describe_user_scram_credentials_response_v0(item: DescribeUserScramCredentialsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.results) + 1)
-    _write_describe_user_scram_credentials_results_v0(item.results, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_describe_user_scram_credentials_results_v0(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

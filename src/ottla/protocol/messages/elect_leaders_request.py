@@ -64,7 +64,7 @@ def _read_topic_partitionss_v0(data: memoryview, at: int, count: int) -> tuple[l
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(TopicPartitions(topic, partitions))
     return items, at
 
@@ -96,7 +96,7 @@ def _read_topic_partitionss_v2(data: memoryview, at: int, count: int) -> tuple[l
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicPartitions(topic, partitions))
     return items, at
@@ -120,7 +120,8 @@ def _write_topic_partitionss_v0(items: Sequence[TopicPartitions], out: bytearray
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            write_numbers(item.partitions, "i", out)
 
 
 def _write_elect_leaders_request_v0(item: ElectLeadersRequest, out: bytearray) -> None:
@@ -142,16 +143,21 @@ def _write_elect_leaders_request_v1(item: ElectLeadersRequest, out: bytearray) -
 def _write_topic_partitionss_v2(items: Sequence[TopicPartitions], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_elect_leaders_request_v2(item: ElectLeadersRequest, out: bytearray) -> None:
     out += _pack_b(item.election_type)
-    out += uvarint(0 if item.topic_partitions is None else len(item.topic_partitions) + 1)
     if item.topic_partitions:
+        out += uvarint(len(item.topic_partitions) + 1)
         _write_topic_partitionss_v2(item.topic_partitions, out)
+    else:
+        out.append(0 if item.topic_partitions is None else 1)
     out += _pack_ix(item.timeout_ms)
 
 

@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -87,7 +85,7 @@ def _read_replica_election_results_v0(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 8)
-        partition_result, at = _read_partition_results_v0(data, at, count)
+        partition_result, at = _read_partition_results_v0(data, at, count) if count else ([], at)
         items.append(ReplicaElectionResult(topic, partition_result))
     return items, at
 
@@ -96,7 +94,7 @@ def _read_elect_leaders_response_v0(data: memoryview, at: int) -> tuple[ElectLea
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    replica_election_results, at = _read_replica_election_results_v0(data, at, count)
+    replica_election_results, at = _read_replica_election_results_v0(data, at, count) if count else ([], at)
     return ElectLeadersResponse(throttle_time_ms, 0, replica_election_results), at
 
 
@@ -104,7 +102,7 @@ def _read_elect_leaders_response_v1(data: memoryview, at: int) -> tuple[ElectLea
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_count(data, at, 6)
-    replica_election_results, at = _read_replica_election_results_v0(data, at, count)
+    replica_election_results, at = _read_replica_election_results_v0(data, at, count) if count else ([], at)
     return ElectLeadersResponse(throttle_time_ms, error_code, replica_election_results), at
 
 
@@ -113,7 +111,11 @@ def _read_partition_results_v2(data: memoryview, at: int, count: int) -> tuple[l
     for _ in range(count):
         partition_id, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionResult(partition_id, error_code, error_message))
     return items, at
@@ -124,7 +126,7 @@ def _read_replica_election_results_v2(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 8)
-        partition_result, at = _read_partition_results_v2(data, at, count)
+        partition_result, at = _read_partition_results_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReplicaElectionResult(topic, partition_result))
     return items, at
@@ -134,7 +136,7 @@ def _read_elect_leaders_response_v2(data: memoryview, at: int) -> tuple[ElectLea
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 3)
-    replica_election_results, at = _read_replica_election_results_v2(data, at, count)
+    replica_election_results, at = _read_replica_election_results_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ElectLeadersResponse(throttle_time_ms, error_code, replica_election_results), at
 
@@ -149,40 +151,52 @@ def _write_replica_election_results_v0(items: Sequence[ReplicaElectionResult], o
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partition_result))
-        _write_partition_results_v0(item.partition_result, out)
+        if item.partition_result:
+            _write_partition_results_v0(item.partition_result, out)
 
 
 def _write_elect_leaders_response_v0(item: ElectLeadersResponse, out: bytearray) -> None:
     if item.error_code != 0:
         refuse_field("ElectLeadersResponse.error_code")
     out += _pack_ii(item.throttle_time_ms, len(item.replica_election_results))
-    _write_replica_election_results_v0(item.replica_election_results, out)
+    if item.replica_election_results:
+        _write_replica_election_results_v0(item.replica_election_results, out)
 
 
 def _write_elect_leaders_response_v1(item: ElectLeadersResponse, out: bytearray) -> None:
     out += _pack_ihi(item.throttle_time_ms, item.error_code, len(item.replica_election_results))
-    _write_replica_election_results_v0(item.replica_election_results, out)
+    if item.replica_election_results:
+        _write_replica_election_results_v0(item.replica_election_results, out)
 
 
 def _write_partition_results_v2(items: Sequence[PartitionResult], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition_id, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_replica_election_results_v2(items: Sequence[ReplicaElectionResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partition_result) + 1)
-        _write_partition_results_v2(item.partition_result, out)
+        if item.partition_result:
+            out += uvarint(len(item.partition_result) + 1)
+            _write_partition_results_v2(item.partition_result, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_elect_leaders_response_v2(item: ElectLeadersResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.replica_election_results) + 1)
-    _write_replica_election_results_v2(item.replica_election_results, out)
+    if item.replica_election_results:
+        out += uvarint(len(item.replica_election_results) + 1)
+        _write_replica_election_results_v2(item.replica_election_results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

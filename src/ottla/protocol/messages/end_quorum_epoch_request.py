@@ -9,7 +9,6 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -17,7 +16,6 @@ from ottla.protocol.primitives import (
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_numbers,
@@ -113,7 +111,7 @@ def _read_partition_datas_v0(data: memoryview, at: int, count: int) -> tuple[lis
         partition_index, leader_id, leader_epoch = _unpack_iii(data, at)
         at += 12
         count, at = read_count(data, at, 4)
-        preferred_successors, at = read_numbers(data, at, count, "i")
+        preferred_successors, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(PartitionData(partition_index, leader_id, leader_epoch, preferred_successors, ()))
     return items, at
 
@@ -123,7 +121,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_string(data, at)
         count, at = read_count(data, at, 16)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         items.append(TopicData(topic_name, partitions))
     return items, at
 
@@ -131,7 +129,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
 def _read_end_quorum_epoch_request_v0(data: memoryview, at: int) -> tuple[EndQuorumEpochRequest, int]:
     cluster_id, at = read_nullable_string(data, at)
     count, at = read_count(data, at, 6)
-    topics, at = _read_topic_datas_v0(data, at, count)
+    topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
     return EndQuorumEpochRequest(cluster_id, topics, ()), at
 
 
@@ -152,7 +150,7 @@ def _read_partition_datas_v1(data: memoryview, at: int, count: int) -> tuple[lis
         partition_index, leader_id, leader_epoch = _unpack_iii(data, at)
         at += 12
         count, at = read_compact_count(data, at, 21)
-        preferred_candidates, at = _read_replica_infos_v1(data, at, count)
+        preferred_candidates, at = _read_replica_infos_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionData(partition_index, leader_id, leader_epoch, (), preferred_candidates))
     return items, at
@@ -163,7 +161,7 @@ def _read_topic_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 14)
-        partitions, at = _read_partition_datas_v1(data, at, count)
+        partitions, at = _read_partition_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
@@ -183,11 +181,15 @@ def _read_leader_endpoints_v1(data: memoryview, at: int, count: int) -> tuple[li
 
 
 def _read_end_quorum_epoch_request_v1(data: memoryview, at: int) -> tuple[EndQuorumEpochRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v1(data, at, count)
+    topics, at = _read_topic_datas_v1(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 5)
-    leader_endpoints, at = _read_leader_endpoints_v1(data, at, count)
+    leader_endpoints, at = _read_leader_endpoints_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return EndQuorumEpochRequest(cluster_id, topics, leader_endpoints), at
 
@@ -195,20 +197,23 @@ def _read_end_quorum_epoch_request_v1(data: memoryview, at: int) -> tuple[EndQuo
 def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_iiii(item.partition_index, item.leader_id, item.leader_epoch, len(item.preferred_successors))
-        write_numbers(item.preferred_successors, "i", out)
+        if item.preferred_successors:
+            write_numbers(item.preferred_successors, "i", out)
 
 
 def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_string(item.topic_name, out)
         out += _pack_i(len(item.partitions))
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            _write_partition_datas_v0(item.partitions, out)
 
 
 def _write_end_quorum_epoch_request_v0(item: EndQuorumEpochRequest, out: bytearray) -> None:
     write_nullable_string(item.cluster_id, out)
     out += _pack_i(len(item.topics))
-    _write_topic_datas_v0(item.topics, out)
+    if item.topics:
+        _write_topic_datas_v0(item.topics, out)
 
 
 def _write_replica_infos_v1(items: Sequence[ReplicaInfo], out: bytearray) -> None:
@@ -219,16 +224,22 @@ def _write_replica_infos_v1(items: Sequence[ReplicaInfo], out: bytearray) -> Non
 def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_iii(item.partition_index, item.leader_id, item.leader_epoch)
-        out += uvarint(len(item.preferred_candidates) + 1)
-        _write_replica_infos_v1(item.preferred_candidates, out)
+        if item.preferred_candidates:
+            out += uvarint(len(item.preferred_candidates) + 1)
+            _write_replica_infos_v1(item.preferred_candidates, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_topic_datas_v1(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -240,11 +251,20 @@ def _write_leader_endpoints_v1(items: Sequence[LeaderEndpoint], out: bytearray) 
 
 
 def _write_end_quorum_epoch_request_v1(item: EndQuorumEpochRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.cluster_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v1(item.topics, out)
-    out += uvarint(len(item.leader_endpoints) + 1)
-    _write_leader_endpoints_v1(item.leader_endpoints, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v1(item.topics, out)
+    else:
+        out.append(1)
+    if item.leader_endpoints:
+        out += uvarint(len(item.leader_endpoints) + 1)
+        _write_leader_endpoints_v1(item.leader_endpoints, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

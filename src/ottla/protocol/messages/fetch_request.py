@@ -10,7 +10,6 @@ from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_numbers,
@@ -19,7 +18,6 @@ from ottla.protocol.primitives import (
     read_tag_count,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_numbers,
     write_string,
@@ -165,7 +163,7 @@ def _read_fetch_topics_v4(data: memoryview, at: int, count: int) -> tuple[list[F
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 16)
-        partitions, at = _read_fetch_partitions_v4(data, at, count)
+        partitions, at = _read_fetch_partitions_v4(data, at, count) if count else ([], at)
         items.append(FetchTopic(topic, ZERO_UUID, partitions))
     return items, at
 
@@ -174,7 +172,7 @@ def _read_fetch_request_v4(data: memoryview, at: int) -> tuple[FetchRequest, int
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level = _unpack_iiiib(data, at)
     at += 17
     count, at = read_count(data, at, 6)
-    topics, at = _read_fetch_topics_v4(data, at, count)
+    topics, at = _read_fetch_topics_v4(data, at, count) if count else ([], at)
     return FetchRequest(None, replica_id, None, max_wait_ms, min_bytes, max_bytes, isolation_level, 0, -1, topics, (), ""), at
 
 
@@ -192,7 +190,7 @@ def _read_fetch_topics_v5(data: memoryview, at: int, count: int) -> tuple[list[F
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 24)
-        partitions, at = _read_fetch_partitions_v5(data, at, count)
+        partitions, at = _read_fetch_partitions_v5(data, at, count) if count else ([], at)
         items.append(FetchTopic(topic, ZERO_UUID, partitions))
     return items, at
 
@@ -201,7 +199,7 @@ def _read_fetch_request_v5(data: memoryview, at: int) -> tuple[FetchRequest, int
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level = _unpack_iiiib(data, at)
     at += 17
     count, at = read_count(data, at, 6)
-    topics, at = _read_fetch_topics_v5(data, at, count)
+    topics, at = _read_fetch_topics_v5(data, at, count) if count else ([], at)
     return FetchRequest(None, replica_id, None, max_wait_ms, min_bytes, max_bytes, isolation_level, 0, -1, topics, (), ""), at
 
 
@@ -210,7 +208,7 @@ def _read_forgotten_topics_v7(data: memoryview, at: int, count: int) -> tuple[li
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(ForgottenTopic(topic, ZERO_UUID, partitions))
     return items, at
 
@@ -219,9 +217,9 @@ def _read_fetch_request_v7(data: memoryview, at: int) -> tuple[FetchRequest, int
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _unpack_iiiibii(data, at)
     at += 25
     count, at = read_count(data, at, 6)
-    topics, at = _read_fetch_topics_v5(data, at, count)
+    topics, at = _read_fetch_topics_v5(data, at, count) if count else ([], at)
     count, at = read_count(data, at, 6)
-    forgotten_topics_data, at = _read_forgotten_topics_v7(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v7(data, at, count) if count else ([], at)
     return FetchRequest(None, replica_id, None, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, ""), at
 
 
@@ -239,7 +237,7 @@ def _read_fetch_topics_v9(data: memoryview, at: int, count: int) -> tuple[list[F
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 28)
-        partitions, at = _read_fetch_partitions_v9(data, at, count)
+        partitions, at = _read_fetch_partitions_v9(data, at, count) if count else ([], at)
         items.append(FetchTopic(topic, ZERO_UUID, partitions))
     return items, at
 
@@ -248,9 +246,9 @@ def _read_fetch_request_v9(data: memoryview, at: int) -> tuple[FetchRequest, int
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _unpack_iiiibii(data, at)
     at += 25
     count, at = read_count(data, at, 6)
-    topics, at = _read_fetch_topics_v9(data, at, count)
+    topics, at = _read_fetch_topics_v9(data, at, count) if count else ([], at)
     count, at = read_count(data, at, 6)
-    forgotten_topics_data, at = _read_forgotten_topics_v7(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v7(data, at, count) if count else ([], at)
     return FetchRequest(None, replica_id, None, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, ""), at
 
 
@@ -258,9 +256,9 @@ def _read_fetch_request_v11(data: memoryview, at: int) -> tuple[FetchRequest, in
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _unpack_iiiibii(data, at)
     at += 25
     count, at = read_count(data, at, 6)
-    topics, at = _read_fetch_topics_v9(data, at, count)
+    topics, at = _read_fetch_topics_v9(data, at, count) if count else ([], at)
     count, at = read_count(data, at, 6)
-    forgotten_topics_data, at = _read_forgotten_topics_v7(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v7(data, at, count) if count else ([], at)
     rack_id, at = read_string(data, at)
     return FetchRequest(None, replica_id, None, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id), at
 
@@ -281,7 +279,7 @@ def _read_fetch_topics_v12(data: memoryview, at: int, count: int) -> tuple[list[
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 33)
-        partitions, at = _read_fetch_partitions_v12(data, at, count)
+        partitions, at = _read_fetch_partitions_v12(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(FetchTopic(topic, ZERO_UUID, partitions))
     return items, at
@@ -292,7 +290,7 @@ def _read_forgotten_topics_v12(data: memoryview, at: int, count: int) -> tuple[l
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ForgottenTopic(topic, ZERO_UUID, partitions))
     return items, at
@@ -302,9 +300,9 @@ def _read_fetch_request_v12(data: memoryview, at: int) -> tuple[FetchRequest, in
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _unpack_iiiibii(data, at)
     at += 25
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_fetch_topics_v12(data, at, count)
+    topics, at = _read_fetch_topics_v12(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    forgotten_topics_data, at = _read_forgotten_topics_v12(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v12(data, at, count) if count else ([], at)
     rack_id, at = read_compact_string(data, at)
     cluster_id: str | None = None
     if not data[at]:
@@ -315,7 +313,11 @@ def _read_fetch_request_v12(data: memoryview, at: int) -> tuple[FetchRequest, in
             more -= 1
             tag, end, at = read_tag(data, at)
             if tag == 0:
-                cluster_id, at = read_compact_nullable_string(data, at)
+                cluster_id = None
+                if data[at]:
+                    cluster_id, at = read_compact_string(data, at)
+                else:
+                    at += 1
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -328,7 +330,7 @@ def _read_fetch_topics_v13(data: memoryview, at: int, count: int) -> tuple[list[
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 33)
-        partitions, at = _read_fetch_partitions_v12(data, at, count)
+        partitions, at = _read_fetch_partitions_v12(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(FetchTopic("", topic_id, partitions))
     return items, at
@@ -340,7 +342,7 @@ def _read_forgotten_topics_v13(data: memoryview, at: int, count: int) -> tuple[l
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ForgottenTopic("", topic_id, partitions))
     return items, at
@@ -350,9 +352,9 @@ def _read_fetch_request_v13(data: memoryview, at: int) -> tuple[FetchRequest, in
     replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _unpack_iiiibii(data, at)
     at += 25
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_fetch_topics_v13(data, at, count)
+    topics, at = _read_fetch_topics_v13(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 18)
-    forgotten_topics_data, at = _read_forgotten_topics_v13(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v13(data, at, count) if count else ([], at)
     rack_id, at = read_compact_string(data, at)
     cluster_id: str | None = None
     if not data[at]:
@@ -363,7 +365,11 @@ def _read_fetch_request_v13(data: memoryview, at: int) -> tuple[FetchRequest, in
             more -= 1
             tag, end, at = read_tag(data, at)
             if tag == 0:
-                cluster_id, at = read_compact_nullable_string(data, at)
+                cluster_id = None
+                if data[at]:
+                    cluster_id, at = read_compact_string(data, at)
+                else:
+                    at += 1
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -382,9 +388,9 @@ def _read_fetch_request_v15(data: memoryview, at: int) -> tuple[FetchRequest, in
     max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _unpack_iiibii(data, at)
     at += 21
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_fetch_topics_v13(data, at, count)
+    topics, at = _read_fetch_topics_v13(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 18)
-    forgotten_topics_data, at = _read_forgotten_topics_v13(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v13(data, at, count) if count else ([], at)
     rack_id, at = read_compact_string(data, at)
     cluster_id: str | None = None
     replica_state: ReplicaState | None = None
@@ -396,7 +402,11 @@ def _read_fetch_request_v15(data: memoryview, at: int) -> tuple[FetchRequest, in
             more -= 1
             tag, end, at = read_tag(data, at)
             if tag == 0:
-                cluster_id, at = read_compact_nullable_string(data, at)
+                cluster_id = None
+                if data[at]:
+                    cluster_id, at = read_compact_string(data, at)
+                else:
+                    at += 1
             elif tag == 1:
                 replica_state, at = _read_replica_state_v15(data, at)
             else:
@@ -434,7 +444,7 @@ def _read_fetch_topics_v17(data: memoryview, at: int, count: int) -> tuple[list[
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 33)
-        partitions, at = _read_fetch_partitions_v17(data, at, count)
+        partitions, at = _read_fetch_partitions_v17(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(FetchTopic("", topic_id, partitions))
     return items, at
@@ -444,9 +454,9 @@ def _read_fetch_request_v17(data: memoryview, at: int) -> tuple[FetchRequest, in
     max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _unpack_iiibii(data, at)
     at += 21
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_fetch_topics_v17(data, at, count)
+    topics, at = _read_fetch_topics_v17(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 18)
-    forgotten_topics_data, at = _read_forgotten_topics_v13(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v13(data, at, count) if count else ([], at)
     rack_id, at = read_compact_string(data, at)
     cluster_id: str | None = None
     replica_state: ReplicaState | None = None
@@ -458,7 +468,11 @@ def _read_fetch_request_v17(data: memoryview, at: int) -> tuple[FetchRequest, in
             more -= 1
             tag, end, at = read_tag(data, at)
             if tag == 0:
-                cluster_id, at = read_compact_nullable_string(data, at)
+                cluster_id = None
+                if data[at]:
+                    cluster_id, at = read_compact_string(data, at)
+                else:
+                    at += 1
             elif tag == 1:
                 replica_state, at = _read_replica_state_v15(data, at)
             else:
@@ -500,7 +514,7 @@ def _read_fetch_topics_v18(data: memoryview, at: int, count: int) -> tuple[list[
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 33)
-        partitions, at = _read_fetch_partitions_v18(data, at, count)
+        partitions, at = _read_fetch_partitions_v18(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(FetchTopic("", topic_id, partitions))
     return items, at
@@ -510,9 +524,9 @@ def _read_fetch_request_v18(data: memoryview, at: int) -> tuple[FetchRequest, in
     max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _unpack_iiibii(data, at)
     at += 21
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_fetch_topics_v18(data, at, count)
+    topics, at = _read_fetch_topics_v18(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 18)
-    forgotten_topics_data, at = _read_forgotten_topics_v13(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v13(data, at, count) if count else ([], at)
     rack_id, at = read_compact_string(data, at)
     cluster_id: str | None = None
     replica_state: ReplicaState | None = None
@@ -524,7 +538,11 @@ def _read_fetch_request_v18(data: memoryview, at: int) -> tuple[FetchRequest, in
             more -= 1
             tag, end, at = read_tag(data, at)
             if tag == 0:
-                cluster_id, at = read_compact_nullable_string(data, at)
+                cluster_id = None
+                if data[at]:
+                    cluster_id, at = read_compact_string(data, at)
+                else:
+                    at += 1
             elif tag == 1:
                 replica_state, at = _read_replica_state_v15(data, at)
             else:
@@ -544,7 +562,8 @@ def _write_fetch_topics_v4(items: Sequence[FetchTopic], out: bytearray) -> None:
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        _write_fetch_partitions_v4(item.partitions, out)
+        if item.partitions:
+            _write_fetch_partitions_v4(item.partitions, out)
 
 
 def _write_fetch_request_v4(item: FetchRequest, out: bytearray) -> None:
@@ -553,7 +572,8 @@ def _write_fetch_request_v4(item: FetchRequest, out: bytearray) -> None:
     if item.forgotten_topics_data:
         refuse_field("FetchRequest.forgotten_topics_data")
     out += _pack_iiiibi(item.replica_id, item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, len(item.topics))
-    _write_fetch_topics_v4(item.topics, out)
+    if item.topics:
+        _write_fetch_topics_v4(item.topics, out)
 
 
 def _write_fetch_partitions_v5(items: Sequence[FetchPartition], out: bytearray) -> None:
@@ -567,7 +587,8 @@ def _write_fetch_topics_v5(items: Sequence[FetchTopic], out: bytearray) -> None:
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        _write_fetch_partitions_v5(item.partitions, out)
+        if item.partitions:
+            _write_fetch_partitions_v5(item.partitions, out)
 
 
 def _write_fetch_request_v5(item: FetchRequest, out: bytearray) -> None:
@@ -576,23 +597,27 @@ def _write_fetch_request_v5(item: FetchRequest, out: bytearray) -> None:
     if item.forgotten_topics_data:
         refuse_field("FetchRequest.forgotten_topics_data")
     out += _pack_iiiibi(item.replica_id, item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, len(item.topics))
-    _write_fetch_topics_v5(item.topics, out)
+    if item.topics:
+        _write_fetch_topics_v5(item.topics, out)
 
 
 def _write_forgotten_topics_v7(items: Sequence[ForgottenTopic], out: bytearray) -> None:
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            write_numbers(item.partitions, "i", out)
 
 
 def _write_fetch_request_v7(item: FetchRequest, out: bytearray) -> None:
     if (item.replica_state is not None and item.replica_state != ReplicaState()):
         refuse_field("FetchRequest.replica_state")
     out += _pack_iiiibiii(item.replica_id, item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, item.session_id, item.session_epoch, len(item.topics))
-    _write_fetch_topics_v5(item.topics, out)
+    if item.topics:
+        _write_fetch_topics_v5(item.topics, out)
     out += _pack_i(len(item.forgotten_topics_data))
-    _write_forgotten_topics_v7(item.forgotten_topics_data, out)
+    if item.forgotten_topics_data:
+        _write_forgotten_topics_v7(item.forgotten_topics_data, out)
 
 
 def _write_fetch_partitions_v9(items: Sequence[FetchPartition], out: bytearray) -> None:
@@ -606,25 +631,30 @@ def _write_fetch_topics_v9(items: Sequence[FetchTopic], out: bytearray) -> None:
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        _write_fetch_partitions_v9(item.partitions, out)
+        if item.partitions:
+            _write_fetch_partitions_v9(item.partitions, out)
 
 
 def _write_fetch_request_v9(item: FetchRequest, out: bytearray) -> None:
     if (item.replica_state is not None and item.replica_state != ReplicaState()):
         refuse_field("FetchRequest.replica_state")
     out += _pack_iiiibiii(item.replica_id, item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, item.session_id, item.session_epoch, len(item.topics))
-    _write_fetch_topics_v9(item.topics, out)
+    if item.topics:
+        _write_fetch_topics_v9(item.topics, out)
     out += _pack_i(len(item.forgotten_topics_data))
-    _write_forgotten_topics_v7(item.forgotten_topics_data, out)
+    if item.forgotten_topics_data:
+        _write_forgotten_topics_v7(item.forgotten_topics_data, out)
 
 
 def _write_fetch_request_v11(item: FetchRequest, out: bytearray) -> None:
     if (item.replica_state is not None and item.replica_state != ReplicaState()):
         refuse_field("FetchRequest.replica_state")
     out += _pack_iiiibiii(item.replica_id, item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, item.session_id, item.session_epoch, len(item.topics))
-    _write_fetch_topics_v9(item.topics, out)
+    if item.topics:
+        _write_fetch_topics_v9(item.topics, out)
     out += _pack_i(len(item.forgotten_topics_data))
-    _write_forgotten_topics_v7(item.forgotten_topics_data, out)
+    if item.forgotten_topics_data:
+        _write_forgotten_topics_v7(item.forgotten_topics_data, out)
     write_string(item.rack_id, out)
 
 
@@ -636,16 +666,22 @@ def _write_fetch_partitions_v12(items: Sequence[FetchPartition], out: bytearray)
 def _write_fetch_topics_v12(items: Sequence[FetchTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_fetch_partitions_v12(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_fetch_partitions_v12(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_forgotten_topics_v12(items: Sequence[ForgottenTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -653,10 +689,16 @@ def _write_fetch_request_v12(item: FetchRequest, out: bytearray) -> None:
     if (item.replica_state is not None and item.replica_state != ReplicaState()):
         refuse_field("FetchRequest.replica_state")
     out += _pack_iiiibii(item.replica_id, item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, item.session_id, item.session_epoch)
-    out += uvarint(len(item.topics) + 1)
-    _write_fetch_topics_v12(item.topics, out)
-    out += uvarint(len(item.forgotten_topics_data) + 1)
-    _write_forgotten_topics_v12(item.forgotten_topics_data, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_fetch_topics_v12(item.topics, out)
+    else:
+        out.append(1)
+    if item.forgotten_topics_data:
+        out += uvarint(len(item.forgotten_topics_data) + 1)
+        _write_forgotten_topics_v12(item.forgotten_topics_data, out)
+    else:
+        out.append(1)
     write_compact_string(item.rack_id, out)
     if not (item.cluster_id is not None):
         out.append(0)
@@ -664,7 +706,10 @@ def _write_fetch_request_v12(item: FetchRequest, out: bytearray) -> None:
         tags: list[tuple[int, bytearray]] = []
         if item.cluster_id is not None:
             value = bytearray()
-            write_compact_nullable_string(item.cluster_id, value)
+            if item.cluster_id is None:
+                value.append(0)
+            else:
+                write_compact_string(item.cluster_id, value)
             tags.append((0, value))
         write_tags(tags, out)
 
@@ -672,16 +717,22 @@ def _write_fetch_request_v12(item: FetchRequest, out: bytearray) -> None:
 def _write_fetch_topics_v13(items: Sequence[FetchTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_fetch_partitions_v12(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_fetch_partitions_v12(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_forgotten_topics_v13(items: Sequence[ForgottenTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -689,10 +740,16 @@ def _write_fetch_request_v13(item: FetchRequest, out: bytearray) -> None:
     if (item.replica_state is not None and item.replica_state != ReplicaState()):
         refuse_field("FetchRequest.replica_state")
     out += _pack_iiiibii(item.replica_id, item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, item.session_id, item.session_epoch)
-    out += uvarint(len(item.topics) + 1)
-    _write_fetch_topics_v13(item.topics, out)
-    out += uvarint(len(item.forgotten_topics_data) + 1)
-    _write_forgotten_topics_v13(item.forgotten_topics_data, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_fetch_topics_v13(item.topics, out)
+    else:
+        out.append(1)
+    if item.forgotten_topics_data:
+        out += uvarint(len(item.forgotten_topics_data) + 1)
+        _write_forgotten_topics_v13(item.forgotten_topics_data, out)
+    else:
+        out.append(1)
     write_compact_string(item.rack_id, out)
     if not (item.cluster_id is not None):
         out.append(0)
@@ -700,7 +757,10 @@ def _write_fetch_request_v13(item: FetchRequest, out: bytearray) -> None:
         tags: list[tuple[int, bytearray]] = []
         if item.cluster_id is not None:
             value = bytearray()
-            write_compact_nullable_string(item.cluster_id, value)
+            if item.cluster_id is None:
+                value.append(0)
+            else:
+                write_compact_string(item.cluster_id, value)
             tags.append((0, value))
         write_tags(tags, out)
 
@@ -713,10 +773,16 @@ def _write_fetch_request_v15(item: FetchRequest, out: bytearray) -> None:
     if item.replica_id != -1:
         refuse_field("FetchRequest.replica_id")
     out += _pack_iiibii(item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, item.session_id, item.session_epoch)
-    out += uvarint(len(item.topics) + 1)
-    _write_fetch_topics_v13(item.topics, out)
-    out += uvarint(len(item.forgotten_topics_data) + 1)
-    _write_forgotten_topics_v13(item.forgotten_topics_data, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_fetch_topics_v13(item.topics, out)
+    else:
+        out.append(1)
+    if item.forgotten_topics_data:
+        out += uvarint(len(item.forgotten_topics_data) + 1)
+        _write_forgotten_topics_v13(item.forgotten_topics_data, out)
+    else:
+        out.append(1)
     write_compact_string(item.rack_id, out)
     if not (item.cluster_id is not None or (item.replica_state is not None and item.replica_state != ReplicaState())):
         out.append(0)
@@ -724,7 +790,10 @@ def _write_fetch_request_v15(item: FetchRequest, out: bytearray) -> None:
         tags: list[tuple[int, bytearray]] = []
         if item.cluster_id is not None:
             value = bytearray()
-            write_compact_nullable_string(item.cluster_id, value)
+            if item.cluster_id is None:
+                value.append(0)
+            else:
+                write_compact_string(item.cluster_id, value)
             tags.append((0, value))
         if (item.replica_state is not None and item.replica_state != ReplicaState()):
             value = bytearray()
@@ -750,8 +819,11 @@ def _write_fetch_partitions_v17(items: Sequence[FetchPartition], out: bytearray)
 def _write_fetch_topics_v17(items: Sequence[FetchTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_fetch_partitions_v17(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_fetch_partitions_v17(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -759,10 +831,16 @@ def _write_fetch_request_v17(item: FetchRequest, out: bytearray) -> None:
     if item.replica_id != -1:
         refuse_field("FetchRequest.replica_id")
     out += _pack_iiibii(item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, item.session_id, item.session_epoch)
-    out += uvarint(len(item.topics) + 1)
-    _write_fetch_topics_v17(item.topics, out)
-    out += uvarint(len(item.forgotten_topics_data) + 1)
-    _write_forgotten_topics_v13(item.forgotten_topics_data, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_fetch_topics_v17(item.topics, out)
+    else:
+        out.append(1)
+    if item.forgotten_topics_data:
+        out += uvarint(len(item.forgotten_topics_data) + 1)
+        _write_forgotten_topics_v13(item.forgotten_topics_data, out)
+    else:
+        out.append(1)
     write_compact_string(item.rack_id, out)
     if not (item.cluster_id is not None or (item.replica_state is not None and item.replica_state != ReplicaState())):
         out.append(0)
@@ -770,7 +848,10 @@ def _write_fetch_request_v17(item: FetchRequest, out: bytearray) -> None:
         tags: list[tuple[int, bytearray]] = []
         if item.cluster_id is not None:
             value = bytearray()
-            write_compact_nullable_string(item.cluster_id, value)
+            if item.cluster_id is None:
+                value.append(0)
+            else:
+                write_compact_string(item.cluster_id, value)
             tags.append((0, value))
         if (item.replica_state is not None and item.replica_state != ReplicaState()):
             value = bytearray()
@@ -800,8 +881,11 @@ def _write_fetch_partitions_v18(items: Sequence[FetchPartition], out: bytearray)
 def _write_fetch_topics_v18(items: Sequence[FetchTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_fetch_partitions_v18(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_fetch_partitions_v18(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -809,10 +893,16 @@ def _write_fetch_request_v18(item: FetchRequest, out: bytearray) -> None:
     if item.replica_id != -1:
         refuse_field("FetchRequest.replica_id")
     out += _pack_iiibii(item.max_wait_ms, item.min_bytes, item.max_bytes, item.isolation_level, item.session_id, item.session_epoch)
-    out += uvarint(len(item.topics) + 1)
-    _write_fetch_topics_v18(item.topics, out)
-    out += uvarint(len(item.forgotten_topics_data) + 1)
-    _write_forgotten_topics_v13(item.forgotten_topics_data, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_fetch_topics_v18(item.topics, out)
+    else:
+        out.append(1)
+    if item.forgotten_topics_data:
+        out += uvarint(len(item.forgotten_topics_data) + 1)
+        _write_forgotten_topics_v13(item.forgotten_topics_data, out)
+    else:
+        out.append(1)
     write_compact_string(item.rack_id, out)
     if not (item.cluster_id is not None or (item.replica_state is not None and item.replica_state != ReplicaState())):
         out.append(0)
@@ -820,7 +910,10 @@ def _write_fetch_request_v18(item: FetchRequest, out: bytearray) -> None:
         tags: list[tuple[int, bytearray]] = []
         if item.cluster_id is not None:
             value = bytearray()
-            write_compact_nullable_string(item.cluster_id, value)
+            if item.cluster_id is None:
+                value.append(0)
+            else:
+                write_compact_string(item.cluster_id, value)
             tags.append((0, value))
         if (item.replica_state is not None and item.replica_state != ReplicaState()):
             value = bytearray()

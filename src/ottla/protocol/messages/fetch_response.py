@@ -11,7 +11,6 @@ from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_view,
     read_count,
@@ -22,7 +21,6 @@ from ottla.protocol.primitives import (
     read_view,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_string,
     write_tags,
@@ -210,7 +208,7 @@ def _read_fetchable_topic_responses_v4(data: memoryview, at: int, count: int) ->
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 30)
-        partitions, at = _read_partition_datas_v4(data, at, count)
+        partitions, at = _read_partition_datas_v4(data, at, count) if count else ([], at)
         items.append(FetchableTopicResponse(topic, ZERO_UUID, partitions))
     return items, at
 
@@ -219,7 +217,7 @@ def _read_fetch_response_v4(data: memoryview, at: int) -> tuple[FetchResponse, i
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    responses, at = _read_fetchable_topic_responses_v4(data, at, count)
+    responses, at = _read_fetchable_topic_responses_v4(data, at, count) if count else ([], at)
     return FetchResponse(throttle_time_ms, 0, 0, responses, ()), at
 
 
@@ -242,7 +240,7 @@ def _read_fetchable_topic_responses_v5(data: memoryview, at: int, count: int) ->
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 38)
-        partitions, at = _read_partition_datas_v5(data, at, count)
+        partitions, at = _read_partition_datas_v5(data, at, count) if count else ([], at)
         items.append(FetchableTopicResponse(topic, ZERO_UUID, partitions))
     return items, at
 
@@ -251,7 +249,7 @@ def _read_fetch_response_v5(data: memoryview, at: int) -> tuple[FetchResponse, i
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    responses, at = _read_fetchable_topic_responses_v5(data, at, count)
+    responses, at = _read_fetchable_topic_responses_v5(data, at, count) if count else ([], at)
     return FetchResponse(throttle_time_ms, 0, 0, responses, ()), at
 
 
@@ -259,7 +257,7 @@ def _read_fetch_response_v7(data: memoryview, at: int) -> tuple[FetchResponse, i
     throttle_time_ms, error_code, session_id = _unpack_ihi(data, at)
     at += 10
     count, at = read_count(data, at, 6)
-    responses, at = _read_fetchable_topic_responses_v5(data, at, count)
+    responses, at = _read_fetchable_topic_responses_v5(data, at, count) if count else ([], at)
     return FetchResponse(throttle_time_ms, error_code, session_id, responses, ()), at
 
 
@@ -284,7 +282,7 @@ def _read_fetchable_topic_responses_v11(data: memoryview, at: int, count: int) -
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 42)
-        partitions, at = _read_partition_datas_v11(data, at, count)
+        partitions, at = _read_partition_datas_v11(data, at, count) if count else ([], at)
         items.append(FetchableTopicResponse(topic, ZERO_UUID, partitions))
     return items, at
 
@@ -293,7 +291,7 @@ def _read_fetch_response_v11(data: memoryview, at: int) -> tuple[FetchResponse, 
     throttle_time_ms, error_code, session_id = _unpack_ihi(data, at)
     at += 10
     count, at = read_count(data, at, 6)
-    responses, at = _read_fetchable_topic_responses_v11(data, at, count)
+    responses, at = _read_fetchable_topic_responses_v11(data, at, count) if count else ([], at)
     return FetchResponse(throttle_time_ms, error_code, session_id, responses, ()), at
 
 
@@ -372,7 +370,7 @@ def _read_fetchable_topic_responses_v12(data: memoryview, at: int, count: int) -
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 37)
-        partitions, at = _read_partition_datas_v12(data, at, count)
+        partitions, at = _read_partition_datas_v12(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(FetchableTopicResponse(topic, ZERO_UUID, partitions))
     return items, at
@@ -382,7 +380,7 @@ def _read_fetch_response_v12(data: memoryview, at: int) -> tuple[FetchResponse, 
     throttle_time_ms, error_code, session_id = _unpack_ihi(data, at)
     at += 10
     count, at = read_compact_count(data, at, 3)
-    responses, at = _read_fetchable_topic_responses_v12(data, at, count)
+    responses, at = _read_fetchable_topic_responses_v12(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return FetchResponse(throttle_time_ms, error_code, session_id, responses, ()), at
 
@@ -393,7 +391,7 @@ def _read_fetchable_topic_responses_v13(data: memoryview, at: int, count: int) -
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 37)
-        partitions, at = _read_partition_datas_v12(data, at, count)
+        partitions, at = _read_partition_datas_v12(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(FetchableTopicResponse("", topic_id, partitions))
     return items, at
@@ -403,7 +401,7 @@ def _read_fetch_response_v13(data: memoryview, at: int) -> tuple[FetchResponse, 
     throttle_time_ms, error_code, session_id = _unpack_ihi(data, at)
     at += 10
     count, at = read_compact_count(data, at, 18)
-    responses, at = _read_fetchable_topic_responses_v13(data, at, count)
+    responses, at = _read_fetchable_topic_responses_v13(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return FetchResponse(throttle_time_ms, error_code, session_id, responses, ()), at
 
@@ -416,7 +414,11 @@ def _read_node_endpoints_v16(data: memoryview, at: int, count: int) -> tuple[lis
         host, at = read_compact_string(data, at)
         (port,) = _unpack_i(data, at)
         at += 4
-        rack, at = read_compact_nullable_string(data, at)
+        rack: str | None = None
+        if data[at]:
+            rack, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(NodeEndpoint(node_id, host, port, rack))
     return items, at
@@ -426,7 +428,7 @@ def _read_fetch_response_v16(data: memoryview, at: int) -> tuple[FetchResponse, 
     throttle_time_ms, error_code, session_id = _unpack_ihi(data, at)
     at += 10
     count, at = read_compact_count(data, at, 18)
-    responses, at = _read_fetchable_topic_responses_v13(data, at, count)
+    responses, at = _read_fetchable_topic_responses_v13(data, at, count) if count else ([], at)
     node_endpoints: Sequence[NodeEndpoint] = ()
     if not data[at]:
         at += 1
@@ -437,7 +439,7 @@ def _read_fetch_response_v16(data: memoryview, at: int) -> tuple[FetchResponse, 
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 11)
-                node_endpoints, at = _read_node_endpoints_v16(data, at, count)
+                node_endpoints, at = _read_node_endpoints_v16(data, at, count) if count else ([], at)
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -474,7 +476,8 @@ def _write_fetchable_topic_responses_v4(items: Sequence[FetchableTopicResponse],
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        out = _write_partition_datas_v4(item.partitions, out, segments)
+        if item.partitions:
+            out = _write_partition_datas_v4(item.partitions, out, segments)
     return out
 
 
@@ -484,7 +487,8 @@ def _write_fetch_response_v4(item: FetchResponse, out: bytearray, segments: list
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ii(item.throttle_time_ms, len(item.responses))
-    out = _write_fetchable_topic_responses_v4(item.responses, out, segments)
+    if item.responses:
+        out = _write_fetchable_topic_responses_v4(item.responses, out, segments)
     return out
 
 
@@ -513,7 +517,8 @@ def _write_fetchable_topic_responses_v5(items: Sequence[FetchableTopicResponse],
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        out = _write_partition_datas_v5(item.partitions, out, segments)
+        if item.partitions:
+            out = _write_partition_datas_v5(item.partitions, out, segments)
     return out
 
 
@@ -523,7 +528,8 @@ def _write_fetch_response_v5(item: FetchResponse, out: bytearray, segments: list
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ii(item.throttle_time_ms, len(item.responses))
-    out = _write_fetchable_topic_responses_v5(item.responses, out, segments)
+    if item.responses:
+        out = _write_fetchable_topic_responses_v5(item.responses, out, segments)
     return out
 
 
@@ -531,7 +537,8 @@ def _write_fetch_response_v7(item: FetchResponse, out: bytearray, segments: list
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ihii(item.throttle_time_ms, item.error_code, item.session_id, len(item.responses))
-    out = _write_fetchable_topic_responses_v5(item.responses, out, segments)
+    if item.responses:
+        out = _write_fetchable_topic_responses_v5(item.responses, out, segments)
     return out
 
 
@@ -559,7 +566,8 @@ def _write_fetchable_topic_responses_v11(items: Sequence[FetchableTopicResponse]
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        out = _write_partition_datas_v11(item.partitions, out, segments)
+        if item.partitions:
+            out = _write_partition_datas_v11(item.partitions, out, segments)
     return out
 
 
@@ -567,7 +575,8 @@ def _write_fetch_response_v11(item: FetchResponse, out: bytearray, segments: lis
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ihii(item.throttle_time_ms, item.error_code, item.session_id, len(item.responses))
-    out = _write_fetchable_topic_responses_v11(item.responses, out, segments)
+    if item.responses:
+        out = _write_fetchable_topic_responses_v11(item.responses, out, segments)
     return out
 
 
@@ -591,9 +600,11 @@ def _write_snapshot_id_v12(item: SnapshotId, out: bytearray) -> None:
 def _write_partition_datas_v12(items: Sequence[PartitionData], out: bytearray, segments: list[Segment]) -> bytearray:
     for item in items:
         out += _pack_ihqqq(item.partition_index, item.error_code, item.high_watermark, item.last_stable_offset, item.log_start_offset)
-        out += uvarint(0 if item.aborted_transactions is None else len(item.aborted_transactions) + 1)
         if item.aborted_transactions:
+            out += uvarint(len(item.aborted_transactions) + 1)
             _write_aborted_transactions_v12(item.aborted_transactions, out)
+        else:
+            out.append(0 if item.aborted_transactions is None else 1)
         out += _pack_i(item.preferred_read_replica)
         out += uvarint(0 if item.records is None else len(item.records) + 1)
         if item.records:
@@ -623,8 +634,11 @@ def _write_partition_datas_v12(items: Sequence[PartitionData], out: bytearray, s
 def _write_fetchable_topic_responses_v12(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        out = _write_partition_datas_v12(item.partitions, out, segments)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            out = _write_partition_datas_v12(item.partitions, out, segments)
+        else:
+            out.append(1)
         out.append(0)
     return out
 
@@ -633,8 +647,11 @@ def _write_fetch_response_v12(item: FetchResponse, out: bytearray, segments: lis
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ihi(item.throttle_time_ms, item.error_code, item.session_id)
-    out += uvarint(len(item.responses) + 1)
-    out = _write_fetchable_topic_responses_v12(item.responses, out, segments)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        out = _write_fetchable_topic_responses_v12(item.responses, out, segments)
+    else:
+        out.append(1)
     out.append(0)
     return out
 
@@ -642,8 +659,11 @@ def _write_fetch_response_v12(item: FetchResponse, out: bytearray, segments: lis
 def _write_fetchable_topic_responses_v13(items: Sequence[FetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        out = _write_partition_datas_v12(item.partitions, out, segments)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            out = _write_partition_datas_v12(item.partitions, out, segments)
+        else:
+            out.append(1)
         out.append(0)
     return out
 
@@ -652,8 +672,11 @@ def _write_fetch_response_v13(item: FetchResponse, out: bytearray, segments: lis
     if item.node_endpoints:
         refuse_field("FetchResponse.node_endpoints")
     out += _pack_ihi(item.throttle_time_ms, item.error_code, item.session_id)
-    out += uvarint(len(item.responses) + 1)
-    out = _write_fetchable_topic_responses_v13(item.responses, out, segments)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        out = _write_fetchable_topic_responses_v13(item.responses, out, segments)
+    else:
+        out.append(1)
     out.append(0)
     return out
 
@@ -663,22 +686,31 @@ def _write_node_endpoints_v16(items: Sequence[NodeEndpoint], out: bytearray) -> 
         out += _pack_i(item.node_id)
         write_compact_string(item.host, out)
         out += _pack_i(item.port)
-        write_compact_nullable_string(item.rack, out)
+        if item.rack is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack, out)
         out.append(0)
 
 
 def _write_fetch_response_v16(item: FetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
     out += _pack_ihi(item.throttle_time_ms, item.error_code, item.session_id)
-    out += uvarint(len(item.responses) + 1)
-    out = _write_fetchable_topic_responses_v13(item.responses, out, segments)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        out = _write_fetchable_topic_responses_v13(item.responses, out, segments)
+    else:
+        out.append(1)
     if not (item.node_endpoints):
         out.append(0)
     else:
         tags: list[tuple[int, bytearray]] = []
         if item.node_endpoints:
             value = bytearray()
-            value += uvarint(len(item.node_endpoints) + 1)
-            _write_node_endpoints_v16(item.node_endpoints, value)
+            if item.node_endpoints:
+                value += uvarint(len(item.node_endpoints) + 1)
+                _write_node_endpoints_v16(item.node_endpoints, value)
+            else:
+                value.append(1)
             tags.append((0, value))
         write_tags(tags, out)
     return out

@@ -10,13 +10,11 @@ from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_tag,
     read_tag_count,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_tags,
 )
@@ -121,7 +119,7 @@ def _read_topic_snapshots_v0(data: memoryview, at: int, count: int) -> tuple[lis
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 30)
-        partitions, at = _read_partition_snapshots_v0(data, at, count)
+        partitions, at = _read_partition_snapshots_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicSnapshot(name, partitions))
     return items, at
@@ -131,7 +129,7 @@ def _read_fetch_snapshot_request_v0(data: memoryview, at: int) -> tuple[FetchSna
     replica_id, max_bytes = _unpack_ii(data, at)
     at += 8
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_snapshots_v0(data, at, count)
+    topics, at = _read_topic_snapshots_v0(data, at, count) if count else ([], at)
     cluster_id: str | None = None
     if not data[at]:
         at += 1
@@ -141,7 +139,11 @@ def _read_fetch_snapshot_request_v0(data: memoryview, at: int) -> tuple[FetchSna
             more -= 1
             tag, end, at = read_tag(data, at)
             if tag == 0:
-                cluster_id, at = read_compact_nullable_string(data, at)
+                cluster_id = None
+                if data[at]:
+                    cluster_id, at = read_compact_string(data, at)
+                else:
+                    at += 1
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -179,7 +181,7 @@ def _read_topic_snapshots_v1(data: memoryview, at: int, count: int) -> tuple[lis
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 30)
-        partitions, at = _read_partition_snapshots_v1(data, at, count)
+        partitions, at = _read_partition_snapshots_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicSnapshot(name, partitions))
     return items, at
@@ -189,7 +191,7 @@ def _read_fetch_snapshot_request_v1(data: memoryview, at: int) -> tuple[FetchSna
     replica_id, max_bytes = _unpack_ii(data, at)
     at += 8
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_snapshots_v1(data, at, count)
+    topics, at = _read_topic_snapshots_v1(data, at, count) if count else ([], at)
     cluster_id: str | None = None
     if not data[at]:
         at += 1
@@ -199,7 +201,11 @@ def _read_fetch_snapshot_request_v1(data: memoryview, at: int) -> tuple[FetchSna
             more -= 1
             tag, end, at = read_tag(data, at)
             if tag == 0:
-                cluster_id, at = read_compact_nullable_string(data, at)
+                cluster_id = None
+                if data[at]:
+                    cluster_id, at = read_compact_string(data, at)
+                else:
+                    at += 1
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -220,22 +226,31 @@ def _write_partition_snapshots_v0(items: Sequence[PartitionSnapshot], out: bytea
 def _write_topic_snapshots_v0(items: Sequence[TopicSnapshot], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_snapshots_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_snapshots_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_fetch_snapshot_request_v0(item: FetchSnapshotRequest, out: bytearray) -> None:
     out += _pack_ii(item.replica_id, item.max_bytes)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_snapshots_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_snapshots_v0(item.topics, out)
+    else:
+        out.append(1)
     if not (item.cluster_id is not None):
         out.append(0)
     else:
         tags: list[tuple[int, bytearray]] = []
         if item.cluster_id is not None:
             value = bytearray()
-            write_compact_nullable_string(item.cluster_id, value)
+            if item.cluster_id is None:
+                value.append(0)
+            else:
+                write_compact_string(item.cluster_id, value)
             tags.append((0, value))
         write_tags(tags, out)
 
@@ -259,22 +274,31 @@ def _write_partition_snapshots_v1(items: Sequence[PartitionSnapshot], out: bytea
 def _write_topic_snapshots_v1(items: Sequence[TopicSnapshot], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_snapshots_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_snapshots_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_fetch_snapshot_request_v1(item: FetchSnapshotRequest, out: bytearray) -> None:
     out += _pack_ii(item.replica_id, item.max_bytes)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_snapshots_v1(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_snapshots_v1(item.topics, out)
+    else:
+        out.append(1)
     if not (item.cluster_id is not None):
         out.append(0)
     else:
         tags: list[tuple[int, bytearray]] = []
         if item.cluster_id is not None:
             value = bytearray()
-            write_compact_nullable_string(item.cluster_id, value)
+            if item.cluster_id is None:
+                value.append(0)
+            else:
+                write_compact_string(item.cluster_id, value)
             tags.append((0, value))
         write_tags(tags, out)
 

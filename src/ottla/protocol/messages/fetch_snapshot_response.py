@@ -174,7 +174,7 @@ def _read_topic_snapshots_v0(data: memoryview, at: int, count: int) -> tuple[lis
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 37)
-        partitions, at = _read_partition_snapshots_v0(data, at, count)
+        partitions, at = _read_partition_snapshots_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicSnapshot(name, partitions))
     return items, at
@@ -184,7 +184,7 @@ def _read_fetch_snapshot_response_v0(data: memoryview, at: int) -> tuple[FetchSn
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_snapshots_v0(data, at, count)
+    topics, at = _read_topic_snapshots_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return FetchSnapshotResponse(throttle_time_ms, error_code, topics, ()), at
 
@@ -207,7 +207,7 @@ def _read_fetch_snapshot_response_v1(data: memoryview, at: int) -> tuple[FetchSn
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_snapshots_v0(data, at, count)
+    topics, at = _read_topic_snapshots_v0(data, at, count) if count else ([], at)
     node_endpoints: Sequence[NodeEndpoint] = ()
     if not data[at]:
         at += 1
@@ -218,7 +218,7 @@ def _read_fetch_snapshot_response_v1(data: memoryview, at: int) -> tuple[FetchSn
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 8)
-                node_endpoints, at = _read_node_endpoints_v1(data, at, count)
+                node_endpoints, at = _read_node_endpoints_v1(data, at, count) if count else ([], at)
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -260,8 +260,11 @@ def _write_partition_snapshots_v0(items: Sequence[PartitionSnapshot], out: bytea
 def _write_topic_snapshots_v0(items: Sequence[TopicSnapshot], out: bytearray, segments: list[Segment]) -> bytearray:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        out = _write_partition_snapshots_v0(item.partitions, out, segments)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            out = _write_partition_snapshots_v0(item.partitions, out, segments)
+        else:
+            out.append(1)
         out.append(0)
     return out
 
@@ -270,8 +273,11 @@ def _write_fetch_snapshot_response_v0(item: FetchSnapshotResponse, out: bytearra
     if item.node_endpoints:
         refuse_field("FetchSnapshotResponse.node_endpoints")
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.topics) + 1)
-    out = _write_topic_snapshots_v0(item.topics, out, segments)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        out = _write_topic_snapshots_v0(item.topics, out, segments)
+    else:
+        out.append(1)
     out.append(0)
     return out
 
@@ -285,16 +291,22 @@ def _write_node_endpoints_v1(items: Sequence[NodeEndpoint], out: bytearray) -> N
 
 def _write_fetch_snapshot_response_v1(item: FetchSnapshotResponse, out: bytearray, segments: list[Segment]) -> bytearray:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.topics) + 1)
-    out = _write_topic_snapshots_v0(item.topics, out, segments)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        out = _write_topic_snapshots_v0(item.topics, out, segments)
+    else:
+        out.append(1)
     if not (item.node_endpoints):
         out.append(0)
     else:
         tags: list[tuple[int, bytearray]] = []
         if item.node_endpoints:
             value = bytearray()
-            value += uvarint(len(item.node_endpoints) + 1)
-            _write_node_endpoints_v1(item.node_endpoints, value)
+            if item.node_endpoints:
+                value += uvarint(len(item.node_endpoints) + 1)
+                _write_node_endpoints_v1(item.node_endpoints, value)
+            else:
+                value.append(1)
             tags.append((0, value))
         write_tags(tags, out)
     return out

@@ -66,7 +66,7 @@ def _read_find_coordinator_request_v4(data: memoryview, at: int) -> tuple[FindCo
     (key_type,) = _unpack_b(data, at)
     at += 1
     count, at = read_compact_count(data, at, 1)
-    coordinator_keys, at = read_compact_strings(data, at, count)
+    coordinator_keys, at = read_compact_strings(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return FindCoordinatorRequest("", key_type, coordinator_keys), at
 
@@ -97,8 +97,11 @@ def _write_find_coordinator_request_v4(item: FindCoordinatorRequest, out: bytear
     if item.key != "":
         refuse_field("FindCoordinatorRequest.key")
     out += _pack_b(item.key_type)
-    out += uvarint(len(item.coordinator_keys) + 1)
-    write_compact_strings(item.coordinator_keys, out)
+    if item.coordinator_keys:
+        out += uvarint(len(item.coordinator_keys) + 1)
+        write_compact_strings(item.coordinator_keys, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -8,13 +8,11 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -99,7 +97,11 @@ def _read_find_coordinator_response_v1(data: memoryview, at: int) -> tuple[FindC
 def _read_find_coordinator_response_v3(data: memoryview, at: int) -> tuple[FindCoordinatorResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     (node_id,) = _unpack_i(data, at)
     at += 4
     host, at = read_compact_string(data, at)
@@ -119,7 +121,11 @@ def _read_coordinators_v4(data: memoryview, at: int, count: int) -> tuple[list[C
         host, at = read_compact_string(data, at)
         port, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(Coordinator(key, node_id, host, port, error_code, error_message))
     return items, at
@@ -129,7 +135,7 @@ def _read_find_coordinator_response_v4(data: memoryview, at: int) -> tuple[FindC
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 14)
-    coordinators, at = _read_coordinators_v4(data, at, count)
+    coordinators, at = _read_coordinators_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), at
 
@@ -156,7 +162,10 @@ def _write_find_coordinator_response_v3(item: FindCoordinatorResponse, out: byte
     if item.coordinators:
         refuse_field("FindCoordinatorResponse.coordinators")
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     out += _pack_i(item.node_id)
     write_compact_string(item.host, out)
     out += _pack_ix(item.port)
@@ -168,7 +177,10 @@ def _write_coordinators_v4(items: Sequence[Coordinator], out: bytearray) -> None
         out += _pack_i(item.node_id)
         write_compact_string(item.host, out)
         out += _pack_ih(item.port, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
@@ -182,8 +194,11 @@ def _write_find_coordinator_response_v4(item: FindCoordinatorResponse, out: byte
     if item.port != 0:
         refuse_field("FindCoordinatorResponse.port")
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.coordinators) + 1)
-    _write_coordinators_v4(item.coordinators, out)
+    if item.coordinators:
+        out += uvarint(len(item.coordinators) + 1)
+        _write_coordinators_v4(item.coordinators, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

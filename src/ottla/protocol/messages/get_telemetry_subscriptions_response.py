@@ -56,22 +56,28 @@ def _read_get_telemetry_subscriptions_response_v0(data: memoryview, at: int) -> 
     throttle_time_ms, error_code, client_instance_id, subscription_id = _unpack_ihui(data, at)
     at += 26
     count, at = read_compact_count(data, at, 1)
-    accepted_compression_types, at = read_numbers(data, at, count, "b")
+    accepted_compression_types, at = read_numbers(data, at, count, "b") if count else ([], at)
     push_interval_ms, telemetry_max_bytes, delta_temporality = _unpack_iit(data, at)
     at += 9
     count, at = read_compact_count(data, at, 1)
-    requested_metrics, at = read_compact_strings(data, at, count)
+    requested_metrics, at = read_compact_strings(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return GetTelemetrySubscriptionsResponse(throttle_time_ms, error_code, client_instance_id, subscription_id, accepted_compression_types, push_interval_ms, telemetry_max_bytes, delta_temporality, requested_metrics), at
 
 
 def _write_get_telemetry_subscriptions_response_v0(item: GetTelemetrySubscriptionsResponse, out: bytearray) -> None:
     out += _pack_ihui(item.throttle_time_ms, item.error_code, item.client_instance_id, item.subscription_id)
-    out += uvarint(len(item.accepted_compression_types) + 1)
-    write_numbers(item.accepted_compression_types, "b", out)
+    if item.accepted_compression_types:
+        out += uvarint(len(item.accepted_compression_types) + 1)
+        write_numbers(item.accepted_compression_types, "b", out)
+    else:
+        out.append(1)
     out += _pack_iit(item.push_interval_ms, item.telemetry_max_bytes, item.delta_temporality)
-    out += uvarint(len(item.requested_metrics) + 1)
-    write_compact_strings(item.requested_metrics, out)
+    if item.requested_metrics:
+        out += uvarint(len(item.requested_metrics) + 1)
+        write_compact_strings(item.requested_metrics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

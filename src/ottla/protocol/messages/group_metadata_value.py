@@ -10,7 +10,6 @@ from ottla.protocol.primitives import (
     read_bytes,
     read_compact_bytes,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -19,7 +18,6 @@ from ottla.protocol.primitives import (
     uvarint,
     write_bytes,
     write_compact_bytes,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -102,7 +100,7 @@ def _read_group_metadata_value_v0(data: memoryview, at: int) -> tuple[GroupMetad
     protocol, at = read_nullable_string(data, at)
     leader, at = read_nullable_string(data, at)
     count, at = read_count(data, at, 18)
-    members, at = _read_member_metadatas_v0(data, at, count)
+    members, at = _read_member_metadatas_v0(data, at, count) if count else ([], at)
     return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), at
 
 
@@ -127,7 +125,7 @@ def _read_group_metadata_value_v1(data: memoryview, at: int) -> tuple[GroupMetad
     protocol, at = read_nullable_string(data, at)
     leader, at = read_nullable_string(data, at)
     count, at = read_count(data, at, 22)
-    members, at = _read_member_metadatas_v1(data, at, count)
+    members, at = _read_member_metadatas_v1(data, at, count) if count else ([], at)
     return GroupMetadataValue(protocol_type, generation, protocol, leader, -1, members), at
 
 
@@ -140,7 +138,7 @@ def _read_group_metadata_value_v2(data: memoryview, at: int) -> tuple[GroupMetad
     (current_state_timestamp,) = _unpack_q(data, at)
     at += 8
     count, at = read_count(data, at, 22)
-    members, at = _read_member_metadatas_v1(data, at, count)
+    members, at = _read_member_metadatas_v1(data, at, count) if count else ([], at)
     return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), at
 
 
@@ -168,7 +166,7 @@ def _read_group_metadata_value_v3(data: memoryview, at: int) -> tuple[GroupMetad
     (current_state_timestamp,) = _unpack_q(data, at)
     at += 8
     count, at = read_count(data, at, 24)
-    members, at = _read_member_metadatas_v3(data, at, count)
+    members, at = _read_member_metadatas_v3(data, at, count) if count else ([], at)
     return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), at
 
 
@@ -176,7 +174,11 @@ def _read_member_metadatas_v4(data: memoryview, at: int, count: int) -> tuple[li
     items: list[MemberMetadata] = []
     for _ in range(count):
         member_id, at = read_compact_string(data, at)
-        group_instance_id, at = read_compact_nullable_string(data, at)
+        group_instance_id: str | None = None
+        if data[at]:
+            group_instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         client_id, at = read_compact_string(data, at)
         client_host, at = read_compact_string(data, at)
         rebalance_timeout, session_timeout = _unpack_ii(data, at)
@@ -192,12 +194,20 @@ def _read_group_metadata_value_v4(data: memoryview, at: int) -> tuple[GroupMetad
     protocol_type, at = read_compact_string(data, at)
     (generation,) = _unpack_i(data, at)
     at += 4
-    protocol, at = read_compact_nullable_string(data, at)
-    leader, at = read_compact_nullable_string(data, at)
+    protocol: str | None = None
+    if data[at]:
+        protocol, at = read_compact_string(data, at)
+    else:
+        at += 1
+    leader: str | None = None
+    if data[at]:
+        leader, at = read_compact_string(data, at)
+    else:
+        at += 1
     (current_state_timestamp,) = _unpack_q(data, at)
     at += 8
     count, at = read_compact_count(data, at, 15)
-    members, at = _read_member_metadatas_v4(data, at, count)
+    members, at = _read_member_metadatas_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members), at
 
@@ -218,7 +228,8 @@ def _write_group_metadata_value_v0(item: GroupMetadataValue, out: bytearray) -> 
     write_nullable_string(item.protocol, out)
     write_nullable_string(item.leader, out)
     out += _pack_i(len(item.members))
-    _write_member_metadatas_v0(item.members, out)
+    if item.members:
+        _write_member_metadatas_v0(item.members, out)
 
 
 def _write_member_metadatas_v1(items: Sequence[MemberMetadata], out: bytearray) -> None:
@@ -237,7 +248,8 @@ def _write_group_metadata_value_v1(item: GroupMetadataValue, out: bytearray) -> 
     write_nullable_string(item.protocol, out)
     write_nullable_string(item.leader, out)
     out += _pack_i(len(item.members))
-    _write_member_metadatas_v1(item.members, out)
+    if item.members:
+        _write_member_metadatas_v1(item.members, out)
 
 
 def _write_group_metadata_value_v2(item: GroupMetadataValue, out: bytearray) -> None:
@@ -246,7 +258,8 @@ def _write_group_metadata_value_v2(item: GroupMetadataValue, out: bytearray) -> 
     write_nullable_string(item.protocol, out)
     write_nullable_string(item.leader, out)
     out += _pack_qi(item.current_state_timestamp, len(item.members))
-    _write_member_metadatas_v1(item.members, out)
+    if item.members:
+        _write_member_metadatas_v1(item.members, out)
 
 
 def _write_member_metadatas_v3(items: Sequence[MemberMetadata], out: bytearray) -> None:
@@ -266,13 +279,17 @@ def _write_group_metadata_value_v3(item: GroupMetadataValue, out: bytearray) -> 
     write_nullable_string(item.protocol, out)
     write_nullable_string(item.leader, out)
     out += _pack_qi(item.current_state_timestamp, len(item.members))
-    _write_member_metadatas_v3(item.members, out)
+    if item.members:
+        _write_member_metadatas_v3(item.members, out)
 
 
 def _write_member_metadatas_v4(items: Sequence[MemberMetadata], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
-        write_compact_nullable_string(item.group_instance_id, out)
+        if item.group_instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.group_instance_id, out)
         write_compact_string(item.client_id, out)
         write_compact_string(item.client_host, out)
         out += _pack_ii(item.rebalance_timeout, item.session_timeout)
@@ -284,11 +301,20 @@ def _write_member_metadatas_v4(items: Sequence[MemberMetadata], out: bytearray) 
 def _write_group_metadata_value_v4(item: GroupMetadataValue, out: bytearray) -> None:
     write_compact_string(item.protocol_type, out)
     out += _pack_i(item.generation)
-    write_compact_nullable_string(item.protocol, out)
-    write_compact_nullable_string(item.leader, out)
+    if item.protocol is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol, out)
+    if item.leader is None:
+        out.append(0)
+    else:
+        write_compact_string(item.leader, out)
     out += _pack_q(item.current_state_timestamp)
-    out += uvarint(len(item.members) + 1)
-    _write_member_metadatas_v4(item.members, out)
+    if item.members:
+        out += uvarint(len(item.members) + 1)
+        _write_member_metadatas_v4(item.members, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

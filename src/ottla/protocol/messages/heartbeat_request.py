@@ -6,12 +6,10 @@ from struct import Struct as Layout
 
 from ottla.protocol.message import Message, refuse_field
 from ottla.protocol.primitives import (
-    read_compact_nullable_string,
     read_compact_string,
     read_nullable_string,
     read_string,
     skip_tags,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -62,7 +60,11 @@ def _read_heartbeat_request_v4(data: memoryview, at: int) -> tuple[HeartbeatRequ
     (generation_id,) = _unpack_i(data, at)
     at += 4
     member_id, at = read_compact_string(data, at)
-    group_instance_id, at = read_compact_nullable_string(data, at)
+    group_instance_id: str | None = None
+    if data[at]:
+        group_instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     at = skip_tags(data, at) if data[at] else at + 1
     return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), at
 
@@ -86,7 +88,10 @@ def _write_heartbeat_request_v4(item: HeartbeatRequest, out: bytearray) -> None:
     write_compact_string(item.group_id, out)
     out += _pack_i(item.generation_id)
     write_compact_string(item.member_id, out)
-    write_compact_nullable_string(item.group_instance_id, out)
+    if item.group_instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_instance_id, out)
     out.append(0)
 
 

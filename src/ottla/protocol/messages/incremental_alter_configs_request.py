@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -91,14 +89,14 @@ def _read_alter_configs_resources_v0(data: memoryview, at: int, count: int) -> t
         at += 1
         resource_name, at = read_string(data, at)
         count, at = read_count(data, at, 5)
-        configs, at = _read_alterable_configs_v0(data, at, count)
+        configs, at = _read_alterable_configs_v0(data, at, count) if count else ([], at)
         items.append(AlterConfigsResource(resource_type, resource_name, configs))
     return items, at
 
 
 def _read_incremental_alter_configs_request_v0(data: memoryview, at: int) -> tuple[IncrementalAlterConfigsRequest, int]:
     count, at = read_count(data, at, 7)
-    resources, at = _read_alter_configs_resources_v0(data, at, count)
+    resources, at = _read_alter_configs_resources_v0(data, at, count) if count else ([], at)
     (validate_only,) = _unpack_t(data, at)
     at += 1
     return IncrementalAlterConfigsRequest(resources, validate_only), at
@@ -110,7 +108,11 @@ def _read_alterable_configs_v1(data: memoryview, at: int, count: int) -> tuple[l
         name, at = read_compact_string(data, at)
         (config_operation,) = _unpack_b(data, at)
         at += 1
-        value, at = read_compact_nullable_string(data, at)
+        value: str | None = None
+        if data[at]:
+            value, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterableConfig(name, config_operation, value))
     return items, at
@@ -123,7 +125,7 @@ def _read_alter_configs_resources_v1(data: memoryview, at: int, count: int) -> t
         at += 1
         resource_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        configs, at = _read_alterable_configs_v1(data, at, count)
+        configs, at = _read_alterable_configs_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AlterConfigsResource(resource_type, resource_name, configs))
     return items, at
@@ -131,7 +133,7 @@ def _read_alter_configs_resources_v1(data: memoryview, at: int, count: int) -> t
 
 def _read_incremental_alter_configs_request_v1(data: memoryview, at: int) -> tuple[IncrementalAlterConfigsRequest, int]:
     count, at = read_compact_count(data, at, 4)
-    resources, at = _read_alter_configs_resources_v1(data, at, count)
+    resources, at = _read_alter_configs_resources_v1(data, at, count) if count else ([], at)
     validate_only, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -151,12 +153,14 @@ def _write_alter_configs_resources_v0(items: Sequence[AlterConfigsResource], out
         out += _pack_b(item.resource_type)
         write_string(item.resource_name, out)
         out += _pack_i(len(item.configs))
-        _write_alterable_configs_v0(item.configs, out)
+        if item.configs:
+            _write_alterable_configs_v0(item.configs, out)
 
 
 def _write_incremental_alter_configs_request_v0(item: IncrementalAlterConfigsRequest, out: bytearray) -> None:
     out += _pack_i(len(item.resources))
-    _write_alter_configs_resources_v0(item.resources, out)
+    if item.resources:
+        _write_alter_configs_resources_v0(item.resources, out)
     out += _pack_t(item.validate_only)
 
 
@@ -164,7 +168,10 @@ def _write_alterable_configs_v1(items: Sequence[AlterableConfig], out: bytearray
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_b(item.config_operation)
-        write_compact_nullable_string(item.value, out)
+        if item.value is None:
+            out.append(0)
+        else:
+            write_compact_string(item.value, out)
         out.append(0)
 
 
@@ -172,14 +179,20 @@ def _write_alter_configs_resources_v1(items: Sequence[AlterConfigsResource], out
     for item in items:
         out += _pack_b(item.resource_type)
         write_compact_string(item.resource_name, out)
-        out += uvarint(len(item.configs) + 1)
-        _write_alterable_configs_v1(item.configs, out)
+        if item.configs:
+            out += uvarint(len(item.configs) + 1)
+            _write_alterable_configs_v1(item.configs, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_incremental_alter_configs_request_v1(item: IncrementalAlterConfigsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.resources) + 1)
-    _write_alter_configs_resources_v1(item.resources, out)
+    if item.resources:
+        out += uvarint(len(item.resources) + 1)
+        _write_alter_configs_resources_v1(item.resources, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.validate_only)
 
 

@@ -6,10 +6,10 @@ from struct import Struct as Layout
 
 from ottla.protocol.message import Message, refuse_field
 from ottla.protocol.primitives import (
-    read_compact_nullable_string,
+    read_compact_string,
     read_nullable_string,
     skip_tags,
-    write_compact_nullable_string,
+    write_compact_string,
     write_nullable_string,
 )
 
@@ -54,7 +54,11 @@ def _read_init_producer_id_request_v0(data: memoryview, at: int) -> tuple[InitPr
 
 
 def _read_init_producer_id_request_v2(data: memoryview, at: int) -> tuple[InitProducerIdRequest, int]:
-    transactional_id, at = read_compact_nullable_string(data, at)
+    transactional_id: str | None = None
+    if data[at]:
+        transactional_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     transaction_timeout_ms, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -63,7 +67,11 @@ def _read_init_producer_id_request_v2(data: memoryview, at: int) -> tuple[InitPr
 
 
 def _read_init_producer_id_request_v3(data: memoryview, at: int) -> tuple[InitProducerIdRequest, int]:
-    transactional_id, at = read_compact_nullable_string(data, at)
+    transactional_id: str | None = None
+    if data[at]:
+        transactional_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     transaction_timeout_ms, producer_id, producer_epoch, more = _unpack_iqhB(data, at)
     at += 15
     if more:
@@ -72,7 +80,11 @@ def _read_init_producer_id_request_v3(data: memoryview, at: int) -> tuple[InitPr
 
 
 def _read_init_producer_id_request_v6(data: memoryview, at: int) -> tuple[InitProducerIdRequest, int]:
-    transactional_id, at = read_compact_nullable_string(data, at)
+    transactional_id: str | None = None
+    if data[at]:
+        transactional_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn, more = _unpack_iqhttB(data, at)
     at += 17
     if more:
@@ -102,7 +114,10 @@ def _write_init_producer_id_request_v2(item: InitProducerIdRequest, out: bytearr
         refuse_field("InitProducerIdRequest.enable2_pc")
     if item.keep_prepared_txn:
         refuse_field("InitProducerIdRequest.keep_prepared_txn")
-    write_compact_nullable_string(item.transactional_id, out)
+    if item.transactional_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.transactional_id, out)
     out += _pack_ix(item.transaction_timeout_ms)
 
 
@@ -111,12 +126,18 @@ def _write_init_producer_id_request_v3(item: InitProducerIdRequest, out: bytearr
         refuse_field("InitProducerIdRequest.enable2_pc")
     if item.keep_prepared_txn:
         refuse_field("InitProducerIdRequest.keep_prepared_txn")
-    write_compact_nullable_string(item.transactional_id, out)
+    if item.transactional_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.transactional_id, out)
     out += _pack_iqhx(item.transaction_timeout_ms, item.producer_id, item.producer_epoch)
 
 
 def _write_init_producer_id_request_v6(item: InitProducerIdRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.transactional_id, out)
+    if item.transactional_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.transactional_id, out)
     out += _pack_iqhttx(item.transaction_timeout_ms, item.producer_id, item.producer_epoch, item.enable2_pc, item.keep_prepared_txn)
 
 

@@ -10,7 +10,6 @@ from ottla.protocol.primitives import (
     read_bytes,
     read_compact_bytes,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -19,7 +18,6 @@ from ottla.protocol.primitives import (
     uvarint,
     write_bytes,
     write_compact_bytes,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -86,7 +84,7 @@ def _read_join_group_request_v0(data: memoryview, at: int) -> tuple[JoinGroupReq
     member_id, at = read_string(data, at)
     protocol_type, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    protocols, at = _read_join_group_request_protocols_v0(data, at, count)
+    protocols, at = _read_join_group_request_protocols_v0(data, at, count) if count else ([], at)
     return JoinGroupRequest(group_id, session_timeout_ms, -1, member_id, None, protocol_type, protocols, None), at
 
 
@@ -97,7 +95,7 @@ def _read_join_group_request_v1(data: memoryview, at: int) -> tuple[JoinGroupReq
     member_id, at = read_string(data, at)
     protocol_type, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    protocols, at = _read_join_group_request_protocols_v0(data, at, count)
+    protocols, at = _read_join_group_request_protocols_v0(data, at, count) if count else ([], at)
     return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols, None), at
 
 
@@ -109,7 +107,7 @@ def _read_join_group_request_v5(data: memoryview, at: int) -> tuple[JoinGroupReq
     group_instance_id, at = read_nullable_string(data, at)
     protocol_type, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    protocols, at = _read_join_group_request_protocols_v0(data, at, count)
+    protocols, at = _read_join_group_request_protocols_v0(data, at, count) if count else ([], at)
     return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, None), at
 
 
@@ -128,10 +126,14 @@ def _read_join_group_request_v6(data: memoryview, at: int) -> tuple[JoinGroupReq
     session_timeout_ms, rebalance_timeout_ms = _unpack_ii(data, at)
     at += 8
     member_id, at = read_compact_string(data, at)
-    group_instance_id, at = read_compact_nullable_string(data, at)
+    group_instance_id: str | None = None
+    if data[at]:
+        group_instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     protocol_type, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 3)
-    protocols, at = _read_join_group_request_protocols_v6(data, at, count)
+    protocols, at = _read_join_group_request_protocols_v6(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, None), at
 
@@ -141,11 +143,19 @@ def _read_join_group_request_v8(data: memoryview, at: int) -> tuple[JoinGroupReq
     session_timeout_ms, rebalance_timeout_ms = _unpack_ii(data, at)
     at += 8
     member_id, at = read_compact_string(data, at)
-    group_instance_id, at = read_compact_nullable_string(data, at)
+    group_instance_id: str | None = None
+    if data[at]:
+        group_instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     protocol_type, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 3)
-    protocols, at = _read_join_group_request_protocols_v6(data, at, count)
-    reason, at = read_compact_nullable_string(data, at)
+    protocols, at = _read_join_group_request_protocols_v6(data, at, count) if count else ([], at)
+    reason: str | None = None
+    if data[at]:
+        reason, at = read_compact_string(data, at)
+    else:
+        at += 1
     at = skip_tags(data, at) if data[at] else at + 1
     return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, reason), at
 
@@ -164,7 +174,8 @@ def _write_join_group_request_v0(item: JoinGroupRequest, out: bytearray) -> None
     write_string(item.member_id, out)
     write_string(item.protocol_type, out)
     out += _pack_i(len(item.protocols))
-    _write_join_group_request_protocols_v0(item.protocols, out)
+    if item.protocols:
+        _write_join_group_request_protocols_v0(item.protocols, out)
 
 
 def _write_join_group_request_v1(item: JoinGroupRequest, out: bytearray) -> None:
@@ -175,7 +186,8 @@ def _write_join_group_request_v1(item: JoinGroupRequest, out: bytearray) -> None
     write_string(item.member_id, out)
     write_string(item.protocol_type, out)
     out += _pack_i(len(item.protocols))
-    _write_join_group_request_protocols_v0(item.protocols, out)
+    if item.protocols:
+        _write_join_group_request_protocols_v0(item.protocols, out)
 
 
 def _write_join_group_request_v5(item: JoinGroupRequest, out: bytearray) -> None:
@@ -185,7 +197,8 @@ def _write_join_group_request_v5(item: JoinGroupRequest, out: bytearray) -> None
     write_nullable_string(item.group_instance_id, out)
     write_string(item.protocol_type, out)
     out += _pack_i(len(item.protocols))
-    _write_join_group_request_protocols_v0(item.protocols, out)
+    if item.protocols:
+        _write_join_group_request_protocols_v0(item.protocols, out)
 
 
 def _write_join_group_request_protocols_v6(items: Sequence[JoinGroupRequestProtocol], out: bytearray) -> None:
@@ -199,10 +212,16 @@ def _write_join_group_request_v6(item: JoinGroupRequest, out: bytearray) -> None
     write_compact_string(item.group_id, out)
     out += _pack_ii(item.session_timeout_ms, item.rebalance_timeout_ms)
     write_compact_string(item.member_id, out)
-    write_compact_nullable_string(item.group_instance_id, out)
+    if item.group_instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_instance_id, out)
     write_compact_string(item.protocol_type, out)
-    out += uvarint(len(item.protocols) + 1)
-    _write_join_group_request_protocols_v6(item.protocols, out)
+    if item.protocols:
+        out += uvarint(len(item.protocols) + 1)
+        _write_join_group_request_protocols_v6(item.protocols, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -210,11 +229,20 @@ def _write_join_group_request_v8(item: JoinGroupRequest, out: bytearray) -> None
     write_compact_string(item.group_id, out)
     out += _pack_ii(item.session_timeout_ms, item.rebalance_timeout_ms)
     write_compact_string(item.member_id, out)
-    write_compact_nullable_string(item.group_instance_id, out)
+    if item.group_instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_instance_id, out)
     write_compact_string(item.protocol_type, out)
-    out += uvarint(len(item.protocols) + 1)
-    _write_join_group_request_protocols_v6(item.protocols, out)
-    write_compact_nullable_string(item.reason, out)
+    if item.protocols:
+        out += uvarint(len(item.protocols) + 1)
+        _write_join_group_request_protocols_v6(item.protocols, out)
+    else:
+        out.append(1)
+    if item.reason is None:
+        out.append(0)
+    else:
+        write_compact_string(item.reason, out)
     out.append(0)
 
 

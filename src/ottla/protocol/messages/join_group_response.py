@@ -10,7 +10,6 @@ from ottla.protocol.primitives import (
     read_bytes,
     read_compact_bytes,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -19,7 +18,6 @@ from ottla.protocol.primitives import (
     uvarint,
     write_bytes,
     write_compact_bytes,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -93,7 +91,7 @@ def _read_join_group_response_v0(data: memoryview, at: int) -> tuple[JoinGroupRe
     leader, at = read_string(data, at)
     member_id, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    members, at = _read_join_group_response_members_v0(data, at, count)
+    members, at = _read_join_group_response_members_v0(data, at, count) if count else ([], at)
     return JoinGroupResponse(0, error_code, generation_id, None, protocol_name, leader, False, member_id, members), at
 
 
@@ -104,7 +102,7 @@ def _read_join_group_response_v2(data: memoryview, at: int) -> tuple[JoinGroupRe
     leader, at = read_string(data, at)
     member_id, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    members, at = _read_join_group_response_members_v0(data, at, count)
+    members, at = _read_join_group_response_members_v0(data, at, count) if count else ([], at)
     return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), at
 
 
@@ -125,7 +123,7 @@ def _read_join_group_response_v5(data: memoryview, at: int) -> tuple[JoinGroupRe
     leader, at = read_string(data, at)
     member_id, at = read_string(data, at)
     count, at = read_count(data, at, 8)
-    members, at = _read_join_group_response_members_v5(data, at, count)
+    members, at = _read_join_group_response_members_v5(data, at, count) if count else ([], at)
     return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), at
 
 
@@ -133,7 +131,11 @@ def _read_join_group_response_members_v6(data: memoryview, at: int, count: int) 
     items: list[JoinGroupResponseMember] = []
     for _ in range(count):
         member_id, at = read_compact_string(data, at)
-        group_instance_id, at = read_compact_nullable_string(data, at)
+        group_instance_id: str | None = None
+        if data[at]:
+            group_instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         metadata, at = read_compact_bytes(data, at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(JoinGroupResponseMember(member_id, group_instance_id, metadata))
@@ -147,7 +149,7 @@ def _read_join_group_response_v6(data: memoryview, at: int) -> tuple[JoinGroupRe
     leader, at = read_compact_string(data, at)
     member_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 4)
-    members, at = _read_join_group_response_members_v6(data, at, count)
+    members, at = _read_join_group_response_members_v6(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return JoinGroupResponse(throttle_time_ms, error_code, generation_id, None, protocol_name, leader, False, member_id, members), at
 
@@ -155,12 +157,20 @@ def _read_join_group_response_v6(data: memoryview, at: int) -> tuple[JoinGroupRe
 def _read_join_group_response_v7(data: memoryview, at: int) -> tuple[JoinGroupResponse, int]:
     throttle_time_ms, error_code, generation_id = _unpack_ihi(data, at)
     at += 10
-    protocol_type, at = read_compact_nullable_string(data, at)
-    protocol_name, at = read_compact_nullable_string(data, at)
+    protocol_type: str | None = None
+    if data[at]:
+        protocol_type, at = read_compact_string(data, at)
+    else:
+        at += 1
+    protocol_name: str | None = None
+    if data[at]:
+        protocol_name, at = read_compact_string(data, at)
+    else:
+        at += 1
     leader, at = read_compact_string(data, at)
     member_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 4)
-    members, at = _read_join_group_response_members_v6(data, at, count)
+    members, at = _read_join_group_response_members_v6(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, False, member_id, members), at
 
@@ -168,14 +178,22 @@ def _read_join_group_response_v7(data: memoryview, at: int) -> tuple[JoinGroupRe
 def _read_join_group_response_v9(data: memoryview, at: int) -> tuple[JoinGroupResponse, int]:
     throttle_time_ms, error_code, generation_id = _unpack_ihi(data, at)
     at += 10
-    protocol_type, at = read_compact_nullable_string(data, at)
-    protocol_name, at = read_compact_nullable_string(data, at)
+    protocol_type: str | None = None
+    if data[at]:
+        protocol_type, at = read_compact_string(data, at)
+    else:
+        at += 1
+    protocol_name: str | None = None
+    if data[at]:
+        protocol_name, at = read_compact_string(data, at)
+    else:
+        at += 1
     leader, at = read_compact_string(data, at)
     (skip_assignment,) = _unpack_t(data, at)
     at += 1
     member_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 4)
-    members, at = _read_join_group_response_members_v6(data, at, count)
+    members, at = _read_join_group_response_members_v6(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, skip_assignment, member_id, members), at
 
@@ -196,7 +214,8 @@ def _write_join_group_response_v0(item: JoinGroupResponse, out: bytearray) -> No
     write_string(item.leader, out)
     write_string(item.member_id, out)
     out += _pack_i(len(item.members))
-    _write_join_group_response_members_v0(item.members, out)
+    if item.members:
+        _write_join_group_response_members_v0(item.members, out)
 
 
 def _write_join_group_response_v2(item: JoinGroupResponse, out: bytearray) -> None:
@@ -209,7 +228,8 @@ def _write_join_group_response_v2(item: JoinGroupResponse, out: bytearray) -> No
     write_string(item.leader, out)
     write_string(item.member_id, out)
     out += _pack_i(len(item.members))
-    _write_join_group_response_members_v0(item.members, out)
+    if item.members:
+        _write_join_group_response_members_v0(item.members, out)
 
 
 def _write_join_group_response_members_v5(items: Sequence[JoinGroupResponseMember], out: bytearray) -> None:
@@ -229,13 +249,17 @@ def _write_join_group_response_v5(item: JoinGroupResponse, out: bytearray) -> No
     write_string(item.leader, out)
     write_string(item.member_id, out)
     out += _pack_i(len(item.members))
-    _write_join_group_response_members_v5(item.members, out)
+    if item.members:
+        _write_join_group_response_members_v5(item.members, out)
 
 
 def _write_join_group_response_members_v6(items: Sequence[JoinGroupResponseMember], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
-        write_compact_nullable_string(item.group_instance_id, out)
+        if item.group_instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.group_instance_id, out)
         write_compact_bytes(item.metadata, out)
         out.append(0)
 
@@ -249,8 +273,11 @@ def _write_join_group_response_v6(item: JoinGroupResponse, out: bytearray) -> No
     write_compact_string(item.protocol_name, out)
     write_compact_string(item.leader, out)
     write_compact_string(item.member_id, out)
-    out += uvarint(len(item.members) + 1)
-    _write_join_group_response_members_v6(item.members, out)
+    if item.members:
+        out += uvarint(len(item.members) + 1)
+        _write_join_group_response_members_v6(item.members, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -258,24 +285,42 @@ def _write_join_group_response_v7(item: JoinGroupResponse, out: bytearray) -> No
     if item.skip_assignment:
         refuse_field("JoinGroupResponse.skip_assignment")
     out += _pack_ihi(item.throttle_time_ms, item.error_code, item.generation_id)
-    write_compact_nullable_string(item.protocol_type, out)
-    write_compact_nullable_string(item.protocol_name, out)
+    if item.protocol_type is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol_type, out)
+    if item.protocol_name is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol_name, out)
     write_compact_string(item.leader, out)
     write_compact_string(item.member_id, out)
-    out += uvarint(len(item.members) + 1)
-    _write_join_group_response_members_v6(item.members, out)
+    if item.members:
+        out += uvarint(len(item.members) + 1)
+        _write_join_group_response_members_v6(item.members, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_join_group_response_v9(item: JoinGroupResponse, out: bytearray) -> None:
     out += _pack_ihi(item.throttle_time_ms, item.error_code, item.generation_id)
-    write_compact_nullable_string(item.protocol_type, out)
-    write_compact_nullable_string(item.protocol_name, out)
+    if item.protocol_type is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol_type, out)
+    if item.protocol_name is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol_name, out)
     write_compact_string(item.leader, out)
     out += _pack_t(item.skip_assignment)
     write_compact_string(item.member_id, out)
-    out += uvarint(len(item.members) + 1)
-    _write_join_group_response_members_v6(item.members, out)
+    if item.members:
+        out += uvarint(len(item.members) + 1)
+        _write_join_group_response_members_v6(item.members, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -66,9 +66,9 @@ def _read_leader_change_message_v0(data: memoryview, at: int) -> tuple[LeaderCha
     version, leader_id = _unpack_hi(data, at)
     at += 6
     count, at = read_compact_count(data, at, 5)
-    voters, at = _read_voters_v0(data, at, count)
+    voters, at = _read_voters_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 5)
-    granting_voters, at = _read_voters_v0(data, at, count)
+    granting_voters, at = _read_voters_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return LeaderChangeMessage(version, leader_id, voters, granting_voters), at
 
@@ -88,9 +88,9 @@ def _read_leader_change_message_v1(data: memoryview, at: int) -> tuple[LeaderCha
     version, leader_id = _unpack_hi(data, at)
     at += 6
     count, at = read_compact_count(data, at, 21)
-    voters, at = _read_voters_v1(data, at, count)
+    voters, at = _read_voters_v1(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 21)
-    granting_voters, at = _read_voters_v1(data, at, count)
+    granting_voters, at = _read_voters_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return LeaderChangeMessage(version, leader_id, voters, granting_voters), at
 
@@ -104,10 +104,16 @@ def _write_voters_v0(items: Sequence[Voter], out: bytearray) -> None:
 
 def _write_leader_change_message_v0(item: LeaderChangeMessage, out: bytearray) -> None:
     out += _pack_hi(item.version, item.leader_id)
-    out += uvarint(len(item.voters) + 1)
-    _write_voters_v0(item.voters, out)
-    out += uvarint(len(item.granting_voters) + 1)
-    _write_voters_v0(item.granting_voters, out)
+    if item.voters:
+        out += uvarint(len(item.voters) + 1)
+        _write_voters_v0(item.voters, out)
+    else:
+        out.append(1)
+    if item.granting_voters:
+        out += uvarint(len(item.granting_voters) + 1)
+        _write_voters_v0(item.granting_voters, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -118,10 +124,16 @@ def _write_voters_v1(items: Sequence[Voter], out: bytearray) -> None:
 
 def _write_leader_change_message_v1(item: LeaderChangeMessage, out: bytearray) -> None:
     out += _pack_hi(item.version, item.leader_id)
-    out += uvarint(len(item.voters) + 1)
-    _write_voters_v1(item.voters, out)
-    out += uvarint(len(item.granting_voters) + 1)
-    _write_voters_v1(item.granting_voters, out)
+    if item.voters:
+        out += uvarint(len(item.voters) + 1)
+        _write_voters_v1(item.voters, out)
+    else:
+        out.append(1)
+    if item.granting_voters:
+        out += uvarint(len(item.granting_voters) + 1)
+        _write_voters_v1(item.granting_voters, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

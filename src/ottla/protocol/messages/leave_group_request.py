@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -73,7 +71,7 @@ def _read_member_identitys_v3(data: memoryview, at: int, count: int) -> tuple[li
 def _read_leave_group_request_v3(data: memoryview, at: int) -> tuple[LeaveGroupRequest, int]:
     group_id, at = read_string(data, at)
     count, at = read_count(data, at, 4)
-    members, at = _read_member_identitys_v3(data, at, count)
+    members, at = _read_member_identitys_v3(data, at, count) if count else ([], at)
     return LeaveGroupRequest(group_id, "", members), at
 
 
@@ -81,7 +79,11 @@ def _read_member_identitys_v4(data: memoryview, at: int, count: int) -> tuple[li
     items: list[MemberIdentity] = []
     for _ in range(count):
         member_id, at = read_compact_string(data, at)
-        group_instance_id, at = read_compact_nullable_string(data, at)
+        group_instance_id: str | None = None
+        if data[at]:
+            group_instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(MemberIdentity(member_id, group_instance_id, None))
     return items, at
@@ -90,7 +92,7 @@ def _read_member_identitys_v4(data: memoryview, at: int, count: int) -> tuple[li
 def _read_leave_group_request_v4(data: memoryview, at: int) -> tuple[LeaveGroupRequest, int]:
     group_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 3)
-    members, at = _read_member_identitys_v4(data, at, count)
+    members, at = _read_member_identitys_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return LeaveGroupRequest(group_id, "", members), at
 
@@ -99,8 +101,16 @@ def _read_member_identitys_v5(data: memoryview, at: int, count: int) -> tuple[li
     items: list[MemberIdentity] = []
     for _ in range(count):
         member_id, at = read_compact_string(data, at)
-        group_instance_id, at = read_compact_nullable_string(data, at)
-        reason, at = read_compact_nullable_string(data, at)
+        group_instance_id: str | None = None
+        if data[at]:
+            group_instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
+        reason: str | None = None
+        if data[at]:
+            reason, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(MemberIdentity(member_id, group_instance_id, reason))
     return items, at
@@ -109,7 +119,7 @@ def _read_member_identitys_v5(data: memoryview, at: int, count: int) -> tuple[li
 def _read_leave_group_request_v5(data: memoryview, at: int) -> tuple[LeaveGroupRequest, int]:
     group_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 4)
-    members, at = _read_member_identitys_v5(data, at, count)
+    members, at = _read_member_identitys_v5(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return LeaveGroupRequest(group_id, "", members), at
 
@@ -132,13 +142,17 @@ def _write_leave_group_request_v3(item: LeaveGroupRequest, out: bytearray) -> No
         refuse_field("LeaveGroupRequest.member_id")
     write_string(item.group_id, out)
     out += _pack_i(len(item.members))
-    _write_member_identitys_v3(item.members, out)
+    if item.members:
+        _write_member_identitys_v3(item.members, out)
 
 
 def _write_member_identitys_v4(items: Sequence[MemberIdentity], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
-        write_compact_nullable_string(item.group_instance_id, out)
+        if item.group_instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.group_instance_id, out)
         out.append(0)
 
 
@@ -146,16 +160,25 @@ def _write_leave_group_request_v4(item: LeaveGroupRequest, out: bytearray) -> No
     if item.member_id != "":
         refuse_field("LeaveGroupRequest.member_id")
     write_compact_string(item.group_id, out)
-    out += uvarint(len(item.members) + 1)
-    _write_member_identitys_v4(item.members, out)
+    if item.members:
+        out += uvarint(len(item.members) + 1)
+        _write_member_identitys_v4(item.members, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_member_identitys_v5(items: Sequence[MemberIdentity], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
-        write_compact_nullable_string(item.group_instance_id, out)
-        write_compact_nullable_string(item.reason, out)
+        if item.group_instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.group_instance_id, out)
+        if item.reason is None:
+            out.append(0)
+        else:
+            write_compact_string(item.reason, out)
         out.append(0)
 
 
@@ -163,8 +186,11 @@ def _write_leave_group_request_v5(item: LeaveGroupRequest, out: bytearray) -> No
     if item.member_id != "":
         refuse_field("LeaveGroupRequest.member_id")
     write_compact_string(item.group_id, out)
-    out += uvarint(len(item.members) + 1)
-    _write_member_identitys_v5(item.members, out)
+    if item.members:
+        out += uvarint(len(item.members) + 1)
+        _write_member_identitys_v5(item.members, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -88,7 +86,7 @@ def _read_leave_group_response_v3(data: memoryview, at: int) -> tuple[LeaveGroup
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_count(data, at, 6)
-    members, at = _read_member_responses_v3(data, at, count)
+    members, at = _read_member_responses_v3(data, at, count) if count else ([], at)
     return LeaveGroupResponse(throttle_time_ms, error_code, members), at
 
 
@@ -96,7 +94,11 @@ def _read_member_responses_v4(data: memoryview, at: int, count: int) -> tuple[li
     items: list[MemberResponse] = []
     for _ in range(count):
         member_id, at = read_compact_string(data, at)
-        group_instance_id, at = read_compact_nullable_string(data, at)
+        group_instance_id: str | None = None
+        if data[at]:
+            group_instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         error_code, more = _unpack_hB(data, at)
         at += 3
         if more:
@@ -109,7 +111,7 @@ def _read_leave_group_response_v4(data: memoryview, at: int) -> tuple[LeaveGroup
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 5)
-    members, at = _read_member_responses_v4(data, at, count)
+    members, at = _read_member_responses_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return LeaveGroupResponse(throttle_time_ms, error_code, members), at
 
@@ -135,20 +137,27 @@ def _write_member_responses_v3(items: Sequence[MemberResponse], out: bytearray) 
 
 def _write_leave_group_response_v3(item: LeaveGroupResponse, out: bytearray) -> None:
     out += _pack_ihi(item.throttle_time_ms, item.error_code, len(item.members))
-    _write_member_responses_v3(item.members, out)
+    if item.members:
+        _write_member_responses_v3(item.members, out)
 
 
 def _write_member_responses_v4(items: Sequence[MemberResponse], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
-        write_compact_nullable_string(item.group_instance_id, out)
+        if item.group_instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.group_instance_id, out)
         out += _pack_hx(item.error_code)
 
 
 def _write_leave_group_response_v4(item: LeaveGroupResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.members) + 1)
-    _write_member_responses_v4(item.members, out)
+    if item.members:
+        out += uvarint(len(item.members) + 1)
+        _write_member_responses_v4(item.members, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -35,7 +35,7 @@ def _read_list_config_resources_request_v0(data: memoryview, at: int) -> tuple[L
 
 def _read_list_config_resources_request_v1(data: memoryview, at: int) -> tuple[ListConfigResourcesRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    resource_types, at = read_numbers(data, at, count, "b")
+    resource_types, at = read_numbers(data, at, count, "b") if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListConfigResourcesRequest(resource_types), at
 
@@ -47,8 +47,11 @@ def _write_list_config_resources_request_v0(item: ListConfigResourcesRequest, ou
 
 
 def _write_list_config_resources_request_v1(item: ListConfigResourcesRequest, out: bytearray) -> None:
-    out += uvarint(len(item.resource_types) + 1)
-    write_numbers(item.resource_types, "b", out)
+    if item.resource_types:
+        out += uvarint(len(item.resource_types) + 1)
+        write_numbers(item.resource_types, "b", out)
+    else:
+        out.append(1)
     out.append(0)
 
 

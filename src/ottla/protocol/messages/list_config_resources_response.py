@@ -62,7 +62,7 @@ def _read_list_config_resources_response_v0(data: memoryview, at: int) -> tuple[
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 2)
-    config_resources, at = _read_config_resources_v0(data, at, count)
+    config_resources, at = _read_config_resources_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListConfigResourcesResponse(throttle_time_ms, error_code, config_resources), at
 
@@ -83,7 +83,7 @@ def _read_list_config_resources_response_v1(data: memoryview, at: int) -> tuple[
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 3)
-    config_resources, at = _read_config_resources_v1(data, at, count)
+    config_resources, at = _read_config_resources_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListConfigResourcesResponse(throttle_time_ms, error_code, config_resources), at
 
@@ -96,8 +96,11 @@ def _write_config_resources_v0(items: Sequence[ConfigResource], out: bytearray) 
 
 def _write_list_config_resources_response_v0(item: ListConfigResourcesResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.config_resources) + 1)
-    _write_config_resources_v0(item.config_resources, out)
+    if item.config_resources:
+        out += uvarint(len(item.config_resources) + 1)
+        _write_config_resources_v0(item.config_resources, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -109,8 +112,11 @@ def _write_config_resources_v1(items: Sequence[ConfigResource], out: bytearray) 
 
 def _write_list_config_resources_response_v1(item: ListConfigResourcesResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.config_resources) + 1)
-    _write_config_resources_v1(item.config_resources, out)
+    if item.config_resources:
+        out += uvarint(len(item.config_resources) + 1)
+        _write_config_resources_v1(item.config_resources, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

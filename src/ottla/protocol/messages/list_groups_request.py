@@ -41,16 +41,16 @@ def _read_list_groups_request_v3(data: memoryview, at: int) -> tuple[ListGroupsR
 
 def _read_list_groups_request_v4(data: memoryview, at: int) -> tuple[ListGroupsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    states_filter, at = read_compact_strings(data, at, count)
+    states_filter, at = read_compact_strings(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListGroupsRequest(states_filter, ()), at
 
 
 def _read_list_groups_request_v5(data: memoryview, at: int) -> tuple[ListGroupsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    states_filter, at = read_compact_strings(data, at, count)
+    states_filter, at = read_compact_strings(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 1)
-    types_filter, at = read_compact_strings(data, at, count)
+    types_filter, at = read_compact_strings(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListGroupsRequest(states_filter, types_filter), at
 
@@ -73,16 +73,25 @@ def _write_list_groups_request_v3(item: ListGroupsRequest, out: bytearray) -> No
 def _write_list_groups_request_v4(item: ListGroupsRequest, out: bytearray) -> None:
     if item.types_filter:
         refuse_field("ListGroupsRequest.types_filter")
-    out += uvarint(len(item.states_filter) + 1)
-    write_compact_strings(item.states_filter, out)
+    if item.states_filter:
+        out += uvarint(len(item.states_filter) + 1)
+        write_compact_strings(item.states_filter, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_list_groups_request_v5(item: ListGroupsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.states_filter) + 1)
-    write_compact_strings(item.states_filter, out)
-    out += uvarint(len(item.types_filter) + 1)
-    write_compact_strings(item.types_filter, out)
+    if item.states_filter:
+        out += uvarint(len(item.states_filter) + 1)
+        write_compact_strings(item.states_filter, out)
+    else:
+        out.append(1)
+    if item.types_filter:
+        out += uvarint(len(item.types_filter) + 1)
+        write_compact_strings(item.types_filter, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

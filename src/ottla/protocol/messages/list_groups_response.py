@@ -70,7 +70,7 @@ def _read_list_groups_response_v0(data: memoryview, at: int) -> tuple[ListGroups
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_count(data, at, 4)
-    groups, at = _read_listed_groups_v0(data, at, count)
+    groups, at = _read_listed_groups_v0(data, at, count) if count else ([], at)
     return ListGroupsResponse(0, error_code, groups), at
 
 
@@ -78,7 +78,7 @@ def _read_list_groups_response_v1(data: memoryview, at: int) -> tuple[ListGroups
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_count(data, at, 4)
-    groups, at = _read_listed_groups_v0(data, at, count)
+    groups, at = _read_listed_groups_v0(data, at, count) if count else ([], at)
     return ListGroupsResponse(throttle_time_ms, error_code, groups), at
 
 
@@ -96,7 +96,7 @@ def _read_list_groups_response_v3(data: memoryview, at: int) -> tuple[ListGroups
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 3)
-    groups, at = _read_listed_groups_v3(data, at, count)
+    groups, at = _read_listed_groups_v3(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListGroupsResponse(throttle_time_ms, error_code, groups), at
 
@@ -116,7 +116,7 @@ def _read_list_groups_response_v4(data: memoryview, at: int) -> tuple[ListGroups
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 4)
-    groups, at = _read_listed_groups_v4(data, at, count)
+    groups, at = _read_listed_groups_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListGroupsResponse(throttle_time_ms, error_code, groups), at
 
@@ -137,7 +137,7 @@ def _read_list_groups_response_v5(data: memoryview, at: int) -> tuple[ListGroups
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 5)
-    groups, at = _read_listed_groups_v5(data, at, count)
+    groups, at = _read_listed_groups_v5(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListGroupsResponse(throttle_time_ms, error_code, groups), at
 
@@ -150,12 +150,14 @@ def _write_listed_groups_v0(items: Sequence[ListedGroup], out: bytearray) -> Non
 
 def _write_list_groups_response_v0(item: ListGroupsResponse, out: bytearray) -> None:
     out += _pack_hi(item.error_code, len(item.groups))
-    _write_listed_groups_v0(item.groups, out)
+    if item.groups:
+        _write_listed_groups_v0(item.groups, out)
 
 
 def _write_list_groups_response_v1(item: ListGroupsResponse, out: bytearray) -> None:
     out += _pack_ihi(item.throttle_time_ms, item.error_code, len(item.groups))
-    _write_listed_groups_v0(item.groups, out)
+    if item.groups:
+        _write_listed_groups_v0(item.groups, out)
 
 
 def _write_listed_groups_v3(items: Sequence[ListedGroup], out: bytearray) -> None:
@@ -167,8 +169,11 @@ def _write_listed_groups_v3(items: Sequence[ListedGroup], out: bytearray) -> Non
 
 def _write_list_groups_response_v3(item: ListGroupsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.groups) + 1)
-    _write_listed_groups_v3(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_listed_groups_v3(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -182,8 +187,11 @@ def _write_listed_groups_v4(items: Sequence[ListedGroup], out: bytearray) -> Non
 
 def _write_list_groups_response_v4(item: ListGroupsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.groups) + 1)
-    _write_listed_groups_v4(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_listed_groups_v4(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -198,8 +206,11 @@ def _write_listed_groups_v5(items: Sequence[ListedGroup], out: bytearray) -> Non
 
 def _write_list_groups_response_v5(item: ListGroupsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.groups) + 1)
-    _write_listed_groups_v5(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_listed_groups_v5(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

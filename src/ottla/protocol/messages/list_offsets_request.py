@@ -92,7 +92,7 @@ def _read_list_offsets_topics_v1(data: memoryview, at: int, count: int) -> tuple
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 12)
-        partitions, at = _read_list_offsets_partitions_v1(data, at, count)
+        partitions, at = _read_list_offsets_partitions_v1(data, at, count) if count else ([], at)
         items.append(ListOffsetsTopic(name, partitions))
     return items, at
 
@@ -101,7 +101,7 @@ def _read_list_offsets_request_v1(data: memoryview, at: int) -> tuple[ListOffset
     (replica_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_list_offsets_topics_v1(data, at, count)
+    topics, at = _read_list_offsets_topics_v1(data, at, count) if count else ([], at)
     return ListOffsetsRequest(replica_id, 0, topics, 0), at
 
 
@@ -109,7 +109,7 @@ def _read_list_offsets_request_v2(data: memoryview, at: int) -> tuple[ListOffset
     replica_id, isolation_level = _unpack_ib(data, at)
     at += 5
     count, at = read_count(data, at, 6)
-    topics, at = _read_list_offsets_topics_v1(data, at, count)
+    topics, at = _read_list_offsets_topics_v1(data, at, count) if count else ([], at)
     return ListOffsetsRequest(replica_id, isolation_level, topics, 0), at
 
 
@@ -127,7 +127,7 @@ def _read_list_offsets_topics_v4(data: memoryview, at: int, count: int) -> tuple
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 16)
-        partitions, at = _read_list_offsets_partitions_v4(data, at, count)
+        partitions, at = _read_list_offsets_partitions_v4(data, at, count) if count else ([], at)
         items.append(ListOffsetsTopic(name, partitions))
     return items, at
 
@@ -136,7 +136,7 @@ def _read_list_offsets_request_v4(data: memoryview, at: int) -> tuple[ListOffset
     replica_id, isolation_level = _unpack_ib(data, at)
     at += 5
     count, at = read_count(data, at, 6)
-    topics, at = _read_list_offsets_topics_v4(data, at, count)
+    topics, at = _read_list_offsets_topics_v4(data, at, count) if count else ([], at)
     return ListOffsetsRequest(replica_id, isolation_level, topics, 0), at
 
 
@@ -156,7 +156,7 @@ def _read_list_offsets_topics_v6(data: memoryview, at: int, count: int) -> tuple
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 17)
-        partitions, at = _read_list_offsets_partitions_v6(data, at, count)
+        partitions, at = _read_list_offsets_partitions_v6(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ListOffsetsTopic(name, partitions))
     return items, at
@@ -166,7 +166,7 @@ def _read_list_offsets_request_v6(data: memoryview, at: int) -> tuple[ListOffset
     replica_id, isolation_level = _unpack_ib(data, at)
     at += 5
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_list_offsets_topics_v6(data, at, count)
+    topics, at = _read_list_offsets_topics_v6(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListOffsetsRequest(replica_id, isolation_level, topics, 0), at
 
@@ -175,7 +175,7 @@ def _read_list_offsets_request_v10(data: memoryview, at: int) -> tuple[ListOffse
     replica_id, isolation_level = _unpack_ib(data, at)
     at += 5
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_list_offsets_topics_v6(data, at, count)
+    topics, at = _read_list_offsets_topics_v6(data, at, count) if count else ([], at)
     timeout_ms, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -192,19 +192,22 @@ def _write_list_offsets_topics_v1(items: Sequence[ListOffsetsTopic], out: bytear
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_list_offsets_partitions_v1(item.partitions, out)
+        if item.partitions:
+            _write_list_offsets_partitions_v1(item.partitions, out)
 
 
 def _write_list_offsets_request_v1(item: ListOffsetsRequest, out: bytearray) -> None:
     if item.isolation_level != 0:
         refuse_field("ListOffsetsRequest.isolation_level")
     out += _pack_ii(item.replica_id, len(item.topics))
-    _write_list_offsets_topics_v1(item.topics, out)
+    if item.topics:
+        _write_list_offsets_topics_v1(item.topics, out)
 
 
 def _write_list_offsets_request_v2(item: ListOffsetsRequest, out: bytearray) -> None:
     out += _pack_ibi(item.replica_id, item.isolation_level, len(item.topics))
-    _write_list_offsets_topics_v1(item.topics, out)
+    if item.topics:
+        _write_list_offsets_topics_v1(item.topics, out)
 
 
 def _write_list_offsets_partitions_v4(items: Sequence[ListOffsetsPartition], out: bytearray) -> None:
@@ -216,12 +219,14 @@ def _write_list_offsets_topics_v4(items: Sequence[ListOffsetsTopic], out: bytear
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_list_offsets_partitions_v4(item.partitions, out)
+        if item.partitions:
+            _write_list_offsets_partitions_v4(item.partitions, out)
 
 
 def _write_list_offsets_request_v4(item: ListOffsetsRequest, out: bytearray) -> None:
     out += _pack_ibi(item.replica_id, item.isolation_level, len(item.topics))
-    _write_list_offsets_topics_v4(item.topics, out)
+    if item.topics:
+        _write_list_offsets_topics_v4(item.topics, out)
 
 
 def _write_list_offsets_partitions_v6(items: Sequence[ListOffsetsPartition], out: bytearray) -> None:
@@ -232,22 +237,31 @@ def _write_list_offsets_partitions_v6(items: Sequence[ListOffsetsPartition], out
 def _write_list_offsets_topics_v6(items: Sequence[ListOffsetsTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_list_offsets_partitions_v6(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_list_offsets_partitions_v6(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_list_offsets_request_v6(item: ListOffsetsRequest, out: bytearray) -> None:
     out += _pack_ib(item.replica_id, item.isolation_level)
-    out += uvarint(len(item.topics) + 1)
-    _write_list_offsets_topics_v6(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_list_offsets_topics_v6(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_list_offsets_request_v10(item: ListOffsetsRequest, out: bytearray) -> None:
     out += _pack_ib(item.replica_id, item.isolation_level)
-    out += uvarint(len(item.topics) + 1)
-    _write_list_offsets_topics_v6(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_list_offsets_topics_v6(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.timeout_ms)
 
 

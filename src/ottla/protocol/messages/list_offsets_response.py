@@ -87,14 +87,14 @@ def _read_list_offsets_topic_responses_v1(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 22)
-        partitions, at = _read_list_offsets_partition_responses_v1(data, at, count)
+        partitions, at = _read_list_offsets_partition_responses_v1(data, at, count) if count else ([], at)
         items.append(ListOffsetsTopicResponse(name, partitions))
     return items, at
 
 
 def _read_list_offsets_response_v1(data: memoryview, at: int) -> tuple[ListOffsetsResponse, int]:
     count, at = read_count(data, at, 6)
-    topics, at = _read_list_offsets_topic_responses_v1(data, at, count)
+    topics, at = _read_list_offsets_topic_responses_v1(data, at, count) if count else ([], at)
     return ListOffsetsResponse(0, topics), at
 
 
@@ -102,7 +102,7 @@ def _read_list_offsets_response_v2(data: memoryview, at: int) -> tuple[ListOffse
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_list_offsets_topic_responses_v1(data, at, count)
+    topics, at = _read_list_offsets_topic_responses_v1(data, at, count) if count else ([], at)
     return ListOffsetsResponse(throttle_time_ms, topics), at
 
 
@@ -120,7 +120,7 @@ def _read_list_offsets_topic_responses_v4(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 26)
-        partitions, at = _read_list_offsets_partition_responses_v4(data, at, count)
+        partitions, at = _read_list_offsets_partition_responses_v4(data, at, count) if count else ([], at)
         items.append(ListOffsetsTopicResponse(name, partitions))
     return items, at
 
@@ -129,7 +129,7 @@ def _read_list_offsets_response_v4(data: memoryview, at: int) -> tuple[ListOffse
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_list_offsets_topic_responses_v4(data, at, count)
+    topics, at = _read_list_offsets_topic_responses_v4(data, at, count) if count else ([], at)
     return ListOffsetsResponse(throttle_time_ms, topics), at
 
 
@@ -149,7 +149,7 @@ def _read_list_offsets_topic_responses_v6(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 27)
-        partitions, at = _read_list_offsets_partition_responses_v6(data, at, count)
+        partitions, at = _read_list_offsets_partition_responses_v6(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ListOffsetsTopicResponse(name, partitions))
     return items, at
@@ -159,7 +159,7 @@ def _read_list_offsets_response_v6(data: memoryview, at: int) -> tuple[ListOffse
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_list_offsets_topic_responses_v6(data, at, count)
+    topics, at = _read_list_offsets_topic_responses_v6(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListOffsetsResponse(throttle_time_ms, topics), at
 
@@ -175,17 +175,20 @@ def _write_list_offsets_topic_responses_v1(items: Sequence[ListOffsetsTopicRespo
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_list_offsets_partition_responses_v1(item.partitions, out)
+        if item.partitions:
+            _write_list_offsets_partition_responses_v1(item.partitions, out)
 
 
 def _write_list_offsets_response_v1(item: ListOffsetsResponse, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    _write_list_offsets_topic_responses_v1(item.topics, out)
+    if item.topics:
+        _write_list_offsets_topic_responses_v1(item.topics, out)
 
 
 def _write_list_offsets_response_v2(item: ListOffsetsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_list_offsets_topic_responses_v1(item.topics, out)
+    if item.topics:
+        _write_list_offsets_topic_responses_v1(item.topics, out)
 
 
 def _write_list_offsets_partition_responses_v4(items: Sequence[ListOffsetsPartitionResponse], out: bytearray) -> None:
@@ -197,12 +200,14 @@ def _write_list_offsets_topic_responses_v4(items: Sequence[ListOffsetsTopicRespo
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_list_offsets_partition_responses_v4(item.partitions, out)
+        if item.partitions:
+            _write_list_offsets_partition_responses_v4(item.partitions, out)
 
 
 def _write_list_offsets_response_v4(item: ListOffsetsResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_list_offsets_topic_responses_v4(item.topics, out)
+    if item.topics:
+        _write_list_offsets_topic_responses_v4(item.topics, out)
 
 
 def _write_list_offsets_partition_responses_v6(items: Sequence[ListOffsetsPartitionResponse], out: bytearray) -> None:
@@ -213,15 +218,21 @@ def _write_list_offsets_partition_responses_v6(items: Sequence[ListOffsetsPartit
 def _write_list_offsets_topic_responses_v6(items: Sequence[ListOffsetsTopicResponse], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_list_offsets_partition_responses_v6(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_list_offsets_partition_responses_v6(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_list_offsets_response_v6(item: ListOffsetsResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_list_offsets_topic_responses_v6(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_list_offsets_topic_responses_v6(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -53,7 +53,7 @@ def _read_list_partition_reassignments_topicss_v0(data: memoryview, at: int, cou
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partition_indexes, at = read_numbers(data, at, count, "i")
+        partition_indexes, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ListPartitionReassignmentsTopics(name, partition_indexes))
     return items, at
@@ -73,16 +73,21 @@ def _read_list_partition_reassignments_request_v0(data: memoryview, at: int) -> 
 def _write_list_partition_reassignments_topicss_v0(items: Sequence[ListPartitionReassignmentsTopics], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partition_indexes) + 1)
-        write_numbers(item.partition_indexes, "i", out)
+        if item.partition_indexes:
+            out += uvarint(len(item.partition_indexes) + 1)
+            write_numbers(item.partition_indexes, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_list_partition_reassignments_request_v0(item: ListPartitionReassignmentsRequest, out: bytearray) -> None:
     out += _pack_i(item.timeout_ms)
-    out += uvarint(0 if item.topics is None else len(item.topics) + 1)
     if item.topics:
+        out += uvarint(len(item.topics) + 1)
         _write_list_partition_reassignments_topicss_v0(item.topics, out)
+    else:
+        out.append(0 if item.topics is None else 1)
     out.append(0)
 
 

@@ -8,12 +8,10 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_numbers,
 )
@@ -77,11 +75,11 @@ def _read_ongoing_partition_reassignments_v0(data: memoryview, at: int, count: i
         (partition_index,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_count(data, at, 4)
-        replicas, at = read_numbers(data, at, count, "i")
+        replicas, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_compact_count(data, at, 4)
-        adding_replicas, at = read_numbers(data, at, count, "i")
+        adding_replicas, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_compact_count(data, at, 4)
-        removing_replicas, at = read_numbers(data, at, count, "i")
+        removing_replicas, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OngoingPartitionReassignment(partition_index, replicas, adding_replicas, removing_replicas))
     return items, at
@@ -92,7 +90,7 @@ def _read_ongoing_topic_reassignments_v0(data: memoryview, at: int, count: int) 
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 8)
-        partitions, at = _read_ongoing_partition_reassignments_v0(data, at, count)
+        partitions, at = _read_ongoing_partition_reassignments_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OngoingTopicReassignment(name, partitions))
     return items, at
@@ -101,9 +99,13 @@ def _read_ongoing_topic_reassignments_v0(data: memoryview, at: int, count: int) 
 def _read_list_partition_reassignments_response_v0(data: memoryview, at: int) -> tuple[ListPartitionReassignmentsResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_ongoing_topic_reassignments_v0(data, at, count)
+    topics, at = _read_ongoing_topic_reassignments_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListPartitionReassignmentsResponse(throttle_time_ms, error_code, error_message, topics), at
 
@@ -111,28 +113,46 @@ def _read_list_partition_reassignments_response_v0(data: memoryview, at: int) ->
 def _write_ongoing_partition_reassignments_v0(items: Sequence[OngoingPartitionReassignment], out: bytearray) -> None:
     for item in items:
         out += _pack_i(item.partition_index)
-        out += uvarint(len(item.replicas) + 1)
-        write_numbers(item.replicas, "i", out)
-        out += uvarint(len(item.adding_replicas) + 1)
-        write_numbers(item.adding_replicas, "i", out)
-        out += uvarint(len(item.removing_replicas) + 1)
-        write_numbers(item.removing_replicas, "i", out)
+        if item.replicas:
+            out += uvarint(len(item.replicas) + 1)
+            write_numbers(item.replicas, "i", out)
+        else:
+            out.append(1)
+        if item.adding_replicas:
+            out += uvarint(len(item.adding_replicas) + 1)
+            write_numbers(item.adding_replicas, "i", out)
+        else:
+            out.append(1)
+        if item.removing_replicas:
+            out += uvarint(len(item.removing_replicas) + 1)
+            write_numbers(item.removing_replicas, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_ongoing_topic_reassignments_v0(items: Sequence[OngoingTopicReassignment], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_ongoing_partition_reassignments_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_ongoing_partition_reassignments_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_list_partition_reassignments_response_v0(item: ListPartitionReassignmentsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_ongoing_topic_reassignments_v0(item.topics, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_ongoing_topic_reassignments_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

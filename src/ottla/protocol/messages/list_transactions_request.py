@@ -8,12 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     read_compact_strings,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
     write_compact_strings,
     write_numbers,
 )
@@ -45,18 +45,18 @@ class ListTransactionsRequest(Message):
 
 def _read_list_transactions_request_v0(data: memoryview, at: int) -> tuple[ListTransactionsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    state_filters, at = read_compact_strings(data, at, count)
+    state_filters, at = read_compact_strings(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 8)
-    producer_id_filters, at = read_numbers(data, at, count, "q")
+    producer_id_filters, at = read_numbers(data, at, count, "q") if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListTransactionsRequest(state_filters, producer_id_filters, -1, None), at
 
 
 def _read_list_transactions_request_v1(data: memoryview, at: int) -> tuple[ListTransactionsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    state_filters, at = read_compact_strings(data, at, count)
+    state_filters, at = read_compact_strings(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 8)
-    producer_id_filters, at = read_numbers(data, at, count, "q")
+    producer_id_filters, at = read_numbers(data, at, count, "q") if count else ([], at)
     duration_filter, more = _unpack_qB(data, at)
     at += 9
     if more:
@@ -66,12 +66,16 @@ def _read_list_transactions_request_v1(data: memoryview, at: int) -> tuple[ListT
 
 def _read_list_transactions_request_v2(data: memoryview, at: int) -> tuple[ListTransactionsRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    state_filters, at = read_compact_strings(data, at, count)
+    state_filters, at = read_compact_strings(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 8)
-    producer_id_filters, at = read_numbers(data, at, count, "q")
+    producer_id_filters, at = read_numbers(data, at, count, "q") if count else ([], at)
     (duration_filter,) = _unpack_q(data, at)
     at += 8
-    transactional_id_pattern, at = read_compact_nullable_string(data, at)
+    transactional_id_pattern: str | None = None
+    if data[at]:
+        transactional_id_pattern, at = read_compact_string(data, at)
+    else:
+        at += 1
     at = skip_tags(data, at) if data[at] else at + 1
     return ListTransactionsRequest(state_filters, producer_id_filters, duration_filter, transactional_id_pattern), at
 
@@ -81,30 +85,51 @@ def _write_list_transactions_request_v0(item: ListTransactionsRequest, out: byte
         refuse_field("ListTransactionsRequest.duration_filter")
     if item.transactional_id_pattern is not None:
         refuse_field("ListTransactionsRequest.transactional_id_pattern")
-    out += uvarint(len(item.state_filters) + 1)
-    write_compact_strings(item.state_filters, out)
-    out += uvarint(len(item.producer_id_filters) + 1)
-    write_numbers(item.producer_id_filters, "q", out)
+    if item.state_filters:
+        out += uvarint(len(item.state_filters) + 1)
+        write_compact_strings(item.state_filters, out)
+    else:
+        out.append(1)
+    if item.producer_id_filters:
+        out += uvarint(len(item.producer_id_filters) + 1)
+        write_numbers(item.producer_id_filters, "q", out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_list_transactions_request_v1(item: ListTransactionsRequest, out: bytearray) -> None:
     if item.transactional_id_pattern is not None:
         refuse_field("ListTransactionsRequest.transactional_id_pattern")
-    out += uvarint(len(item.state_filters) + 1)
-    write_compact_strings(item.state_filters, out)
-    out += uvarint(len(item.producer_id_filters) + 1)
-    write_numbers(item.producer_id_filters, "q", out)
+    if item.state_filters:
+        out += uvarint(len(item.state_filters) + 1)
+        write_compact_strings(item.state_filters, out)
+    else:
+        out.append(1)
+    if item.producer_id_filters:
+        out += uvarint(len(item.producer_id_filters) + 1)
+        write_numbers(item.producer_id_filters, "q", out)
+    else:
+        out.append(1)
     out += _pack_qx(item.duration_filter)
 
 
 def _write_list_transactions_request_v2(item: ListTransactionsRequest, out: bytearray) -> None:
-    out += uvarint(len(item.state_filters) + 1)
-    write_compact_strings(item.state_filters, out)
-    out += uvarint(len(item.producer_id_filters) + 1)
-    write_numbers(item.producer_id_filters, "q", out)
+    if item.state_filters:
+        out += uvarint(len(item.state_filters) + 1)
+        write_compact_strings(item.state_filters, out)
+    else:
+        out.append(1)
+    if item.producer_id_filters:
+        out += uvarint(len(item.producer_id_filters) + 1)
+        write_numbers(item.producer_id_filters, "q", out)
+    else:
+        out.append(1)
     out += _pack_q(item.duration_filter)
-    write_compact_nullable_string(item.transactional_id_pattern, out)
+    if item.transactional_id_pattern is None:
+        out.append(0)
+    else:
+        write_compact_string(item.transactional_id_pattern, out)
     out.append(0)
 
 

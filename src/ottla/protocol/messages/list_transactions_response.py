@@ -71,9 +71,9 @@ def _read_list_transactions_response_v0(data: memoryview, at: int) -> tuple[List
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
     count, at = read_compact_count(data, at, 1)
-    unknown_state_filters, at = read_compact_strings(data, at, count)
+    unknown_state_filters, at = read_compact_strings(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 11)
-    transaction_states, at = _read_transaction_states_v0(data, at, count)
+    transaction_states, at = _read_transaction_states_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ListTransactionsResponse(throttle_time_ms, error_code, unknown_state_filters, transaction_states), at
 
@@ -88,10 +88,16 @@ def _write_transaction_states_v0(items: Sequence[TransactionState], out: bytearr
 
 def _write_list_transactions_response_v0(item: ListTransactionsResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    out += uvarint(len(item.unknown_state_filters) + 1)
-    write_compact_strings(item.unknown_state_filters, out)
-    out += uvarint(len(item.transaction_states) + 1)
-    _write_transaction_states_v0(item.transaction_states, out)
+    if item.unknown_state_filters:
+        out += uvarint(len(item.unknown_state_filters) + 1)
+        write_compact_strings(item.unknown_state_filters, out)
+    else:
+        out.append(1)
+    if item.transaction_states:
+        out += uvarint(len(item.transaction_states) + 1)
+        _write_transaction_states_v0(item.transaction_states, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,14 +9,12 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field, refuse_null_field
 from ottla.protocol.primitives import (
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_count,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_string,
 )
@@ -75,7 +73,7 @@ def _read_metadata_request_topics_v0(data: memoryview, at: int, count: int) -> t
 
 def _read_metadata_request_v0(data: memoryview, at: int) -> tuple[MetadataRequest, int]:
     count, at = read_count(data, at, 2)
-    topics, at = _read_metadata_request_topics_v0(data, at, count)
+    topics, at = _read_metadata_request_topics_v0(data, at, count) if count else ([], at)
     return MetadataRequest(topics, True, False, False), at
 
 
@@ -133,7 +131,11 @@ def _read_metadata_request_topics_v10(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         (topic_id,) = _unpack_u(data, at)
         at += 16
-        name, at = read_compact_nullable_string(data, at)
+        name: str | None = None
+        if data[at]:
+            name, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(MetadataRequestTopic(topic_id, name))
     return items, at
@@ -180,7 +182,8 @@ def _write_metadata_request_v0(item: MetadataRequest, out: bytearray) -> None:
     if item.topics is None:
         refuse_null_field("MetadataRequest.topics")
     out += _pack_i(len(item.topics))
-    _write_metadata_request_topics_v0(item.topics, out)
+    if item.topics:
+        _write_metadata_request_topics_v0(item.topics, out)
 
 
 def _write_metadata_request_v1(item: MetadataRequest, out: bytearray) -> None:
@@ -222,32 +225,41 @@ def _write_metadata_request_topics_v9(items: Sequence[MetadataRequestTopic], out
 
 
 def _write_metadata_request_v9(item: MetadataRequest, out: bytearray) -> None:
-    out += uvarint(0 if item.topics is None else len(item.topics) + 1)
     if item.topics:
+        out += uvarint(len(item.topics) + 1)
         _write_metadata_request_topics_v9(item.topics, out)
+    else:
+        out.append(0 if item.topics is None else 1)
     out += _pack_tttx(item.allow_auto_topic_creation, item.include_cluster_authorized_operations, item.include_topic_authorized_operations)
 
 
 def _write_metadata_request_topics_v10(items: Sequence[MetadataRequestTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        write_compact_nullable_string(item.name, out)
+        if item.name is None:
+            out.append(0)
+        else:
+            write_compact_string(item.name, out)
         out.append(0)
 
 
 def _write_metadata_request_v10(item: MetadataRequest, out: bytearray) -> None:
-    out += uvarint(0 if item.topics is None else len(item.topics) + 1)
     if item.topics:
+        out += uvarint(len(item.topics) + 1)
         _write_metadata_request_topics_v10(item.topics, out)
+    else:
+        out.append(0 if item.topics is None else 1)
     out += _pack_tttx(item.allow_auto_topic_creation, item.include_cluster_authorized_operations, item.include_topic_authorized_operations)
 
 
 def _write_metadata_request_v11(item: MetadataRequest, out: bytearray) -> None:
     if item.include_cluster_authorized_operations:
         refuse_field("MetadataRequest.include_cluster_authorized_operations")
-    out += uvarint(0 if item.topics is None else len(item.topics) + 1)
     if item.topics:
+        out += uvarint(len(item.topics) + 1)
         _write_metadata_request_topics_v10(item.topics, out)
+    else:
+        out.append(0 if item.topics is None else 1)
     out += _pack_ttx(item.allow_auto_topic_creation, item.include_topic_authorized_operations)
 
 

@@ -9,7 +9,6 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field, refuse_null_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -17,7 +16,6 @@ from ottla.protocol.primitives import (
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_numbers,
@@ -150,9 +148,9 @@ def _read_metadata_response_partitions_v0(data: memoryview, at: int, count: int)
         error_code, partition_index, leader_id = _unpack_hii(data, at)
         at += 10
         count, at = read_count(data, at, 4)
-        replica_nodes, at = read_numbers(data, at, count, "i")
+        replica_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_count(data, at, 4)
-        isr_nodes, at = read_numbers(data, at, count, "i")
+        isr_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(MetadataResponsePartition(error_code, partition_index, leader_id, -1, replica_nodes, isr_nodes, ()))
     return items, at
 
@@ -164,16 +162,16 @@ def _read_metadata_response_topics_v0(data: memoryview, at: int, count: int) -> 
         at += 2
         name, at = read_string(data, at)
         count, at = read_count(data, at, 18)
-        partitions, at = _read_metadata_response_partitions_v0(data, at, count)
+        partitions, at = _read_metadata_response_partitions_v0(data, at, count) if count else ([], at)
         items.append(MetadataResponseTopic(error_code, name, ZERO_UUID, False, partitions, -2147483648))
     return items, at
 
 
 def _read_metadata_response_v0(data: memoryview, at: int) -> tuple[MetadataResponse, int]:
     count, at = read_count(data, at, 10)
-    brokers, at = _read_metadata_response_brokers_v0(data, at, count)
+    brokers, at = _read_metadata_response_brokers_v0(data, at, count) if count else ([], at)
     count, at = read_count(data, at, 8)
-    topics, at = _read_metadata_response_topics_v0(data, at, count)
+    topics, at = _read_metadata_response_topics_v0(data, at, count) if count else ([], at)
     return MetadataResponse(0, brokers, None, -1, topics, -2147483648, 0), at
 
 
@@ -199,29 +197,29 @@ def _read_metadata_response_topics_v1(data: memoryview, at: int, count: int) -> 
         (is_internal,) = _unpack_t(data, at)
         at += 1
         count, at = read_count(data, at, 18)
-        partitions, at = _read_metadata_response_partitions_v0(data, at, count)
+        partitions, at = _read_metadata_response_partitions_v0(data, at, count) if count else ([], at)
         items.append(MetadataResponseTopic(error_code, name, ZERO_UUID, is_internal, partitions, -2147483648))
     return items, at
 
 
 def _read_metadata_response_v1(data: memoryview, at: int) -> tuple[MetadataResponse, int]:
     count, at = read_count(data, at, 12)
-    brokers, at = _read_metadata_response_brokers_v1(data, at, count)
+    brokers, at = _read_metadata_response_brokers_v1(data, at, count) if count else ([], at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 9)
-    topics, at = _read_metadata_response_topics_v1(data, at, count)
+    topics, at = _read_metadata_response_topics_v1(data, at, count) if count else ([], at)
     return MetadataResponse(0, brokers, None, controller_id, topics, -2147483648, 0), at
 
 
 def _read_metadata_response_v2(data: memoryview, at: int) -> tuple[MetadataResponse, int]:
     count, at = read_count(data, at, 12)
-    brokers, at = _read_metadata_response_brokers_v1(data, at, count)
+    brokers, at = _read_metadata_response_brokers_v1(data, at, count) if count else ([], at)
     cluster_id, at = read_nullable_string(data, at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 9)
-    topics, at = _read_metadata_response_topics_v1(data, at, count)
+    topics, at = _read_metadata_response_topics_v1(data, at, count) if count else ([], at)
     return MetadataResponse(0, brokers, cluster_id, controller_id, topics, -2147483648, 0), at
 
 
@@ -229,12 +227,12 @@ def _read_metadata_response_v3(data: memoryview, at: int) -> tuple[MetadataRespo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 12)
-    brokers, at = _read_metadata_response_brokers_v1(data, at, count)
+    brokers, at = _read_metadata_response_brokers_v1(data, at, count) if count else ([], at)
     cluster_id, at = read_nullable_string(data, at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 9)
-    topics, at = _read_metadata_response_topics_v1(data, at, count)
+    topics, at = _read_metadata_response_topics_v1(data, at, count) if count else ([], at)
     return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, 0), at
 
 
@@ -244,11 +242,11 @@ def _read_metadata_response_partitions_v5(data: memoryview, at: int, count: int)
         error_code, partition_index, leader_id = _unpack_hii(data, at)
         at += 10
         count, at = read_count(data, at, 4)
-        replica_nodes, at = read_numbers(data, at, count, "i")
+        replica_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_count(data, at, 4)
-        isr_nodes, at = read_numbers(data, at, count, "i")
+        isr_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_count(data, at, 4)
-        offline_replicas, at = read_numbers(data, at, count, "i")
+        offline_replicas, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(MetadataResponsePartition(error_code, partition_index, leader_id, -1, replica_nodes, isr_nodes, offline_replicas))
     return items, at
 
@@ -262,7 +260,7 @@ def _read_metadata_response_topics_v5(data: memoryview, at: int, count: int) -> 
         (is_internal,) = _unpack_t(data, at)
         at += 1
         count, at = read_count(data, at, 22)
-        partitions, at = _read_metadata_response_partitions_v5(data, at, count)
+        partitions, at = _read_metadata_response_partitions_v5(data, at, count) if count else ([], at)
         items.append(MetadataResponseTopic(error_code, name, ZERO_UUID, is_internal, partitions, -2147483648))
     return items, at
 
@@ -271,12 +269,12 @@ def _read_metadata_response_v5(data: memoryview, at: int) -> tuple[MetadataRespo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 12)
-    brokers, at = _read_metadata_response_brokers_v1(data, at, count)
+    brokers, at = _read_metadata_response_brokers_v1(data, at, count) if count else ([], at)
     cluster_id, at = read_nullable_string(data, at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 9)
-    topics, at = _read_metadata_response_topics_v5(data, at, count)
+    topics, at = _read_metadata_response_topics_v5(data, at, count) if count else ([], at)
     return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, 0), at
 
 
@@ -286,11 +284,11 @@ def _read_metadata_response_partitions_v7(data: memoryview, at: int, count: int)
         error_code, partition_index, leader_id, leader_epoch = _unpack_hiii(data, at)
         at += 14
         count, at = read_count(data, at, 4)
-        replica_nodes, at = read_numbers(data, at, count, "i")
+        replica_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_count(data, at, 4)
-        isr_nodes, at = read_numbers(data, at, count, "i")
+        isr_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_count(data, at, 4)
-        offline_replicas, at = read_numbers(data, at, count, "i")
+        offline_replicas, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(MetadataResponsePartition(error_code, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, offline_replicas))
     return items, at
 
@@ -304,7 +302,7 @@ def _read_metadata_response_topics_v7(data: memoryview, at: int, count: int) -> 
         (is_internal,) = _unpack_t(data, at)
         at += 1
         count, at = read_count(data, at, 26)
-        partitions, at = _read_metadata_response_partitions_v7(data, at, count)
+        partitions, at = _read_metadata_response_partitions_v7(data, at, count) if count else ([], at)
         items.append(MetadataResponseTopic(error_code, name, ZERO_UUID, is_internal, partitions, -2147483648))
     return items, at
 
@@ -313,12 +311,12 @@ def _read_metadata_response_v7(data: memoryview, at: int) -> tuple[MetadataRespo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 12)
-    brokers, at = _read_metadata_response_brokers_v1(data, at, count)
+    brokers, at = _read_metadata_response_brokers_v1(data, at, count) if count else ([], at)
     cluster_id, at = read_nullable_string(data, at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 9)
-    topics, at = _read_metadata_response_topics_v7(data, at, count)
+    topics, at = _read_metadata_response_topics_v7(data, at, count) if count else ([], at)
     return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, 0), at
 
 
@@ -331,7 +329,7 @@ def _read_metadata_response_topics_v8(data: memoryview, at: int, count: int) -> 
         (is_internal,) = _unpack_t(data, at)
         at += 1
         count, at = read_count(data, at, 26)
-        partitions, at = _read_metadata_response_partitions_v7(data, at, count)
+        partitions, at = _read_metadata_response_partitions_v7(data, at, count) if count else ([], at)
         (topic_authorized_operations,) = _unpack_i(data, at)
         at += 4
         items.append(MetadataResponseTopic(error_code, name, ZERO_UUID, is_internal, partitions, topic_authorized_operations))
@@ -342,12 +340,12 @@ def _read_metadata_response_v8(data: memoryview, at: int) -> tuple[MetadataRespo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 12)
-    brokers, at = _read_metadata_response_brokers_v1(data, at, count)
+    brokers, at = _read_metadata_response_brokers_v1(data, at, count) if count else ([], at)
     cluster_id, at = read_nullable_string(data, at)
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 13)
-    topics, at = _read_metadata_response_topics_v8(data, at, count)
+    topics, at = _read_metadata_response_topics_v8(data, at, count) if count else ([], at)
     (cluster_authorized_operations,) = _unpack_i(data, at)
     at += 4
     return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations, 0), at
@@ -361,7 +359,11 @@ def _read_metadata_response_brokers_v9(data: memoryview, at: int, count: int) ->
         host, at = read_compact_string(data, at)
         (port,) = _unpack_i(data, at)
         at += 4
-        rack, at = read_compact_nullable_string(data, at)
+        rack: str | None = None
+        if data[at]:
+            rack, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(MetadataResponseBroker(node_id, host, port, rack))
     return items, at
@@ -373,11 +375,11 @@ def _read_metadata_response_partitions_v9(data: memoryview, at: int, count: int)
         error_code, partition_index, leader_id, leader_epoch = _unpack_hiii(data, at)
         at += 14
         count, at = read_compact_count(data, at, 4)
-        replica_nodes, at = read_numbers(data, at, count, "i")
+        replica_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_compact_count(data, at, 4)
-        isr_nodes, at = read_numbers(data, at, count, "i")
+        isr_nodes, at = read_numbers(data, at, count, "i") if count else ([], at)
         count, at = read_compact_count(data, at, 4)
-        offline_replicas, at = read_numbers(data, at, count, "i")
+        offline_replicas, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(MetadataResponsePartition(error_code, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, offline_replicas))
     return items, at
@@ -392,7 +394,7 @@ def _read_metadata_response_topics_v9(data: memoryview, at: int, count: int) -> 
         (is_internal,) = _unpack_t(data, at)
         at += 1
         count, at = read_compact_count(data, at, 18)
-        partitions, at = _read_metadata_response_partitions_v9(data, at, count)
+        partitions, at = _read_metadata_response_partitions_v9(data, at, count) if count else ([], at)
         topic_authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -405,12 +407,16 @@ def _read_metadata_response_v9(data: memoryview, at: int) -> tuple[MetadataRespo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 11)
-    brokers, at = _read_metadata_response_brokers_v9(data, at, count)
-    cluster_id, at = read_compact_nullable_string(data, at)
+    brokers, at = _read_metadata_response_brokers_v9(data, at, count) if count else ([], at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 10)
-    topics, at = _read_metadata_response_topics_v9(data, at, count)
+    topics, at = _read_metadata_response_topics_v9(data, at, count) if count else ([], at)
     cluster_authorized_operations, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -427,7 +433,7 @@ def _read_metadata_response_topics_v10(data: memoryview, at: int, count: int) ->
         topic_id, is_internal = _unpack_ut(data, at)
         at += 17
         count, at = read_compact_count(data, at, 18)
-        partitions, at = _read_metadata_response_partitions_v9(data, at, count)
+        partitions, at = _read_metadata_response_partitions_v9(data, at, count) if count else ([], at)
         topic_authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -440,12 +446,16 @@ def _read_metadata_response_v10(data: memoryview, at: int) -> tuple[MetadataResp
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 11)
-    brokers, at = _read_metadata_response_brokers_v9(data, at, count)
-    cluster_id, at = read_compact_nullable_string(data, at)
+    brokers, at = _read_metadata_response_brokers_v9(data, at, count) if count else ([], at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 26)
-    topics, at = _read_metadata_response_topics_v10(data, at, count)
+    topics, at = _read_metadata_response_topics_v10(data, at, count) if count else ([], at)
     cluster_authorized_operations, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -457,12 +467,16 @@ def _read_metadata_response_v11(data: memoryview, at: int) -> tuple[MetadataResp
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 11)
-    brokers, at = _read_metadata_response_brokers_v9(data, at, count)
-    cluster_id, at = read_compact_nullable_string(data, at)
+    brokers, at = _read_metadata_response_brokers_v9(data, at, count) if count else ([], at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 26)
-    topics, at = _read_metadata_response_topics_v10(data, at, count)
+    topics, at = _read_metadata_response_topics_v10(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, 0), at
 
@@ -472,11 +486,15 @@ def _read_metadata_response_topics_v12(data: memoryview, at: int, count: int) ->
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        name, at = read_compact_nullable_string(data, at)
+        name: str | None = None
+        if data[at]:
+            name, at = read_compact_string(data, at)
+        else:
+            at += 1
         topic_id, is_internal = _unpack_ut(data, at)
         at += 17
         count, at = read_compact_count(data, at, 18)
-        partitions, at = _read_metadata_response_partitions_v9(data, at, count)
+        partitions, at = _read_metadata_response_partitions_v9(data, at, count) if count else ([], at)
         topic_authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -489,12 +507,16 @@ def _read_metadata_response_v12(data: memoryview, at: int) -> tuple[MetadataResp
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 11)
-    brokers, at = _read_metadata_response_brokers_v9(data, at, count)
-    cluster_id, at = read_compact_nullable_string(data, at)
+    brokers, at = _read_metadata_response_brokers_v9(data, at, count) if count else ([], at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 26)
-    topics, at = _read_metadata_response_topics_v12(data, at, count)
+    topics, at = _read_metadata_response_topics_v12(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, 0), at
 
@@ -503,12 +525,16 @@ def _read_metadata_response_v13(data: memoryview, at: int) -> tuple[MetadataResp
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 11)
-    brokers, at = _read_metadata_response_brokers_v9(data, at, count)
-    cluster_id, at = read_compact_nullable_string(data, at)
+    brokers, at = _read_metadata_response_brokers_v9(data, at, count) if count else ([], at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (controller_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 26)
-    topics, at = _read_metadata_response_topics_v12(data, at, count)
+    topics, at = _read_metadata_response_topics_v12(data, at, count) if count else ([], at)
     error_code, more = _unpack_hB(data, at)
     at += 3
     if more:
@@ -526,9 +552,11 @@ def _write_metadata_response_brokers_v0(items: Sequence[MetadataResponseBroker],
 def _write_metadata_response_partitions_v0(items: Sequence[MetadataResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_hiii(item.error_code, item.partition_index, item.leader_id, len(item.replica_nodes))
-        write_numbers(item.replica_nodes, "i", out)
+        if item.replica_nodes:
+            write_numbers(item.replica_nodes, "i", out)
         out += _pack_i(len(item.isr_nodes))
-        write_numbers(item.isr_nodes, "i", out)
+        if item.isr_nodes:
+            write_numbers(item.isr_nodes, "i", out)
 
 
 def _write_metadata_response_topics_v0(items: Sequence[MetadataResponseTopic], out: bytearray) -> None:
@@ -546,7 +574,8 @@ def _write_metadata_response_topics_v0(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_metadata_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v0(item.partitions, out)
         if item.kept is not None:
             item.kept[0] = bytes(out[start:])
 
@@ -555,9 +584,11 @@ def _write_metadata_response_v0(item: MetadataResponse, out: bytearray) -> None:
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_i(len(item.brokers))
-    _write_metadata_response_brokers_v0(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v0(item.brokers, out)
     out += _pack_i(len(item.topics))
-    _write_metadata_response_topics_v0(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v0(item.topics, out)
 
 
 def _write_metadata_response_brokers_v1(items: Sequence[MetadataResponseBroker], out: bytearray) -> None:
@@ -583,7 +614,8 @@ def _write_metadata_response_topics_v1(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_ti(item.is_internal, len(item.partitions))
-        _write_metadata_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v0(item.partitions, out)
         if item.kept is not None:
             item.kept[1] = bytes(out[start:])
 
@@ -592,9 +624,11 @@ def _write_metadata_response_v1(item: MetadataResponse, out: bytearray) -> None:
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_i(len(item.brokers))
-    _write_metadata_response_brokers_v1(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v1(item.brokers, out)
     out += _pack_ii(item.controller_id, len(item.topics))
-    _write_metadata_response_topics_v1(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v1(item.topics, out)
 
 
 def _write_metadata_response_topics_v2(items: Sequence[MetadataResponseTopic], out: bytearray) -> None:
@@ -612,7 +646,8 @@ def _write_metadata_response_topics_v2(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_ti(item.is_internal, len(item.partitions))
-        _write_metadata_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v0(item.partitions, out)
         if item.kept is not None:
             item.kept[2] = bytes(out[start:])
 
@@ -621,10 +656,12 @@ def _write_metadata_response_v2(item: MetadataResponse, out: bytearray) -> None:
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_i(len(item.brokers))
-    _write_metadata_response_brokers_v1(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v1(item.brokers, out)
     write_nullable_string(item.cluster_id, out)
     out += _pack_ii(item.controller_id, len(item.topics))
-    _write_metadata_response_topics_v2(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v2(item.topics, out)
 
 
 def _write_metadata_response_topics_v3(items: Sequence[MetadataResponseTopic], out: bytearray) -> None:
@@ -642,7 +679,8 @@ def _write_metadata_response_topics_v3(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_ti(item.is_internal, len(item.partitions))
-        _write_metadata_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v0(item.partitions, out)
         if item.kept is not None:
             item.kept[3] = bytes(out[start:])
 
@@ -651,10 +689,12 @@ def _write_metadata_response_v3(item: MetadataResponse, out: bytearray) -> None:
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_ii(item.throttle_time_ms, len(item.brokers))
-    _write_metadata_response_brokers_v1(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v1(item.brokers, out)
     write_nullable_string(item.cluster_id, out)
     out += _pack_ii(item.controller_id, len(item.topics))
-    _write_metadata_response_topics_v3(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v3(item.topics, out)
 
 
 def _write_metadata_response_topics_v4(items: Sequence[MetadataResponseTopic], out: bytearray) -> None:
@@ -672,7 +712,8 @@ def _write_metadata_response_topics_v4(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_ti(item.is_internal, len(item.partitions))
-        _write_metadata_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v0(item.partitions, out)
         if item.kept is not None:
             item.kept[4] = bytes(out[start:])
 
@@ -681,20 +722,25 @@ def _write_metadata_response_v4(item: MetadataResponse, out: bytearray) -> None:
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_ii(item.throttle_time_ms, len(item.brokers))
-    _write_metadata_response_brokers_v1(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v1(item.brokers, out)
     write_nullable_string(item.cluster_id, out)
     out += _pack_ii(item.controller_id, len(item.topics))
-    _write_metadata_response_topics_v4(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v4(item.topics, out)
 
 
 def _write_metadata_response_partitions_v5(items: Sequence[MetadataResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_hiii(item.error_code, item.partition_index, item.leader_id, len(item.replica_nodes))
-        write_numbers(item.replica_nodes, "i", out)
+        if item.replica_nodes:
+            write_numbers(item.replica_nodes, "i", out)
         out += _pack_i(len(item.isr_nodes))
-        write_numbers(item.isr_nodes, "i", out)
+        if item.isr_nodes:
+            write_numbers(item.isr_nodes, "i", out)
         out += _pack_i(len(item.offline_replicas))
-        write_numbers(item.offline_replicas, "i", out)
+        if item.offline_replicas:
+            write_numbers(item.offline_replicas, "i", out)
 
 
 def _write_metadata_response_topics_v5(items: Sequence[MetadataResponseTopic], out: bytearray) -> None:
@@ -712,7 +758,8 @@ def _write_metadata_response_topics_v5(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_ti(item.is_internal, len(item.partitions))
-        _write_metadata_response_partitions_v5(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v5(item.partitions, out)
         if item.kept is not None:
             item.kept[5] = bytes(out[start:])
 
@@ -721,10 +768,12 @@ def _write_metadata_response_v5(item: MetadataResponse, out: bytearray) -> None:
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_ii(item.throttle_time_ms, len(item.brokers))
-    _write_metadata_response_brokers_v1(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v1(item.brokers, out)
     write_nullable_string(item.cluster_id, out)
     out += _pack_ii(item.controller_id, len(item.topics))
-    _write_metadata_response_topics_v5(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v5(item.topics, out)
 
 
 def _write_metadata_response_topics_v6(items: Sequence[MetadataResponseTopic], out: bytearray) -> None:
@@ -742,7 +791,8 @@ def _write_metadata_response_topics_v6(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_ti(item.is_internal, len(item.partitions))
-        _write_metadata_response_partitions_v5(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v5(item.partitions, out)
         if item.kept is not None:
             item.kept[6] = bytes(out[start:])
 
@@ -751,20 +801,25 @@ def _write_metadata_response_v6(item: MetadataResponse, out: bytearray) -> None:
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_ii(item.throttle_time_ms, len(item.brokers))
-    _write_metadata_response_brokers_v1(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v1(item.brokers, out)
     write_nullable_string(item.cluster_id, out)
     out += _pack_ii(item.controller_id, len(item.topics))
-    _write_metadata_response_topics_v6(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v6(item.topics, out)
 
 
 def _write_metadata_response_partitions_v7(items: Sequence[MetadataResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_hiiii(item.error_code, item.partition_index, item.leader_id, item.leader_epoch, len(item.replica_nodes))
-        write_numbers(item.replica_nodes, "i", out)
+        if item.replica_nodes:
+            write_numbers(item.replica_nodes, "i", out)
         out += _pack_i(len(item.isr_nodes))
-        write_numbers(item.isr_nodes, "i", out)
+        if item.isr_nodes:
+            write_numbers(item.isr_nodes, "i", out)
         out += _pack_i(len(item.offline_replicas))
-        write_numbers(item.offline_replicas, "i", out)
+        if item.offline_replicas:
+            write_numbers(item.offline_replicas, "i", out)
 
 
 def _write_metadata_response_topics_v7(items: Sequence[MetadataResponseTopic], out: bytearray) -> None:
@@ -782,7 +837,8 @@ def _write_metadata_response_topics_v7(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_ti(item.is_internal, len(item.partitions))
-        _write_metadata_response_partitions_v7(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v7(item.partitions, out)
         if item.kept is not None:
             item.kept[7] = bytes(out[start:])
 
@@ -791,10 +847,12 @@ def _write_metadata_response_v7(item: MetadataResponse, out: bytearray) -> None:
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_ii(item.throttle_time_ms, len(item.brokers))
-    _write_metadata_response_brokers_v1(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v1(item.brokers, out)
     write_nullable_string(item.cluster_id, out)
     out += _pack_ii(item.controller_id, len(item.topics))
-    _write_metadata_response_topics_v7(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v7(item.topics, out)
 
 
 def _write_metadata_response_topics_v8(items: Sequence[MetadataResponseTopic], out: bytearray) -> None:
@@ -810,7 +868,8 @@ def _write_metadata_response_topics_v8(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_string(item.name, out)
         out += _pack_ti(item.is_internal, len(item.partitions))
-        _write_metadata_response_partitions_v7(item.partitions, out)
+        if item.partitions:
+            _write_metadata_response_partitions_v7(item.partitions, out)
         out += _pack_i(item.topic_authorized_operations)
         if item.kept is not None:
             item.kept[8] = bytes(out[start:])
@@ -818,10 +877,12 @@ def _write_metadata_response_topics_v8(items: Sequence[MetadataResponseTopic], o
 
 def _write_metadata_response_v8(item: MetadataResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.brokers))
-    _write_metadata_response_brokers_v1(item.brokers, out)
+    if item.brokers:
+        _write_metadata_response_brokers_v1(item.brokers, out)
     write_nullable_string(item.cluster_id, out)
     out += _pack_ii(item.controller_id, len(item.topics))
-    _write_metadata_response_topics_v8(item.topics, out)
+    if item.topics:
+        _write_metadata_response_topics_v8(item.topics, out)
     out += _pack_i(item.cluster_authorized_operations)
 
 
@@ -830,19 +891,31 @@ def _write_metadata_response_brokers_v9(items: Sequence[MetadataResponseBroker],
         out += _pack_i(item.node_id)
         write_compact_string(item.host, out)
         out += _pack_i(item.port)
-        write_compact_nullable_string(item.rack, out)
+        if item.rack is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack, out)
         out.append(0)
 
 
 def _write_metadata_response_partitions_v9(items: Sequence[MetadataResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_hiii(item.error_code, item.partition_index, item.leader_id, item.leader_epoch)
-        out += uvarint(len(item.replica_nodes) + 1)
-        write_numbers(item.replica_nodes, "i", out)
-        out += uvarint(len(item.isr_nodes) + 1)
-        write_numbers(item.isr_nodes, "i", out)
-        out += uvarint(len(item.offline_replicas) + 1)
-        write_numbers(item.offline_replicas, "i", out)
+        if item.replica_nodes:
+            out += uvarint(len(item.replica_nodes) + 1)
+            write_numbers(item.replica_nodes, "i", out)
+        else:
+            out.append(1)
+        if item.isr_nodes:
+            out += uvarint(len(item.isr_nodes) + 1)
+            write_numbers(item.isr_nodes, "i", out)
+        else:
+            out.append(1)
+        if item.offline_replicas:
+            out += uvarint(len(item.offline_replicas) + 1)
+            write_numbers(item.offline_replicas, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -859,8 +932,11 @@ def _write_metadata_response_topics_v9(items: Sequence[MetadataResponseTopic], o
             refuse_null_field("MetadataResponseTopic.name")
         write_compact_string(item.name, out)
         out += _pack_t(item.is_internal)
-        out += uvarint(len(item.partitions) + 1)
-        _write_metadata_response_partitions_v9(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_metadata_response_partitions_v9(item.partitions, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.topic_authorized_operations)
         if item.kept is not None:
             item.kept[9] = bytes(out[start:])
@@ -868,12 +944,21 @@ def _write_metadata_response_topics_v9(items: Sequence[MetadataResponseTopic], o
 
 def _write_metadata_response_v9(item: MetadataResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.brokers) + 1)
-    _write_metadata_response_brokers_v9(item.brokers, out)
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.brokers:
+        out += uvarint(len(item.brokers) + 1)
+        _write_metadata_response_brokers_v9(item.brokers, out)
+    else:
+        out.append(1)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_i(item.controller_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_metadata_response_topics_v9(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_metadata_response_topics_v9(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.cluster_authorized_operations)
 
 
@@ -890,8 +975,11 @@ def _write_metadata_response_topics_v10(items: Sequence[MetadataResponseTopic], 
             refuse_null_field("MetadataResponseTopic.name")
         write_compact_string(item.name, out)
         out += _pack_ut(item.topic_id, item.is_internal)
-        out += uvarint(len(item.partitions) + 1)
-        _write_metadata_response_partitions_v9(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_metadata_response_partitions_v9(item.partitions, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.topic_authorized_operations)
         if item.kept is not None:
             item.kept[10] = bytes(out[start:])
@@ -899,12 +987,21 @@ def _write_metadata_response_topics_v10(items: Sequence[MetadataResponseTopic], 
 
 def _write_metadata_response_v10(item: MetadataResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.brokers) + 1)
-    _write_metadata_response_brokers_v9(item.brokers, out)
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.brokers:
+        out += uvarint(len(item.brokers) + 1)
+        _write_metadata_response_brokers_v9(item.brokers, out)
+    else:
+        out.append(1)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_i(item.controller_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_metadata_response_topics_v10(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_metadata_response_topics_v10(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.cluster_authorized_operations)
 
 
@@ -921,8 +1018,11 @@ def _write_metadata_response_topics_v11(items: Sequence[MetadataResponseTopic], 
             refuse_null_field("MetadataResponseTopic.name")
         write_compact_string(item.name, out)
         out += _pack_ut(item.topic_id, item.is_internal)
-        out += uvarint(len(item.partitions) + 1)
-        _write_metadata_response_partitions_v9(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_metadata_response_partitions_v9(item.partitions, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.topic_authorized_operations)
         if item.kept is not None:
             item.kept[11] = bytes(out[start:])
@@ -932,12 +1032,21 @@ def _write_metadata_response_v11(item: MetadataResponse, out: bytearray) -> None
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.brokers) + 1)
-    _write_metadata_response_brokers_v9(item.brokers, out)
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.brokers:
+        out += uvarint(len(item.brokers) + 1)
+        _write_metadata_response_brokers_v9(item.brokers, out)
+    else:
+        out.append(1)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_i(item.controller_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_metadata_response_topics_v11(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_metadata_response_topics_v11(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -950,10 +1059,16 @@ def _write_metadata_response_topics_v12(items: Sequence[MetadataResponseTopic], 
                 out += known
                 continue
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.name, out)
+        if item.name is None:
+            out.append(0)
+        else:
+            write_compact_string(item.name, out)
         out += _pack_ut(item.topic_id, item.is_internal)
-        out += uvarint(len(item.partitions) + 1)
-        _write_metadata_response_partitions_v9(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_metadata_response_partitions_v9(item.partitions, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.topic_authorized_operations)
         if item.kept is not None:
             item.kept[12] = bytes(out[start:])
@@ -963,12 +1078,21 @@ def _write_metadata_response_v12(item: MetadataResponse, out: bytearray) -> None
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.brokers) + 1)
-    _write_metadata_response_brokers_v9(item.brokers, out)
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.brokers:
+        out += uvarint(len(item.brokers) + 1)
+        _write_metadata_response_brokers_v9(item.brokers, out)
+    else:
+        out.append(1)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_i(item.controller_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_metadata_response_topics_v12(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_metadata_response_topics_v12(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -981,10 +1105,16 @@ def _write_metadata_response_topics_v13(items: Sequence[MetadataResponseTopic], 
                 out += known
                 continue
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.name, out)
+        if item.name is None:
+            out.append(0)
+        else:
+            write_compact_string(item.name, out)
         out += _pack_ut(item.topic_id, item.is_internal)
-        out += uvarint(len(item.partitions) + 1)
-        _write_metadata_response_partitions_v9(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_metadata_response_partitions_v9(item.partitions, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.topic_authorized_operations)
         if item.kept is not None:
             item.kept[13] = bytes(out[start:])
@@ -994,12 +1124,21 @@ def _write_metadata_response_v13(item: MetadataResponse, out: bytearray) -> None
     if item.cluster_authorized_operations != -2147483648:
         refuse_field("MetadataResponse.cluster_authorized_operations")
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.brokers) + 1)
-    _write_metadata_response_brokers_v9(item.brokers, out)
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.brokers:
+        out += uvarint(len(item.brokers) + 1)
+        _write_metadata_response_brokers_v9(item.brokers, out)
+    else:
+        out.append(1)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_i(item.controller_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_metadata_response_topics_v13(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_metadata_response_topics_v13(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_hx(item.error_code)
 
 

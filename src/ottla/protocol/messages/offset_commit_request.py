@@ -9,14 +9,12 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -102,7 +100,7 @@ def _read_offset_commit_request_topics_v2(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 14)
-        partitions, at = _read_offset_commit_request_partitions_v2(data, at, count)
+        partitions, at = _read_offset_commit_request_partitions_v2(data, at, count) if count else ([], at)
         items.append(OffsetCommitRequestTopic(name, ZERO_UUID, partitions))
     return items, at
 
@@ -115,7 +113,7 @@ def _read_offset_commit_request_v2(data: memoryview, at: int) -> tuple[OffsetCom
     (retention_time_ms,) = _unpack_q(data, at)
     at += 8
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_commit_request_topics_v2(data, at, count)
+    topics, at = _read_offset_commit_request_topics_v2(data, at, count) if count else ([], at)
     return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, retention_time_ms, topics), at
 
 
@@ -125,7 +123,7 @@ def _read_offset_commit_request_v5(data: memoryview, at: int) -> tuple[OffsetCom
     at += 4
     member_id, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_commit_request_topics_v2(data, at, count)
+    topics, at = _read_offset_commit_request_topics_v2(data, at, count) if count else ([], at)
     return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, -1, topics), at
 
 
@@ -144,7 +142,7 @@ def _read_offset_commit_request_topics_v6(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 18)
-        partitions, at = _read_offset_commit_request_partitions_v6(data, at, count)
+        partitions, at = _read_offset_commit_request_partitions_v6(data, at, count) if count else ([], at)
         items.append(OffsetCommitRequestTopic(name, ZERO_UUID, partitions))
     return items, at
 
@@ -155,7 +153,7 @@ def _read_offset_commit_request_v6(data: memoryview, at: int) -> tuple[OffsetCom
     at += 4
     member_id, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_commit_request_topics_v6(data, at, count)
+    topics, at = _read_offset_commit_request_topics_v6(data, at, count) if count else ([], at)
     return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, None, -1, topics), at
 
 
@@ -166,7 +164,7 @@ def _read_offset_commit_request_v7(data: memoryview, at: int) -> tuple[OffsetCom
     member_id, at = read_string(data, at)
     group_instance_id, at = read_nullable_string(data, at)
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_commit_request_topics_v6(data, at, count)
+    topics, at = _read_offset_commit_request_topics_v6(data, at, count) if count else ([], at)
     return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), at
 
 
@@ -175,7 +173,11 @@ def _read_offset_commit_request_partitions_v8(data: memoryview, at: int, count: 
     for _ in range(count):
         partition_index, committed_offset, committed_leader_epoch = _unpack_iqi(data, at)
         at += 16
-        committed_metadata, at = read_compact_nullable_string(data, at)
+        committed_metadata: str | None = None
+        if data[at]:
+            committed_metadata, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, committed_metadata))
     return items, at
@@ -186,7 +188,7 @@ def _read_offset_commit_request_topics_v8(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 18)
-        partitions, at = _read_offset_commit_request_partitions_v8(data, at, count)
+        partitions, at = _read_offset_commit_request_partitions_v8(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetCommitRequestTopic(name, ZERO_UUID, partitions))
     return items, at
@@ -197,9 +199,13 @@ def _read_offset_commit_request_v8(data: memoryview, at: int) -> tuple[OffsetCom
     (generation_id_or_member_epoch,) = _unpack_i(data, at)
     at += 4
     member_id, at = read_compact_string(data, at)
-    group_instance_id, at = read_compact_nullable_string(data, at)
+    group_instance_id: str | None = None
+    if data[at]:
+        group_instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_offset_commit_request_topics_v8(data, at, count)
+    topics, at = _read_offset_commit_request_topics_v8(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), at
 
@@ -210,7 +216,7 @@ def _read_offset_commit_request_topics_v10(data: memoryview, at: int, count: int
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 18)
-        partitions, at = _read_offset_commit_request_partitions_v8(data, at, count)
+        partitions, at = _read_offset_commit_request_partitions_v8(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetCommitRequestTopic("", topic_id, partitions))
     return items, at
@@ -221,9 +227,13 @@ def _read_offset_commit_request_v10(data: memoryview, at: int) -> tuple[OffsetCo
     (generation_id_or_member_epoch,) = _unpack_i(data, at)
     at += 4
     member_id, at = read_compact_string(data, at)
-    group_instance_id, at = read_compact_nullable_string(data, at)
+    group_instance_id: str | None = None
+    if data[at]:
+        group_instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_offset_commit_request_topics_v10(data, at, count)
+    topics, at = _read_offset_commit_request_topics_v10(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, group_instance_id, -1, topics), at
 
@@ -238,7 +248,8 @@ def _write_offset_commit_request_topics_v2(items: Sequence[OffsetCommitRequestTo
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_offset_commit_request_partitions_v2(item.partitions, out)
+        if item.partitions:
+            _write_offset_commit_request_partitions_v2(item.partitions, out)
 
 
 def _write_offset_commit_request_v2(item: OffsetCommitRequest, out: bytearray) -> None:
@@ -248,7 +259,8 @@ def _write_offset_commit_request_v2(item: OffsetCommitRequest, out: bytearray) -
     out += _pack_i(item.generation_id_or_member_epoch)
     write_string(item.member_id, out)
     out += _pack_qi(item.retention_time_ms, len(item.topics))
-    _write_offset_commit_request_topics_v2(item.topics, out)
+    if item.topics:
+        _write_offset_commit_request_topics_v2(item.topics, out)
 
 
 def _write_offset_commit_request_v5(item: OffsetCommitRequest, out: bytearray) -> None:
@@ -258,7 +270,8 @@ def _write_offset_commit_request_v5(item: OffsetCommitRequest, out: bytearray) -
     out += _pack_i(item.generation_id_or_member_epoch)
     write_string(item.member_id, out)
     out += _pack_i(len(item.topics))
-    _write_offset_commit_request_topics_v2(item.topics, out)
+    if item.topics:
+        _write_offset_commit_request_topics_v2(item.topics, out)
 
 
 def _write_offset_commit_request_partitions_v6(items: Sequence[OffsetCommitRequestPartition], out: bytearray) -> None:
@@ -271,7 +284,8 @@ def _write_offset_commit_request_topics_v6(items: Sequence[OffsetCommitRequestTo
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_offset_commit_request_partitions_v6(item.partitions, out)
+        if item.partitions:
+            _write_offset_commit_request_partitions_v6(item.partitions, out)
 
 
 def _write_offset_commit_request_v6(item: OffsetCommitRequest, out: bytearray) -> None:
@@ -281,7 +295,8 @@ def _write_offset_commit_request_v6(item: OffsetCommitRequest, out: bytearray) -
     out += _pack_i(item.generation_id_or_member_epoch)
     write_string(item.member_id, out)
     out += _pack_i(len(item.topics))
-    _write_offset_commit_request_topics_v6(item.topics, out)
+    if item.topics:
+        _write_offset_commit_request_topics_v6(item.topics, out)
 
 
 def _write_offset_commit_request_v7(item: OffsetCommitRequest, out: bytearray) -> None:
@@ -290,21 +305,28 @@ def _write_offset_commit_request_v7(item: OffsetCommitRequest, out: bytearray) -
     write_string(item.member_id, out)
     write_nullable_string(item.group_instance_id, out)
     out += _pack_i(len(item.topics))
-    _write_offset_commit_request_topics_v6(item.topics, out)
+    if item.topics:
+        _write_offset_commit_request_topics_v6(item.topics, out)
 
 
 def _write_offset_commit_request_partitions_v8(items: Sequence[OffsetCommitRequestPartition], out: bytearray) -> None:
     for item in items:
         out += _pack_iqi(item.partition_index, item.committed_offset, item.committed_leader_epoch)
-        write_compact_nullable_string(item.committed_metadata, out)
+        if item.committed_metadata is None:
+            out.append(0)
+        else:
+            write_compact_string(item.committed_metadata, out)
         out.append(0)
 
 
 def _write_offset_commit_request_topics_v8(items: Sequence[OffsetCommitRequestTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_offset_commit_request_partitions_v8(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_offset_commit_request_partitions_v8(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -312,17 +334,26 @@ def _write_offset_commit_request_v8(item: OffsetCommitRequest, out: bytearray) -
     write_compact_string(item.group_id, out)
     out += _pack_i(item.generation_id_or_member_epoch)
     write_compact_string(item.member_id, out)
-    write_compact_nullable_string(item.group_instance_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_offset_commit_request_topics_v8(item.topics, out)
+    if item.group_instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_instance_id, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_offset_commit_request_topics_v8(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_offset_commit_request_topics_v10(items: Sequence[OffsetCommitRequestTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_offset_commit_request_partitions_v8(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_offset_commit_request_partitions_v8(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -330,9 +361,15 @@ def _write_offset_commit_request_v10(item: OffsetCommitRequest, out: bytearray) 
     write_compact_string(item.group_id, out)
     out += _pack_i(item.generation_id_or_member_epoch)
     write_compact_string(item.member_id, out)
-    write_compact_nullable_string(item.group_instance_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_offset_commit_request_topics_v10(item.topics, out)
+    if item.group_instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_instance_id, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_offset_commit_request_topics_v10(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -84,14 +84,14 @@ def _read_offset_commit_response_topics_v2(data: memoryview, at: int, count: int
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 6)
-        partitions, at = _read_offset_commit_response_partitions_v2(data, at, count)
+        partitions, at = _read_offset_commit_response_partitions_v2(data, at, count) if count else ([], at)
         items.append(OffsetCommitResponseTopic(name, ZERO_UUID, partitions))
     return items, at
 
 
 def _read_offset_commit_response_v2(data: memoryview, at: int) -> tuple[OffsetCommitResponse, int]:
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_commit_response_topics_v2(data, at, count)
+    topics, at = _read_offset_commit_response_topics_v2(data, at, count) if count else ([], at)
     return OffsetCommitResponse(0, topics), at
 
 
@@ -99,7 +99,7 @@ def _read_offset_commit_response_v3(data: memoryview, at: int) -> tuple[OffsetCo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_commit_response_topics_v2(data, at, count)
+    topics, at = _read_offset_commit_response_topics_v2(data, at, count) if count else ([], at)
     return OffsetCommitResponse(throttle_time_ms, topics), at
 
 
@@ -119,7 +119,7 @@ def _read_offset_commit_response_topics_v8(data: memoryview, at: int, count: int
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 7)
-        partitions, at = _read_offset_commit_response_partitions_v8(data, at, count)
+        partitions, at = _read_offset_commit_response_partitions_v8(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetCommitResponseTopic(name, ZERO_UUID, partitions))
     return items, at
@@ -129,7 +129,7 @@ def _read_offset_commit_response_v8(data: memoryview, at: int) -> tuple[OffsetCo
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_offset_commit_response_topics_v8(data, at, count)
+    topics, at = _read_offset_commit_response_topics_v8(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return OffsetCommitResponse(throttle_time_ms, topics), at
 
@@ -140,7 +140,7 @@ def _read_offset_commit_response_topics_v10(data: memoryview, at: int, count: in
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 7)
-        partitions, at = _read_offset_commit_response_partitions_v8(data, at, count)
+        partitions, at = _read_offset_commit_response_partitions_v8(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetCommitResponseTopic("", topic_id, partitions))
     return items, at
@@ -150,7 +150,7 @@ def _read_offset_commit_response_v10(data: memoryview, at: int) -> tuple[OffsetC
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_offset_commit_response_topics_v10(data, at, count)
+    topics, at = _read_offset_commit_response_topics_v10(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return OffsetCommitResponse(throttle_time_ms, topics), at
 
@@ -164,17 +164,20 @@ def _write_offset_commit_response_topics_v2(items: Sequence[OffsetCommitResponse
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_offset_commit_response_partitions_v2(item.partitions, out)
+        if item.partitions:
+            _write_offset_commit_response_partitions_v2(item.partitions, out)
 
 
 def _write_offset_commit_response_v2(item: OffsetCommitResponse, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    _write_offset_commit_response_topics_v2(item.topics, out)
+    if item.topics:
+        _write_offset_commit_response_topics_v2(item.topics, out)
 
 
 def _write_offset_commit_response_v3(item: OffsetCommitResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_offset_commit_response_topics_v2(item.topics, out)
+    if item.topics:
+        _write_offset_commit_response_topics_v2(item.topics, out)
 
 
 def _write_offset_commit_response_partitions_v8(items: Sequence[OffsetCommitResponsePartition], out: bytearray) -> None:
@@ -185,30 +188,42 @@ def _write_offset_commit_response_partitions_v8(items: Sequence[OffsetCommitResp
 def _write_offset_commit_response_topics_v8(items: Sequence[OffsetCommitResponseTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_offset_commit_response_partitions_v8(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_offset_commit_response_partitions_v8(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_offset_commit_response_v8(item: OffsetCommitResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_offset_commit_response_topics_v8(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_offset_commit_response_topics_v8(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_offset_commit_response_topics_v10(items: Sequence[OffsetCommitResponseTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_offset_commit_response_partitions_v8(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_offset_commit_response_partitions_v8(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_offset_commit_response_v10(item: OffsetCommitResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_offset_commit_response_topics_v10(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_offset_commit_response_topics_v10(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

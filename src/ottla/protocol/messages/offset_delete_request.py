@@ -66,7 +66,7 @@ def _read_offset_delete_request_topics_v0(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partitions, at = _read_offset_delete_request_partitions_v0(data, at, count)
+        partitions, at = _read_offset_delete_request_partitions_v0(data, at, count) if count else ([], at)
         items.append(OffsetDeleteRequestTopic(name, partitions))
     return items, at
 
@@ -74,7 +74,7 @@ def _read_offset_delete_request_topics_v0(data: memoryview, at: int, count: int)
 def _read_offset_delete_request_v0(data: memoryview, at: int) -> tuple[OffsetDeleteRequest, int]:
     group_id, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_delete_request_topics_v0(data, at, count)
+    topics, at = _read_offset_delete_request_topics_v0(data, at, count) if count else ([], at)
     return OffsetDeleteRequest(group_id, topics), at
 
 
@@ -87,13 +87,15 @@ def _write_offset_delete_request_topics_v0(items: Sequence[OffsetDeleteRequestTo
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_offset_delete_request_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_offset_delete_request_partitions_v0(item.partitions, out)
 
 
 def _write_offset_delete_request_v0(item: OffsetDeleteRequest, out: bytearray) -> None:
     write_string(item.group_id, out)
     out += _pack_i(len(item.topics))
-    _write_offset_delete_request_topics_v0(item.topics, out)
+    if item.topics:
+        _write_offset_delete_request_topics_v0(item.topics, out)
 
 
 OffsetDeleteRequest.DECODERS = {

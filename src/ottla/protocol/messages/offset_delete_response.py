@@ -73,7 +73,7 @@ def _read_offset_delete_response_topics_v0(data: memoryview, at: int, count: int
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 6)
-        partitions, at = _read_offset_delete_response_partitions_v0(data, at, count)
+        partitions, at = _read_offset_delete_response_partitions_v0(data, at, count) if count else ([], at)
         items.append(OffsetDeleteResponseTopic(name, partitions))
     return items, at
 
@@ -82,7 +82,7 @@ def _read_offset_delete_response_v0(data: memoryview, at: int) -> tuple[OffsetDe
     error_code, throttle_time_ms = _unpack_hi(data, at)
     at += 6
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_delete_response_topics_v0(data, at, count)
+    topics, at = _read_offset_delete_response_topics_v0(data, at, count) if count else ([], at)
     return OffsetDeleteResponse(error_code, throttle_time_ms, topics), at
 
 
@@ -95,12 +95,14 @@ def _write_offset_delete_response_topics_v0(items: Sequence[OffsetDeleteResponse
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_offset_delete_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_offset_delete_response_partitions_v0(item.partitions, out)
 
 
 def _write_offset_delete_response_v0(item: OffsetDeleteResponse, out: bytearray) -> None:
     out += _pack_hii(item.error_code, item.throttle_time_ms, len(item.topics))
-    _write_offset_delete_response_topics_v0(item.topics, out)
+    if item.topics:
+        _write_offset_delete_response_topics_v0(item.topics, out)
 
 
 OffsetDeleteResponse.DECODERS = {

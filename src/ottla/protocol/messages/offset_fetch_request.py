@@ -10,7 +10,6 @@ from ottla.protocol.message import Message, Struct, refuse_field, refuse_null_fi
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_count,
@@ -18,7 +17,6 @@ from ottla.protocol.primitives import (
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_numbers,
     write_string,
@@ -98,7 +96,7 @@ def _read_offset_fetch_request_topics_v1(data: memoryview, at: int, count: int) 
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partition_indexes, at = read_numbers(data, at, count, "i")
+        partition_indexes, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(OffsetFetchRequestTopic(name, partition_indexes))
     return items, at
 
@@ -106,7 +104,7 @@ def _read_offset_fetch_request_topics_v1(data: memoryview, at: int, count: int) 
 def _read_offset_fetch_request_v1(data: memoryview, at: int) -> tuple[OffsetFetchRequest, int]:
     group_id, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_fetch_request_topics_v1(data, at, count)
+    topics, at = _read_offset_fetch_request_topics_v1(data, at, count) if count else ([], at)
     return OffsetFetchRequest(group_id, topics, (), False), at
 
 
@@ -124,7 +122,7 @@ def _read_offset_fetch_request_topics_v6(data: memoryview, at: int, count: int) 
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partition_indexes, at = read_numbers(data, at, count, "i")
+        partition_indexes, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetFetchRequestTopic(name, partition_indexes))
     return items, at
@@ -158,7 +156,7 @@ def _read_offset_fetch_request_topicss_v8(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partition_indexes, at = read_numbers(data, at, count, "i")
+        partition_indexes, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetFetchRequestTopics(name, ZERO_UUID, partition_indexes))
     return items, at
@@ -179,7 +177,7 @@ def _read_offset_fetch_request_groups_v8(data: memoryview, at: int, count: int) 
 
 def _read_offset_fetch_request_v8(data: memoryview, at: int) -> tuple[OffsetFetchRequest, int]:
     count, at = read_compact_count(data, at, 3)
-    groups, at = _read_offset_fetch_request_groups_v8(data, at, count)
+    groups, at = _read_offset_fetch_request_groups_v8(data, at, count) if count else ([], at)
     require_stable, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -191,7 +189,11 @@ def _read_offset_fetch_request_groups_v9(data: memoryview, at: int, count: int) 
     items: list[OffsetFetchRequestGroup] = []
     for _ in range(count):
         group_id, at = read_compact_string(data, at)
-        member_id, at = read_compact_nullable_string(data, at)
+        member_id: str | None = None
+        if data[at]:
+            member_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         (member_epoch,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_nullable_count(data, at, 3)
@@ -205,7 +207,7 @@ def _read_offset_fetch_request_groups_v9(data: memoryview, at: int, count: int) 
 
 def _read_offset_fetch_request_v9(data: memoryview, at: int) -> tuple[OffsetFetchRequest, int]:
     count, at = read_compact_count(data, at, 8)
-    groups, at = _read_offset_fetch_request_groups_v9(data, at, count)
+    groups, at = _read_offset_fetch_request_groups_v9(data, at, count) if count else ([], at)
     require_stable, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -219,7 +221,7 @@ def _read_offset_fetch_request_topicss_v10(data: memoryview, at: int, count: int
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 4)
-        partition_indexes, at = read_numbers(data, at, count, "i")
+        partition_indexes, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetFetchRequestTopics("", topic_id, partition_indexes))
     return items, at
@@ -229,7 +231,11 @@ def _read_offset_fetch_request_groups_v10(data: memoryview, at: int, count: int)
     items: list[OffsetFetchRequestGroup] = []
     for _ in range(count):
         group_id, at = read_compact_string(data, at)
-        member_id, at = read_compact_nullable_string(data, at)
+        member_id: str | None = None
+        if data[at]:
+            member_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         (member_epoch,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_nullable_count(data, at, 18)
@@ -243,7 +249,7 @@ def _read_offset_fetch_request_groups_v10(data: memoryview, at: int, count: int)
 
 def _read_offset_fetch_request_v10(data: memoryview, at: int) -> tuple[OffsetFetchRequest, int]:
     count, at = read_compact_count(data, at, 8)
-    groups, at = _read_offset_fetch_request_groups_v10(data, at, count)
+    groups, at = _read_offset_fetch_request_groups_v10(data, at, count) if count else ([], at)
     require_stable, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -255,7 +261,8 @@ def _write_offset_fetch_request_topics_v1(items: Sequence[OffsetFetchRequestTopi
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partition_indexes))
-        write_numbers(item.partition_indexes, "i", out)
+        if item.partition_indexes:
+            write_numbers(item.partition_indexes, "i", out)
 
 
 def _write_offset_fetch_request_v1(item: OffsetFetchRequest, out: bytearray) -> None:
@@ -267,7 +274,8 @@ def _write_offset_fetch_request_v1(item: OffsetFetchRequest, out: bytearray) -> 
     if item.topics is None:
         refuse_null_field("OffsetFetchRequest.topics")
     out += _pack_i(len(item.topics))
-    _write_offset_fetch_request_topics_v1(item.topics, out)
+    if item.topics:
+        _write_offset_fetch_request_topics_v1(item.topics, out)
 
 
 def _write_offset_fetch_request_v2(item: OffsetFetchRequest, out: bytearray) -> None:
@@ -284,8 +292,11 @@ def _write_offset_fetch_request_v2(item: OffsetFetchRequest, out: bytearray) -> 
 def _write_offset_fetch_request_topics_v6(items: Sequence[OffsetFetchRequestTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partition_indexes) + 1)
-        write_numbers(item.partition_indexes, "i", out)
+        if item.partition_indexes:
+            out += uvarint(len(item.partition_indexes) + 1)
+            write_numbers(item.partition_indexes, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -295,9 +306,11 @@ def _write_offset_fetch_request_v6(item: OffsetFetchRequest, out: bytearray) -> 
     if item.require_stable:
         refuse_field("OffsetFetchRequest.require_stable")
     write_compact_string(item.group_id, out)
-    out += uvarint(0 if item.topics is None else len(item.topics) + 1)
     if item.topics:
+        out += uvarint(len(item.topics) + 1)
         _write_offset_fetch_request_topics_v6(item.topics, out)
+    else:
+        out.append(0 if item.topics is None else 1)
     out.append(0)
 
 
@@ -305,26 +318,33 @@ def _write_offset_fetch_request_v7(item: OffsetFetchRequest, out: bytearray) -> 
     if item.groups:
         refuse_field("OffsetFetchRequest.groups")
     write_compact_string(item.group_id, out)
-    out += uvarint(0 if item.topics is None else len(item.topics) + 1)
     if item.topics:
+        out += uvarint(len(item.topics) + 1)
         _write_offset_fetch_request_topics_v6(item.topics, out)
+    else:
+        out.append(0 if item.topics is None else 1)
     out += _pack_tx(item.require_stable)
 
 
 def _write_offset_fetch_request_topicss_v8(items: Sequence[OffsetFetchRequestTopics], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partition_indexes) + 1)
-        write_numbers(item.partition_indexes, "i", out)
+        if item.partition_indexes:
+            out += uvarint(len(item.partition_indexes) + 1)
+            write_numbers(item.partition_indexes, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_offset_fetch_request_groups_v8(items: Sequence[OffsetFetchRequestGroup], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.group_id, out)
-        out += uvarint(0 if item.topics is None else len(item.topics) + 1)
         if item.topics:
+            out += uvarint(len(item.topics) + 1)
             _write_offset_fetch_request_topicss_v8(item.topics, out)
+        else:
+            out.append(0 if item.topics is None else 1)
         out.append(0)
 
 
@@ -333,19 +353,27 @@ def _write_offset_fetch_request_v8(item: OffsetFetchRequest, out: bytearray) -> 
         refuse_field("OffsetFetchRequest.group_id")
     if (item.topics is None or item.topics):
         refuse_field("OffsetFetchRequest.topics")
-    out += uvarint(len(item.groups) + 1)
-    _write_offset_fetch_request_groups_v8(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_offset_fetch_request_groups_v8(item.groups, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.require_stable)
 
 
 def _write_offset_fetch_request_groups_v9(items: Sequence[OffsetFetchRequestGroup], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.group_id, out)
-        write_compact_nullable_string(item.member_id, out)
+        if item.member_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.member_id, out)
         out += _pack_i(item.member_epoch)
-        out += uvarint(0 if item.topics is None else len(item.topics) + 1)
         if item.topics:
+            out += uvarint(len(item.topics) + 1)
             _write_offset_fetch_request_topicss_v8(item.topics, out)
+        else:
+            out.append(0 if item.topics is None else 1)
         out.append(0)
 
 
@@ -354,27 +382,38 @@ def _write_offset_fetch_request_v9(item: OffsetFetchRequest, out: bytearray) -> 
         refuse_field("OffsetFetchRequest.group_id")
     if (item.topics is None or item.topics):
         refuse_field("OffsetFetchRequest.topics")
-    out += uvarint(len(item.groups) + 1)
-    _write_offset_fetch_request_groups_v9(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_offset_fetch_request_groups_v9(item.groups, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.require_stable)
 
 
 def _write_offset_fetch_request_topicss_v10(items: Sequence[OffsetFetchRequestTopics], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partition_indexes) + 1)
-        write_numbers(item.partition_indexes, "i", out)
+        if item.partition_indexes:
+            out += uvarint(len(item.partition_indexes) + 1)
+            write_numbers(item.partition_indexes, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_offset_fetch_request_groups_v10(items: Sequence[OffsetFetchRequestGroup], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.group_id, out)
-        write_compact_nullable_string(item.member_id, out)
+        if item.member_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.member_id, out)
         out += _pack_i(item.member_epoch)
-        out += uvarint(0 if item.topics is None else len(item.topics) + 1)
         if item.topics:
+            out += uvarint(len(item.topics) + 1)
             _write_offset_fetch_request_topicss_v10(item.topics, out)
+        else:
+            out.append(0 if item.topics is None else 1)
         out.append(0)
 
 
@@ -383,8 +422,11 @@ def _write_offset_fetch_request_v10(item: OffsetFetchRequest, out: bytearray) ->
         refuse_field("OffsetFetchRequest.group_id")
     if (item.topics is None or item.topics):
         refuse_field("OffsetFetchRequest.topics")
-    out += uvarint(len(item.groups) + 1)
-    _write_offset_fetch_request_groups_v10(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_offset_fetch_request_groups_v10(item.groups, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.require_stable)
 
 

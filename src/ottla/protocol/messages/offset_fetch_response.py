@@ -9,14 +9,12 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -149,20 +147,20 @@ def _read_offset_fetch_response_topics_v1(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 16)
-        partitions, at = _read_offset_fetch_response_partitions_v1(data, at, count)
+        partitions, at = _read_offset_fetch_response_partitions_v1(data, at, count) if count else ([], at)
         items.append(OffsetFetchResponseTopic(name, partitions))
     return items, at
 
 
 def _read_offset_fetch_response_v1(data: memoryview, at: int) -> tuple[OffsetFetchResponse, int]:
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_fetch_response_topics_v1(data, at, count)
+    topics, at = _read_offset_fetch_response_topics_v1(data, at, count) if count else ([], at)
     return OffsetFetchResponse(0, topics, 0, ()), at
 
 
 def _read_offset_fetch_response_v2(data: memoryview, at: int) -> tuple[OffsetFetchResponse, int]:
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_fetch_response_topics_v1(data, at, count)
+    topics, at = _read_offset_fetch_response_topics_v1(data, at, count) if count else ([], at)
     (error_code,) = _unpack_h(data, at)
     at += 2
     return OffsetFetchResponse(0, topics, error_code, ()), at
@@ -172,7 +170,7 @@ def _read_offset_fetch_response_v3(data: memoryview, at: int) -> tuple[OffsetFet
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_fetch_response_topics_v1(data, at, count)
+    topics, at = _read_offset_fetch_response_topics_v1(data, at, count) if count else ([], at)
     (error_code,) = _unpack_h(data, at)
     at += 2
     return OffsetFetchResponse(throttle_time_ms, topics, error_code, ()), at
@@ -195,7 +193,7 @@ def _read_offset_fetch_response_topics_v5(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 20)
-        partitions, at = _read_offset_fetch_response_partitions_v5(data, at, count)
+        partitions, at = _read_offset_fetch_response_partitions_v5(data, at, count) if count else ([], at)
         items.append(OffsetFetchResponseTopic(name, partitions))
     return items, at
 
@@ -204,7 +202,7 @@ def _read_offset_fetch_response_v5(data: memoryview, at: int) -> tuple[OffsetFet
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_fetch_response_topics_v5(data, at, count)
+    topics, at = _read_offset_fetch_response_topics_v5(data, at, count) if count else ([], at)
     (error_code,) = _unpack_h(data, at)
     at += 2
     return OffsetFetchResponse(throttle_time_ms, topics, error_code, ()), at
@@ -215,7 +213,11 @@ def _read_offset_fetch_response_partitions_v6(data: memoryview, at: int, count: 
     for _ in range(count):
         partition_index, committed_offset, committed_leader_epoch = _unpack_iqi(data, at)
         at += 16
-        metadata, at = read_compact_nullable_string(data, at)
+        metadata: str | None = None
+        if data[at]:
+            metadata, at = read_compact_string(data, at)
+        else:
+            at += 1
         error_code, more = _unpack_hB(data, at)
         at += 3
         if more:
@@ -229,7 +231,7 @@ def _read_offset_fetch_response_topics_v6(data: memoryview, at: int, count: int)
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 20)
-        partitions, at = _read_offset_fetch_response_partitions_v6(data, at, count)
+        partitions, at = _read_offset_fetch_response_partitions_v6(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetFetchResponseTopic(name, partitions))
     return items, at
@@ -239,7 +241,7 @@ def _read_offset_fetch_response_v6(data: memoryview, at: int) -> tuple[OffsetFet
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_offset_fetch_response_topics_v6(data, at, count)
+    topics, at = _read_offset_fetch_response_topics_v6(data, at, count) if count else ([], at)
     error_code, more = _unpack_hB(data, at)
     at += 3
     if more:
@@ -252,7 +254,11 @@ def _read_offset_fetch_response_partitionss_v8(data: memoryview, at: int, count:
     for _ in range(count):
         partition_index, committed_offset, committed_leader_epoch = _unpack_iqi(data, at)
         at += 16
-        metadata, at = read_compact_nullable_string(data, at)
+        metadata: str | None = None
+        if data[at]:
+            metadata, at = read_compact_string(data, at)
+        else:
+            at += 1
         error_code, more = _unpack_hB(data, at)
         at += 3
         if more:
@@ -266,7 +272,7 @@ def _read_offset_fetch_response_topicss_v8(data: memoryview, at: int, count: int
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 20)
-        partitions, at = _read_offset_fetch_response_partitionss_v8(data, at, count)
+        partitions, at = _read_offset_fetch_response_partitionss_v8(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetFetchResponseTopics(name, ZERO_UUID, partitions))
     return items, at
@@ -277,7 +283,7 @@ def _read_offset_fetch_response_groups_v8(data: memoryview, at: int, count: int)
     for _ in range(count):
         group_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_offset_fetch_response_topicss_v8(data, at, count)
+        topics, at = _read_offset_fetch_response_topicss_v8(data, at, count) if count else ([], at)
         error_code, more = _unpack_hB(data, at)
         at += 3
         if more:
@@ -290,7 +296,7 @@ def _read_offset_fetch_response_v8(data: memoryview, at: int) -> tuple[OffsetFet
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    groups, at = _read_offset_fetch_response_groups_v8(data, at, count)
+    groups, at = _read_offset_fetch_response_groups_v8(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return OffsetFetchResponse(throttle_time_ms, (), 0, groups), at
 
@@ -301,7 +307,7 @@ def _read_offset_fetch_response_topicss_v10(data: memoryview, at: int, count: in
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 20)
-        partitions, at = _read_offset_fetch_response_partitionss_v8(data, at, count)
+        partitions, at = _read_offset_fetch_response_partitionss_v8(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetFetchResponseTopics("", topic_id, partitions))
     return items, at
@@ -312,7 +318,7 @@ def _read_offset_fetch_response_groups_v10(data: memoryview, at: int, count: int
     for _ in range(count):
         group_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 18)
-        topics, at = _read_offset_fetch_response_topicss_v10(data, at, count)
+        topics, at = _read_offset_fetch_response_topicss_v10(data, at, count) if count else ([], at)
         error_code, more = _unpack_hB(data, at)
         at += 3
         if more:
@@ -325,7 +331,7 @@ def _read_offset_fetch_response_v10(data: memoryview, at: int) -> tuple[OffsetFe
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    groups, at = _read_offset_fetch_response_groups_v10(data, at, count)
+    groups, at = _read_offset_fetch_response_groups_v10(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return OffsetFetchResponse(throttle_time_ms, (), 0, groups), at
 
@@ -341,21 +347,24 @@ def _write_offset_fetch_response_topics_v1(items: Sequence[OffsetFetchResponseTo
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_offset_fetch_response_partitions_v1(item.partitions, out)
+        if item.partitions:
+            _write_offset_fetch_response_partitions_v1(item.partitions, out)
 
 
 def _write_offset_fetch_response_v1(item: OffsetFetchResponse, out: bytearray) -> None:
     if item.groups:
         refuse_field("OffsetFetchResponse.groups")
     out += _pack_i(len(item.topics))
-    _write_offset_fetch_response_topics_v1(item.topics, out)
+    if item.topics:
+        _write_offset_fetch_response_topics_v1(item.topics, out)
 
 
 def _write_offset_fetch_response_v2(item: OffsetFetchResponse, out: bytearray) -> None:
     if item.groups:
         refuse_field("OffsetFetchResponse.groups")
     out += _pack_i(len(item.topics))
-    _write_offset_fetch_response_topics_v1(item.topics, out)
+    if item.topics:
+        _write_offset_fetch_response_topics_v1(item.topics, out)
     out += _pack_h(item.error_code)
 
 
@@ -363,7 +372,8 @@ def _write_offset_fetch_response_v3(item: OffsetFetchResponse, out: bytearray) -
     if item.groups:
         refuse_field("OffsetFetchResponse.groups")
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_offset_fetch_response_topics_v1(item.topics, out)
+    if item.topics:
+        _write_offset_fetch_response_topics_v1(item.topics, out)
     out += _pack_h(item.error_code)
 
 
@@ -378,29 +388,37 @@ def _write_offset_fetch_response_topics_v5(items: Sequence[OffsetFetchResponseTo
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_offset_fetch_response_partitions_v5(item.partitions, out)
+        if item.partitions:
+            _write_offset_fetch_response_partitions_v5(item.partitions, out)
 
 
 def _write_offset_fetch_response_v5(item: OffsetFetchResponse, out: bytearray) -> None:
     if item.groups:
         refuse_field("OffsetFetchResponse.groups")
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_offset_fetch_response_topics_v5(item.topics, out)
+    if item.topics:
+        _write_offset_fetch_response_topics_v5(item.topics, out)
     out += _pack_h(item.error_code)
 
 
 def _write_offset_fetch_response_partitions_v6(items: Sequence[OffsetFetchResponsePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_iqi(item.partition_index, item.committed_offset, item.committed_leader_epoch)
-        write_compact_nullable_string(item.metadata, out)
+        if item.metadata is None:
+            out.append(0)
+        else:
+            write_compact_string(item.metadata, out)
         out += _pack_hx(item.error_code)
 
 
 def _write_offset_fetch_response_topics_v6(items: Sequence[OffsetFetchResponseTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_offset_fetch_response_partitions_v6(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_offset_fetch_response_partitions_v6(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -408,31 +426,43 @@ def _write_offset_fetch_response_v6(item: OffsetFetchResponse, out: bytearray) -
     if item.groups:
         refuse_field("OffsetFetchResponse.groups")
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_offset_fetch_response_topics_v6(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_offset_fetch_response_topics_v6(item.topics, out)
+    else:
+        out.append(1)
     out += _pack_hx(item.error_code)
 
 
 def _write_offset_fetch_response_partitionss_v8(items: Sequence[OffsetFetchResponsePartitions], out: bytearray) -> None:
     for item in items:
         out += _pack_iqi(item.partition_index, item.committed_offset, item.committed_leader_epoch)
-        write_compact_nullable_string(item.metadata, out)
+        if item.metadata is None:
+            out.append(0)
+        else:
+            write_compact_string(item.metadata, out)
         out += _pack_hx(item.error_code)
 
 
 def _write_offset_fetch_response_topicss_v8(items: Sequence[OffsetFetchResponseTopics], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_offset_fetch_response_partitionss_v8(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_offset_fetch_response_partitionss_v8(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_offset_fetch_response_groups_v8(items: Sequence[OffsetFetchResponseGroup], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.group_id, out)
-        out += uvarint(len(item.topics) + 1)
-        _write_offset_fetch_response_topicss_v8(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_offset_fetch_response_topicss_v8(item.topics, out)
+        else:
+            out.append(1)
         out += _pack_hx(item.error_code)
 
 
@@ -440,24 +470,33 @@ def _write_offset_fetch_response_v8(item: OffsetFetchResponse, out: bytearray) -
     if item.topics:
         refuse_field("OffsetFetchResponse.topics")
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_offset_fetch_response_groups_v8(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_offset_fetch_response_groups_v8(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_offset_fetch_response_topicss_v10(items: Sequence[OffsetFetchResponseTopics], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_offset_fetch_response_partitionss_v8(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_offset_fetch_response_partitionss_v8(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_offset_fetch_response_groups_v10(items: Sequence[OffsetFetchResponseGroup], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.group_id, out)
-        out += uvarint(len(item.topics) + 1)
-        _write_offset_fetch_response_topicss_v10(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_offset_fetch_response_topicss_v10(item.topics, out)
+        else:
+            out.append(1)
         out += _pack_hx(item.error_code)
 
 
@@ -465,8 +504,11 @@ def _write_offset_fetch_response_v10(item: OffsetFetchResponse, out: bytearray) 
     if item.topics:
         refuse_field("OffsetFetchResponse.topics")
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_offset_fetch_response_groups_v10(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_offset_fetch_response_groups_v10(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -81,14 +81,14 @@ def _read_offset_for_leader_topics_v2(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 12)
-        partitions, at = _read_offset_for_leader_partitions_v2(data, at, count)
+        partitions, at = _read_offset_for_leader_partitions_v2(data, at, count) if count else ([], at)
         items.append(OffsetForLeaderTopic(topic, partitions))
     return items, at
 
 
 def _read_offset_for_leader_epoch_request_v2(data: memoryview, at: int) -> tuple[OffsetForLeaderEpochRequest, int]:
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_for_leader_topics_v2(data, at, count)
+    topics, at = _read_offset_for_leader_topics_v2(data, at, count) if count else ([], at)
     return OffsetForLeaderEpochRequest(-2, topics), at
 
 
@@ -96,7 +96,7 @@ def _read_offset_for_leader_epoch_request_v3(data: memoryview, at: int) -> tuple
     (replica_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_for_leader_topics_v2(data, at, count)
+    topics, at = _read_offset_for_leader_topics_v2(data, at, count) if count else ([], at)
     return OffsetForLeaderEpochRequest(replica_id, topics), at
 
 
@@ -116,7 +116,7 @@ def _read_offset_for_leader_topics_v4(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 13)
-        partitions, at = _read_offset_for_leader_partitions_v4(data, at, count)
+        partitions, at = _read_offset_for_leader_partitions_v4(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetForLeaderTopic(topic, partitions))
     return items, at
@@ -126,7 +126,7 @@ def _read_offset_for_leader_epoch_request_v4(data: memoryview, at: int) -> tuple
     (replica_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_offset_for_leader_topics_v4(data, at, count)
+    topics, at = _read_offset_for_leader_topics_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return OffsetForLeaderEpochRequest(replica_id, topics), at
 
@@ -140,17 +140,20 @@ def _write_offset_for_leader_topics_v2(items: Sequence[OffsetForLeaderTopic], ou
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        _write_offset_for_leader_partitions_v2(item.partitions, out)
+        if item.partitions:
+            _write_offset_for_leader_partitions_v2(item.partitions, out)
 
 
 def _write_offset_for_leader_epoch_request_v2(item: OffsetForLeaderEpochRequest, out: bytearray) -> None:
     out += _pack_i(len(item.topics))
-    _write_offset_for_leader_topics_v2(item.topics, out)
+    if item.topics:
+        _write_offset_for_leader_topics_v2(item.topics, out)
 
 
 def _write_offset_for_leader_epoch_request_v3(item: OffsetForLeaderEpochRequest, out: bytearray) -> None:
     out += _pack_ii(item.replica_id, len(item.topics))
-    _write_offset_for_leader_topics_v2(item.topics, out)
+    if item.topics:
+        _write_offset_for_leader_topics_v2(item.topics, out)
 
 
 def _write_offset_for_leader_partitions_v4(items: Sequence[OffsetForLeaderPartition], out: bytearray) -> None:
@@ -161,15 +164,21 @@ def _write_offset_for_leader_partitions_v4(items: Sequence[OffsetForLeaderPartit
 def _write_offset_for_leader_topics_v4(items: Sequence[OffsetForLeaderTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_offset_for_leader_partitions_v4(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_offset_for_leader_partitions_v4(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_offset_for_leader_epoch_request_v4(item: OffsetForLeaderEpochRequest, out: bytearray) -> None:
     out += _pack_i(item.replica_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_offset_for_leader_topics_v4(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_offset_for_leader_topics_v4(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -83,7 +83,7 @@ def _read_offset_for_leader_topic_results_v2(data: memoryview, at: int, count: i
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 18)
-        partitions, at = _read_epoch_end_offsets_v2(data, at, count)
+        partitions, at = _read_epoch_end_offsets_v2(data, at, count) if count else ([], at)
         items.append(OffsetForLeaderTopicResult(topic, partitions))
     return items, at
 
@@ -92,7 +92,7 @@ def _read_offset_for_leader_epoch_response_v2(data: memoryview, at: int) -> tupl
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_offset_for_leader_topic_results_v2(data, at, count)
+    topics, at = _read_offset_for_leader_topic_results_v2(data, at, count) if count else ([], at)
     return OffsetForLeaderEpochResponse(throttle_time_ms, topics), at
 
 
@@ -112,7 +112,7 @@ def _read_offset_for_leader_topic_results_v4(data: memoryview, at: int, count: i
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 19)
-        partitions, at = _read_epoch_end_offsets_v4(data, at, count)
+        partitions, at = _read_epoch_end_offsets_v4(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(OffsetForLeaderTopicResult(topic, partitions))
     return items, at
@@ -122,7 +122,7 @@ def _read_offset_for_leader_epoch_response_v4(data: memoryview, at: int) -> tupl
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_offset_for_leader_topic_results_v4(data, at, count)
+    topics, at = _read_offset_for_leader_topic_results_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return OffsetForLeaderEpochResponse(throttle_time_ms, topics), at
 
@@ -136,12 +136,14 @@ def _write_offset_for_leader_topic_results_v2(items: Sequence[OffsetForLeaderTop
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partitions))
-        _write_epoch_end_offsets_v2(item.partitions, out)
+        if item.partitions:
+            _write_epoch_end_offsets_v2(item.partitions, out)
 
 
 def _write_offset_for_leader_epoch_response_v2(item: OffsetForLeaderEpochResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_offset_for_leader_topic_results_v2(item.topics, out)
+    if item.topics:
+        _write_offset_for_leader_topic_results_v2(item.topics, out)
 
 
 def _write_epoch_end_offsets_v4(items: Sequence[EpochEndOffset], out: bytearray) -> None:
@@ -152,15 +154,21 @@ def _write_epoch_end_offsets_v4(items: Sequence[EpochEndOffset], out: bytearray)
 def _write_offset_for_leader_topic_results_v4(items: Sequence[OffsetForLeaderTopicResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_epoch_end_offsets_v4(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_epoch_end_offsets_v4(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_offset_for_leader_epoch_response_v4(item: OffsetForLeaderEpochResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_offset_for_leader_topic_results_v4(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_offset_for_leader_topic_results_v4(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,7 +9,6 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import RecordsMessage, Segment, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_view,
     read_count,
@@ -18,7 +17,6 @@ from ottla.protocol.primitives import (
     read_view,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -93,7 +91,7 @@ def _read_topic_produce_datas_v3(data: memoryview, at: int, count: int) -> tuple
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 8)
-        partition_data, at = _read_partition_produce_datas_v3(data, at, count)
+        partition_data, at = _read_partition_produce_datas_v3(data, at, count) if count else ([], at)
         items.append(TopicProduceData(name, ZERO_UUID, partition_data))
     return items, at
 
@@ -103,7 +101,7 @@ def _read_produce_request_v3(data: memoryview, at: int) -> tuple[ProduceRequest,
     acks, timeout_ms = _unpack_hi(data, at)
     at += 6
     count, at = read_count(data, at, 6)
-    topic_data, at = _read_topic_produce_datas_v3(data, at, count)
+    topic_data, at = _read_topic_produce_datas_v3(data, at, count) if count else ([], at)
     return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), at
 
 
@@ -123,18 +121,22 @@ def _read_topic_produce_datas_v9(data: memoryview, at: int, count: int) -> tuple
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 6)
-        partition_data, at = _read_partition_produce_datas_v9(data, at, count)
+        partition_data, at = _read_partition_produce_datas_v9(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicProduceData(name, ZERO_UUID, partition_data))
     return items, at
 
 
 def _read_produce_request_v9(data: memoryview, at: int) -> tuple[ProduceRequest, int]:
-    transactional_id, at = read_compact_nullable_string(data, at)
+    transactional_id: str | None = None
+    if data[at]:
+        transactional_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     acks, timeout_ms = _unpack_hi(data, at)
     at += 6
     count, at = read_compact_count(data, at, 3)
-    topic_data, at = _read_topic_produce_datas_v9(data, at, count)
+    topic_data, at = _read_topic_produce_datas_v9(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), at
 
@@ -145,18 +147,22 @@ def _read_topic_produce_datas_v13(data: memoryview, at: int, count: int) -> tupl
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 6)
-        partition_data, at = _read_partition_produce_datas_v9(data, at, count)
+        partition_data, at = _read_partition_produce_datas_v9(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicProduceData("", topic_id, partition_data))
     return items, at
 
 
 def _read_produce_request_v13(data: memoryview, at: int) -> tuple[ProduceRequest, int]:
-    transactional_id, at = read_compact_nullable_string(data, at)
+    transactional_id: str | None = None
+    if data[at]:
+        transactional_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     acks, timeout_ms = _unpack_hi(data, at)
     at += 6
     count, at = read_compact_count(data, at, 18)
-    topic_data, at = _read_topic_produce_datas_v13(data, at, count)
+    topic_data, at = _read_topic_produce_datas_v13(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), at
 
@@ -176,14 +182,16 @@ def _write_topic_produce_datas_v3(items: Sequence[TopicProduceData], out: bytear
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partition_data))
-        out = _write_partition_produce_datas_v3(item.partition_data, out, segments)
+        if item.partition_data:
+            out = _write_partition_produce_datas_v3(item.partition_data, out, segments)
     return out
 
 
 def _write_produce_request_v3(item: ProduceRequest, out: bytearray, segments: list[Segment]) -> bytearray:
     write_nullable_string(item.transactional_id, out)
     out += _pack_hii(item.acks, item.timeout_ms, len(item.topic_data))
-    out = _write_topic_produce_datas_v3(item.topic_data, out, segments)
+    if item.topic_data:
+        out = _write_topic_produce_datas_v3(item.topic_data, out, segments)
     return out
 
 
@@ -202,17 +210,26 @@ def _write_partition_produce_datas_v9(items: Sequence[PartitionProduceData], out
 def _write_topic_produce_datas_v9(items: Sequence[TopicProduceData], out: bytearray, segments: list[Segment]) -> bytearray:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partition_data) + 1)
-        out = _write_partition_produce_datas_v9(item.partition_data, out, segments)
+        if item.partition_data:
+            out += uvarint(len(item.partition_data) + 1)
+            out = _write_partition_produce_datas_v9(item.partition_data, out, segments)
+        else:
+            out.append(1)
         out.append(0)
     return out
 
 
 def _write_produce_request_v9(item: ProduceRequest, out: bytearray, segments: list[Segment]) -> bytearray:
-    write_compact_nullable_string(item.transactional_id, out)
+    if item.transactional_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.transactional_id, out)
     out += _pack_hi(item.acks, item.timeout_ms)
-    out += uvarint(len(item.topic_data) + 1)
-    out = _write_topic_produce_datas_v9(item.topic_data, out, segments)
+    if item.topic_data:
+        out += uvarint(len(item.topic_data) + 1)
+        out = _write_topic_produce_datas_v9(item.topic_data, out, segments)
+    else:
+        out.append(1)
     out.append(0)
     return out
 
@@ -220,17 +237,26 @@ def _write_produce_request_v9(item: ProduceRequest, out: bytearray, segments: li
 def _write_topic_produce_datas_v13(items: Sequence[TopicProduceData], out: bytearray, segments: list[Segment]) -> bytearray:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partition_data) + 1)
-        out = _write_partition_produce_datas_v9(item.partition_data, out, segments)
+        if item.partition_data:
+            out += uvarint(len(item.partition_data) + 1)
+            out = _write_partition_produce_datas_v9(item.partition_data, out, segments)
+        else:
+            out.append(1)
         out.append(0)
     return out
 
 
 def _write_produce_request_v13(item: ProduceRequest, out: bytearray, segments: list[Segment]) -> bytearray:
-    write_compact_nullable_string(item.transactional_id, out)
+    if item.transactional_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.transactional_id, out)
     out += _pack_hi(item.acks, item.timeout_ms)
-    out += uvarint(len(item.topic_data) + 1)
-    out = _write_topic_produce_datas_v13(item.topic_data, out, segments)
+    if item.topic_data:
+        out += uvarint(len(item.topic_data) + 1)
+        out = _write_topic_produce_datas_v13(item.topic_data, out, segments)
+    else:
+        out.append(1)
     out.append(0)
     return out
 

@@ -10,7 +10,6 @@ from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     check_tag_end,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -19,7 +18,6 @@ from ottla.protocol.primitives import (
     read_tag_count,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -150,14 +148,14 @@ def _read_topic_produce_responses_v3(data: memoryview, at: int, count: int) -> t
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 22)
-        partition_responses, at = _read_partition_produce_responses_v3(data, at, count)
+        partition_responses, at = _read_partition_produce_responses_v3(data, at, count) if count else ([], at)
         items.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
     return items, at
 
 
 def _read_produce_response_v3(data: memoryview, at: int) -> tuple[ProduceResponse, int]:
     count, at = read_count(data, at, 6)
-    responses, at = _read_topic_produce_responses_v3(data, at, count)
+    responses, at = _read_topic_produce_responses_v3(data, at, count) if count else ([], at)
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     return ProduceResponse(responses, throttle_time_ms, ()), at
@@ -177,14 +175,14 @@ def _read_topic_produce_responses_v5(data: memoryview, at: int, count: int) -> t
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 30)
-        partition_responses, at = _read_partition_produce_responses_v5(data, at, count)
+        partition_responses, at = _read_partition_produce_responses_v5(data, at, count) if count else ([], at)
         items.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
     return items, at
 
 
 def _read_produce_response_v5(data: memoryview, at: int) -> tuple[ProduceResponse, int]:
     count, at = read_count(data, at, 6)
-    responses, at = _read_topic_produce_responses_v5(data, at, count)
+    responses, at = _read_topic_produce_responses_v5(data, at, count) if count else ([], at)
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     return ProduceResponse(responses, throttle_time_ms, ()), at
@@ -206,7 +204,7 @@ def _read_partition_produce_responses_v8(data: memoryview, at: int, count: int) 
         index, error_code, base_offset, log_append_time_ms, log_start_offset = _unpack_ihqqq(data, at)
         at += 30
         count, at = read_count(data, at, 6)
-        record_errors, at = _read_batch_index_and_error_messages_v8(data, at, count)
+        record_errors, at = _read_batch_index_and_error_messages_v8(data, at, count) if count else ([], at)
         error_message, at = read_nullable_string(data, at)
         items.append(PartitionProduceResponse(index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, None))
     return items, at
@@ -217,14 +215,14 @@ def _read_topic_produce_responses_v8(data: memoryview, at: int, count: int) -> t
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 36)
-        partition_responses, at = _read_partition_produce_responses_v8(data, at, count)
+        partition_responses, at = _read_partition_produce_responses_v8(data, at, count) if count else ([], at)
         items.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
     return items, at
 
 
 def _read_produce_response_v8(data: memoryview, at: int) -> tuple[ProduceResponse, int]:
     count, at = read_count(data, at, 6)
-    responses, at = _read_topic_produce_responses_v8(data, at, count)
+    responses, at = _read_topic_produce_responses_v8(data, at, count) if count else ([], at)
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     return ProduceResponse(responses, throttle_time_ms, ()), at
@@ -235,7 +233,11 @@ def _read_batch_index_and_error_messages_v9(data: memoryview, at: int, count: in
     for _ in range(count):
         (batch_index,) = _unpack_i(data, at)
         at += 4
-        batch_index_error_message, at = read_compact_nullable_string(data, at)
+        batch_index_error_message: str | None = None
+        if data[at]:
+            batch_index_error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(BatchIndexAndErrorMessage(batch_index, batch_index_error_message))
     return items, at
@@ -247,8 +249,12 @@ def _read_partition_produce_responses_v9(data: memoryview, at: int, count: int) 
         index, error_code, base_offset, log_append_time_ms, log_start_offset = _unpack_ihqqq(data, at)
         at += 30
         count, at = read_compact_count(data, at, 6)
-        record_errors, at = _read_batch_index_and_error_messages_v9(data, at, count)
-        error_message, at = read_compact_nullable_string(data, at)
+        record_errors, at = _read_batch_index_and_error_messages_v9(data, at, count) if count else ([], at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionProduceResponse(index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, None))
     return items, at
@@ -259,7 +265,7 @@ def _read_topic_produce_responses_v9(data: memoryview, at: int, count: int) -> t
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 33)
-        partition_responses, at = _read_partition_produce_responses_v9(data, at, count)
+        partition_responses, at = _read_partition_produce_responses_v9(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
     return items, at
@@ -267,7 +273,7 @@ def _read_topic_produce_responses_v9(data: memoryview, at: int, count: int) -> t
 
 def _read_produce_response_v9(data: memoryview, at: int) -> tuple[ProduceResponse, int]:
     count, at = read_compact_count(data, at, 3)
-    responses, at = _read_topic_produce_responses_v9(data, at, count)
+    responses, at = _read_topic_produce_responses_v9(data, at, count) if count else ([], at)
     throttle_time_ms, more = _unpack_iB(data, at)
     at += 5
     if more:
@@ -289,8 +295,12 @@ def _read_partition_produce_responses_v10(data: memoryview, at: int, count: int)
         index, error_code, base_offset, log_append_time_ms, log_start_offset = _unpack_ihqqq(data, at)
         at += 30
         count, at = read_compact_count(data, at, 6)
-        record_errors, at = _read_batch_index_and_error_messages_v9(data, at, count)
-        error_message, at = read_compact_nullable_string(data, at)
+        record_errors, at = _read_batch_index_and_error_messages_v9(data, at, count) if count else ([], at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         current_leader: LeaderIdAndEpoch | None = None
         if not data[at]:
             at += 1
@@ -313,7 +323,7 @@ def _read_topic_produce_responses_v10(data: memoryview, at: int, count: int) -> 
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 33)
-        partition_responses, at = _read_partition_produce_responses_v10(data, at, count)
+        partition_responses, at = _read_partition_produce_responses_v10(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
     return items, at
@@ -327,7 +337,11 @@ def _read_node_endpoints_v10(data: memoryview, at: int, count: int) -> tuple[lis
         host, at = read_compact_string(data, at)
         (port,) = _unpack_i(data, at)
         at += 4
-        rack, at = read_compact_nullable_string(data, at)
+        rack: str | None = None
+        if data[at]:
+            rack, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(NodeEndpoint(node_id, host, port, rack))
     return items, at
@@ -335,7 +349,7 @@ def _read_node_endpoints_v10(data: memoryview, at: int, count: int) -> tuple[lis
 
 def _read_produce_response_v10(data: memoryview, at: int) -> tuple[ProduceResponse, int]:
     count, at = read_compact_count(data, at, 3)
-    responses, at = _read_topic_produce_responses_v10(data, at, count)
+    responses, at = _read_topic_produce_responses_v10(data, at, count) if count else ([], at)
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     node_endpoints: Sequence[NodeEndpoint] = ()
@@ -348,7 +362,7 @@ def _read_produce_response_v10(data: memoryview, at: int) -> tuple[ProduceRespon
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 11)
-                node_endpoints, at = _read_node_endpoints_v10(data, at, count)
+                node_endpoints, at = _read_node_endpoints_v10(data, at, count) if count else ([], at)
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -361,7 +375,7 @@ def _read_topic_produce_responses_v13(data: memoryview, at: int, count: int) -> 
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 33)
-        partition_responses, at = _read_partition_produce_responses_v10(data, at, count)
+        partition_responses, at = _read_partition_produce_responses_v10(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicProduceResponse("", topic_id, partition_responses))
     return items, at
@@ -369,7 +383,7 @@ def _read_topic_produce_responses_v13(data: memoryview, at: int, count: int) -> 
 
 def _read_produce_response_v13(data: memoryview, at: int) -> tuple[ProduceResponse, int]:
     count, at = read_compact_count(data, at, 18)
-    responses, at = _read_topic_produce_responses_v13(data, at, count)
+    responses, at = _read_topic_produce_responses_v13(data, at, count) if count else ([], at)
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     node_endpoints: Sequence[NodeEndpoint] = ()
@@ -382,7 +396,7 @@ def _read_produce_response_v13(data: memoryview, at: int) -> tuple[ProduceRespon
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 11)
-                node_endpoints, at = _read_node_endpoints_v10(data, at, count)
+                node_endpoints, at = _read_node_endpoints_v10(data, at, count) if count else ([], at)
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -400,14 +414,16 @@ def _write_topic_produce_responses_v3(items: Sequence[TopicProduceResponse], out
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partition_responses))
-        _write_partition_produce_responses_v3(item.partition_responses, out)
+        if item.partition_responses:
+            _write_partition_produce_responses_v3(item.partition_responses, out)
 
 
 def _write_produce_response_v3(item: ProduceResponse, out: bytearray) -> None:
     if item.node_endpoints:
         refuse_field("ProduceResponse.node_endpoints")
     out += _pack_i(len(item.responses))
-    _write_topic_produce_responses_v3(item.responses, out)
+    if item.responses:
+        _write_topic_produce_responses_v3(item.responses, out)
     out += _pack_i(item.throttle_time_ms)
 
 
@@ -422,14 +438,16 @@ def _write_topic_produce_responses_v5(items: Sequence[TopicProduceResponse], out
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partition_responses))
-        _write_partition_produce_responses_v5(item.partition_responses, out)
+        if item.partition_responses:
+            _write_partition_produce_responses_v5(item.partition_responses, out)
 
 
 def _write_produce_response_v5(item: ProduceResponse, out: bytearray) -> None:
     if item.node_endpoints:
         refuse_field("ProduceResponse.node_endpoints")
     out += _pack_i(len(item.responses))
-    _write_topic_produce_responses_v5(item.responses, out)
+    if item.responses:
+        _write_topic_produce_responses_v5(item.responses, out)
     out += _pack_i(item.throttle_time_ms)
 
 
@@ -444,7 +462,8 @@ def _write_partition_produce_responses_v8(items: Sequence[PartitionProduceRespon
         if (item.current_leader is not None and item.current_leader != LeaderIdAndEpoch()):
             refuse_field("PartitionProduceResponse.current_leader")
         out += _pack_ihqqqi(item.index, item.error_code, item.base_offset, item.log_append_time_ms, item.log_start_offset, len(item.record_errors))
-        _write_batch_index_and_error_messages_v8(item.record_errors, out)
+        if item.record_errors:
+            _write_batch_index_and_error_messages_v8(item.record_errors, out)
         write_nullable_string(item.error_message, out)
 
 
@@ -452,21 +471,26 @@ def _write_topic_produce_responses_v8(items: Sequence[TopicProduceResponse], out
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partition_responses))
-        _write_partition_produce_responses_v8(item.partition_responses, out)
+        if item.partition_responses:
+            _write_partition_produce_responses_v8(item.partition_responses, out)
 
 
 def _write_produce_response_v8(item: ProduceResponse, out: bytearray) -> None:
     if item.node_endpoints:
         refuse_field("ProduceResponse.node_endpoints")
     out += _pack_i(len(item.responses))
-    _write_topic_produce_responses_v8(item.responses, out)
+    if item.responses:
+        _write_topic_produce_responses_v8(item.responses, out)
     out += _pack_i(item.throttle_time_ms)
 
 
 def _write_batch_index_and_error_messages_v9(items: Sequence[BatchIndexAndErrorMessage], out: bytearray) -> None:
     for item in items:
         out += _pack_i(item.batch_index)
-        write_compact_nullable_string(item.batch_index_error_message, out)
+        if item.batch_index_error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.batch_index_error_message, out)
         out.append(0)
 
 
@@ -475,25 +499,37 @@ def _write_partition_produce_responses_v9(items: Sequence[PartitionProduceRespon
         if (item.current_leader is not None and item.current_leader != LeaderIdAndEpoch()):
             refuse_field("PartitionProduceResponse.current_leader")
         out += _pack_ihqqq(item.index, item.error_code, item.base_offset, item.log_append_time_ms, item.log_start_offset)
-        out += uvarint(len(item.record_errors) + 1)
-        _write_batch_index_and_error_messages_v9(item.record_errors, out)
-        write_compact_nullable_string(item.error_message, out)
+        if item.record_errors:
+            out += uvarint(len(item.record_errors) + 1)
+            _write_batch_index_and_error_messages_v9(item.record_errors, out)
+        else:
+            out.append(1)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_topic_produce_responses_v9(items: Sequence[TopicProduceResponse], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partition_responses) + 1)
-        _write_partition_produce_responses_v9(item.partition_responses, out)
+        if item.partition_responses:
+            out += uvarint(len(item.partition_responses) + 1)
+            _write_partition_produce_responses_v9(item.partition_responses, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_produce_response_v9(item: ProduceResponse, out: bytearray) -> None:
     if item.node_endpoints:
         refuse_field("ProduceResponse.node_endpoints")
-    out += uvarint(len(item.responses) + 1)
-    _write_topic_produce_responses_v9(item.responses, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_topic_produce_responses_v9(item.responses, out)
+    else:
+        out.append(1)
     out += _pack_ix(item.throttle_time_ms)
 
 
@@ -504,9 +540,15 @@ def _write_leader_id_and_epoch_v10(item: LeaderIdAndEpoch, out: bytearray) -> No
 def _write_partition_produce_responses_v10(items: Sequence[PartitionProduceResponse], out: bytearray) -> None:
     for item in items:
         out += _pack_ihqqq(item.index, item.error_code, item.base_offset, item.log_append_time_ms, item.log_start_offset)
-        out += uvarint(len(item.record_errors) + 1)
-        _write_batch_index_and_error_messages_v9(item.record_errors, out)
-        write_compact_nullable_string(item.error_message, out)
+        if item.record_errors:
+            out += uvarint(len(item.record_errors) + 1)
+            _write_batch_index_and_error_messages_v9(item.record_errors, out)
+        else:
+            out.append(1)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         if not ((item.current_leader is not None and item.current_leader != LeaderIdAndEpoch())):
             out.append(0)
         else:
@@ -521,8 +563,11 @@ def _write_partition_produce_responses_v10(items: Sequence[PartitionProduceRespo
 def _write_topic_produce_responses_v10(items: Sequence[TopicProduceResponse], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partition_responses) + 1)
-        _write_partition_produce_responses_v10(item.partition_responses, out)
+        if item.partition_responses:
+            out += uvarint(len(item.partition_responses) + 1)
+            _write_partition_produce_responses_v10(item.partition_responses, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -531,13 +576,19 @@ def _write_node_endpoints_v10(items: Sequence[NodeEndpoint], out: bytearray) -> 
         out += _pack_i(item.node_id)
         write_compact_string(item.host, out)
         out += _pack_i(item.port)
-        write_compact_nullable_string(item.rack, out)
+        if item.rack is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack, out)
         out.append(0)
 
 
 def _write_produce_response_v10(item: ProduceResponse, out: bytearray) -> None:
-    out += uvarint(len(item.responses) + 1)
-    _write_topic_produce_responses_v10(item.responses, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_topic_produce_responses_v10(item.responses, out)
+    else:
+        out.append(1)
     out += _pack_i(item.throttle_time_ms)
     if not (item.node_endpoints):
         out.append(0)
@@ -545,8 +596,11 @@ def _write_produce_response_v10(item: ProduceResponse, out: bytearray) -> None:
         tags: list[tuple[int, bytearray]] = []
         if item.node_endpoints:
             value = bytearray()
-            value += uvarint(len(item.node_endpoints) + 1)
-            _write_node_endpoints_v10(item.node_endpoints, value)
+            if item.node_endpoints:
+                value += uvarint(len(item.node_endpoints) + 1)
+                _write_node_endpoints_v10(item.node_endpoints, value)
+            else:
+                value.append(1)
             tags.append((0, value))
         write_tags(tags, out)
 
@@ -554,14 +608,20 @@ def _write_produce_response_v10(item: ProduceResponse, out: bytearray) -> None:
 def _write_topic_produce_responses_v13(items: Sequence[TopicProduceResponse], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partition_responses) + 1)
-        _write_partition_produce_responses_v10(item.partition_responses, out)
+        if item.partition_responses:
+            out += uvarint(len(item.partition_responses) + 1)
+            _write_partition_produce_responses_v10(item.partition_responses, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_produce_response_v13(item: ProduceResponse, out: bytearray) -> None:
-    out += uvarint(len(item.responses) + 1)
-    _write_topic_produce_responses_v13(item.responses, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_topic_produce_responses_v13(item.responses, out)
+    else:
+        out.append(1)
     out += _pack_i(item.throttle_time_ms)
     if not (item.node_endpoints):
         out.append(0)
@@ -569,8 +629,11 @@ def _write_produce_response_v13(item: ProduceResponse, out: bytearray) -> None:
         tags: list[tuple[int, bytearray]] = []
         if item.node_endpoints:
             value = bytearray()
-            value += uvarint(len(item.node_endpoints) + 1)
-            _write_node_endpoints_v10(item.node_endpoints, value)
+            if item.node_endpoints:
+                value += uvarint(len(item.node_endpoints) + 1)
+                _write_node_endpoints_v10(item.node_endpoints, value)
+            else:
+                value.append(1)
             tags.append((0, value))
         write_tags(tags, out)
 

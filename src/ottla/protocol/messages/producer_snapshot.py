@@ -66,7 +66,7 @@ def _read_producer_snapshot_v1(data: memoryview, at: int) -> tuple[ProducerSnaps
     (crc,) = _unpack_I(data, at)
     at += 4
     count, at = read_count(data, at, 46)
-    producer_entries, at = _read_producer_entrys_v1(data, at, count)
+    producer_entries, at = _read_producer_entrys_v1(data, at, count) if count else ([], at)
     return ProducerSnapshot(crc, producer_entries), at
 
 
@@ -77,7 +77,8 @@ def _write_producer_entrys_v1(items: Sequence[ProducerEntry], out: bytearray) ->
 
 def _write_producer_snapshot_v1(item: ProducerSnapshot, out: bytearray) -> None:
     out += _pack_Ii(item.crc, len(item.producer_entries))
-    _write_producer_entrys_v1(item.producer_entries, out)
+    if item.producer_entries:
+        _write_producer_entrys_v1(item.producer_entries, out)
 
 
 ProducerSnapshot.DECODERS = {

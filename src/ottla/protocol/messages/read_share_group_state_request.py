@@ -77,7 +77,7 @@ def _read_read_state_datas_v0(data: memoryview, at: int, count: int) -> tuple[li
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 9)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReadStateData(topic_id, partitions))
     return items, at
@@ -86,7 +86,7 @@ def _read_read_state_datas_v0(data: memoryview, at: int, count: int) -> tuple[li
 def _read_read_share_group_state_request_v0(data: memoryview, at: int) -> tuple[ReadShareGroupStateRequest, int]:
     group_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_read_state_datas_v0(data, at, count)
+    topics, at = _read_read_state_datas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ReadShareGroupStateRequest(group_id, topics), at
 
@@ -99,15 +99,21 @@ def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) ->
 def _write_read_state_datas_v0(items: Sequence[ReadStateData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_read_share_group_state_request_v0(item: ReadShareGroupStateRequest, out: bytearray) -> None:
     write_compact_string(item.group_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_read_state_datas_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_read_state_datas_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

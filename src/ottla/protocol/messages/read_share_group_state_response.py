@@ -9,10 +9,10 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
 )
 
 _unpack_u = Layout(">16s").unpack_from
@@ -102,11 +102,15 @@ def _read_partition_results_v0(data: memoryview, at: int, count: int) -> tuple[l
     for _ in range(count):
         partition, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         state_epoch, start_offset = _unpack_iq(data, at)
         at += 12
         count, at = read_compact_count(data, at, 20)
-        state_batches, at = _read_state_batchs_v0(data, at, count)
+        state_batches, at = _read_state_batchs_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionResult(partition, error_code, error_message, state_epoch, start_offset, state_batches))
     return items, at
@@ -118,7 +122,7 @@ def _read_read_state_results_v0(data: memoryview, at: int, count: int) -> tuple[
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 21)
-        partitions, at = _read_partition_results_v0(data, at, count)
+        partitions, at = _read_partition_results_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReadStateResult(topic_id, partitions))
     return items, at
@@ -126,7 +130,7 @@ def _read_read_state_results_v0(data: memoryview, at: int, count: int) -> tuple[
 
 def _read_read_share_group_state_response_v0(data: memoryview, at: int) -> tuple[ReadShareGroupStateResponse, int]:
     count, at = read_compact_count(data, at, 18)
-    results, at = _read_read_state_results_v0(data, at, count)
+    results, at = _read_read_state_results_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ReadShareGroupStateResponse(results), at
 
@@ -139,24 +143,36 @@ def _write_state_batchs_v0(items: Sequence[StateBatch], out: bytearray) -> None:
 def _write_partition_results_v0(items: Sequence[PartitionResult], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_iq(item.state_epoch, item.start_offset)
-        out += uvarint(len(item.state_batches) + 1)
-        _write_state_batchs_v0(item.state_batches, out)
+        if item.state_batches:
+            out += uvarint(len(item.state_batches) + 1)
+            _write_state_batchs_v0(item.state_batches, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_read_state_results_v0(items: Sequence[ReadStateResult], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_results_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_results_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_read_share_group_state_response_v0(item: ReadShareGroupStateResponse, out: bytearray) -> None:
-    out += uvarint(len(item.results) + 1)
-    _write_read_state_results_v0(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_read_state_results_v0(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -77,7 +77,7 @@ def _read_read_state_summary_datas_v0(data: memoryview, at: int, count: int) -> 
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 9)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReadStateSummaryData(topic_id, partitions))
     return items, at
@@ -86,7 +86,7 @@ def _read_read_state_summary_datas_v0(data: memoryview, at: int, count: int) -> 
 def _read_read_share_group_state_summary_request_v0(data: memoryview, at: int) -> tuple[ReadShareGroupStateSummaryRequest, int]:
     group_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_read_state_summary_datas_v0(data, at, count)
+    topics, at = _read_read_state_summary_datas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ReadShareGroupStateSummaryRequest(group_id, topics), at
 
@@ -99,15 +99,21 @@ def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) ->
 def _write_read_state_summary_datas_v0(items: Sequence[ReadStateSummaryData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_read_share_group_state_summary_request_v0(item: ReadShareGroupStateSummaryRequest, out: bytearray) -> None:
     write_compact_string(item.group_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_read_state_summary_datas_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_read_state_summary_datas_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

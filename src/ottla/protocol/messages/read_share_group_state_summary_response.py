@@ -9,10 +9,10 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
 )
 
 _unpack_u = Layout(">16s").unpack_from
@@ -77,7 +77,11 @@ def _read_partition_results_v0(data: memoryview, at: int, count: int) -> tuple[l
     for _ in range(count):
         partition, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         state_epoch, leader_epoch, start_offset, more = _unpack_iiqB(data, at)
         at += 17
         if more:
@@ -92,7 +96,7 @@ def _read_read_state_summary_results_v0(data: memoryview, at: int, count: int) -
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 24)
-        partitions, at = _read_partition_results_v0(data, at, count)
+        partitions, at = _read_partition_results_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReadStateSummaryResult(topic_id, partitions))
     return items, at
@@ -100,7 +104,7 @@ def _read_read_state_summary_results_v0(data: memoryview, at: int, count: int) -
 
 def _read_read_share_group_state_summary_response_v0(data: memoryview, at: int) -> tuple[ReadShareGroupStateSummaryResponse, int]:
     count, at = read_compact_count(data, at, 18)
-    results, at = _read_read_state_summary_results_v0(data, at, count)
+    results, at = _read_read_state_summary_results_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ReadShareGroupStateSummaryResponse(results), at
 
@@ -110,7 +114,11 @@ def _read_partition_results_v1(data: memoryview, at: int, count: int) -> tuple[l
     for _ in range(count):
         partition, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         state_epoch, leader_epoch, start_offset, delivery_complete_count, more = _unpack_iiqiB(data, at)
         at += 21
         if more:
@@ -125,7 +133,7 @@ def _read_read_state_summary_results_v1(data: memoryview, at: int, count: int) -
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 28)
-        partitions, at = _read_partition_results_v1(data, at, count)
+        partitions, at = _read_partition_results_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ReadStateSummaryResult(topic_id, partitions))
     return items, at
@@ -133,7 +141,7 @@ def _read_read_state_summary_results_v1(data: memoryview, at: int, count: int) -
 
 def _read_read_share_group_state_summary_response_v1(data: memoryview, at: int) -> tuple[ReadShareGroupStateSummaryResponse, int]:
     count, at = read_compact_count(data, at, 18)
-    results, at = _read_read_state_summary_results_v1(data, at, count)
+    results, at = _read_read_state_summary_results_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ReadShareGroupStateSummaryResponse(results), at
 
@@ -141,42 +149,60 @@ def _read_read_share_group_state_summary_response_v1(data: memoryview, at: int) 
 def _write_partition_results_v0(items: Sequence[PartitionResult], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_iiqx(item.state_epoch, item.leader_epoch, item.start_offset)
 
 
 def _write_read_state_summary_results_v0(items: Sequence[ReadStateSummaryResult], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_results_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_results_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_read_share_group_state_summary_response_v0(item: ReadShareGroupStateSummaryResponse, out: bytearray) -> None:
-    out += uvarint(len(item.results) + 1)
-    _write_read_state_summary_results_v0(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_read_state_summary_results_v0(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_partition_results_v1(items: Sequence[PartitionResult], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_iiqix(item.state_epoch, item.leader_epoch, item.start_offset, item.delivery_complete_count)
 
 
 def _write_read_state_summary_results_v1(items: Sequence[ReadStateSummaryResult], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_results_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_results_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_read_share_group_state_summary_response_v1(item: ReadShareGroupStateSummaryResponse, out: bytearray) -> None:
-    out += uvarint(len(item.results) + 1)
-    _write_read_state_summary_results_v1(item.results, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_read_state_summary_results_v1(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

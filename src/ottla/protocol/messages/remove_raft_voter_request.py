@@ -7,9 +7,9 @@ from struct import Struct as Layout
 from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message
 from ottla.protocol.primitives import (
-    read_compact_nullable_string,
+    read_compact_string,
     skip_tags,
-    write_compact_nullable_string,
+    write_compact_string,
 )
 
 _unpack_iuB = Layout(">i16sB").unpack_from
@@ -34,7 +34,11 @@ class RemoveRaftVoterRequest(Message):
 
 
 def _read_remove_raft_voter_request_v0(data: memoryview, at: int) -> tuple[RemoveRaftVoterRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     voter_id, voter_directory_id, more = _unpack_iuB(data, at)
     at += 21
     if more:
@@ -43,7 +47,10 @@ def _read_remove_raft_voter_request_v0(data: memoryview, at: int) -> tuple[Remov
 
 
 def _write_remove_raft_voter_request_v0(item: RemoveRaftVoterRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_iux(item.voter_id, item.voter_directory_id)
 
 

@@ -8,12 +8,12 @@ from ottla.protocol.message import Message
 from ottla.protocol.primitives import (
     read_bytes,
     read_compact_bytes,
-    read_compact_nullable_string,
+    read_compact_string,
     read_nullable_string,
     skip_tags,
     write_bytes,
     write_compact_bytes,
-    write_compact_nullable_string,
+    write_compact_string,
     write_nullable_string,
 )
 
@@ -65,7 +65,11 @@ def _read_sasl_authenticate_response_v1(data: memoryview, at: int) -> tuple[Sasl
 def _read_sasl_authenticate_response_v2(data: memoryview, at: int) -> tuple[SaslAuthenticateResponse, int]:
     (error_code,) = _unpack_h(data, at)
     at += 2
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     auth_bytes, at = read_compact_bytes(data, at)
     session_lifetime_ms, more = _unpack_qB(data, at)
     at += 9
@@ -89,7 +93,10 @@ def _write_sasl_authenticate_response_v1(item: SaslAuthenticateResponse, out: by
 
 def _write_sasl_authenticate_response_v2(item: SaslAuthenticateResponse, out: bytearray) -> None:
     out += _pack_h(item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     write_compact_bytes(item.auth_bytes, out)
     out += _pack_qx(item.session_lifetime_ms)
 

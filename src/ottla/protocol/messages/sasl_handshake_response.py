@@ -34,13 +34,14 @@ def _read_sasl_handshake_response_v0(data: memoryview, at: int) -> tuple[SaslHan
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_count(data, at, 2)
-    mechanisms, at = read_strings(data, at, count)
+    mechanisms, at = read_strings(data, at, count) if count else ([], at)
     return SaslHandshakeResponse(error_code, mechanisms), at
 
 
 def _write_sasl_handshake_response_v0(item: SaslHandshakeResponse, out: bytearray) -> None:
     out += _pack_hi(item.error_code, len(item.mechanisms))
-    write_strings(item.mechanisms, out)
+    if item.mechanisms:
+        write_strings(item.mechanisms, out)
 
 
 SaslHandshakeResponse.DECODERS = {

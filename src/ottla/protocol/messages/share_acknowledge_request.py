@@ -9,11 +9,11 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
     write_numbers,
 )
 
@@ -92,7 +92,7 @@ def _read_acknowledgement_batchs_v1(data: memoryview, at: int, count: int) -> tu
         first_offset, last_offset = _unpack_qq(data, at)
         at += 16
         count, at = read_compact_count(data, at, 1)
-        acknowledge_types, at = read_numbers(data, at, count, "b")
+        acknowledge_types, at = read_numbers(data, at, count, "b") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AcknowledgementBatch(first_offset, last_offset, acknowledge_types))
     return items, at
@@ -104,7 +104,7 @@ def _read_acknowledge_partitions_v1(data: memoryview, at: int, count: int) -> tu
         (partition_index,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_count(data, at, 18)
-        acknowledgement_batches, at = _read_acknowledgement_batchs_v1(data, at, count)
+        acknowledgement_batches, at = _read_acknowledgement_batchs_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AcknowledgePartition(partition_index, acknowledgement_batches))
     return items, at
@@ -116,30 +116,46 @@ def _read_acknowledge_topics_v1(data: memoryview, at: int, count: int) -> tuple[
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 6)
-        partitions, at = _read_acknowledge_partitions_v1(data, at, count)
+        partitions, at = _read_acknowledge_partitions_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AcknowledgeTopic(topic_id, partitions))
     return items, at
 
 
 def _read_share_acknowledge_request_v1(data: memoryview, at: int) -> tuple[ShareAcknowledgeRequest, int]:
-    group_id, at = read_compact_nullable_string(data, at)
-    member_id, at = read_compact_nullable_string(data, at)
+    group_id: str | None = None
+    if data[at]:
+        group_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    member_id: str | None = None
+    if data[at]:
+        member_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (share_session_epoch,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_acknowledge_topics_v1(data, at, count)
+    topics, at = _read_acknowledge_topics_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareAcknowledgeRequest(group_id, member_id, share_session_epoch, False, topics), at
 
 
 def _read_share_acknowledge_request_v2(data: memoryview, at: int) -> tuple[ShareAcknowledgeRequest, int]:
-    group_id, at = read_compact_nullable_string(data, at)
-    member_id, at = read_compact_nullable_string(data, at)
+    group_id: str | None = None
+    if data[at]:
+        group_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    member_id: str | None = None
+    if data[at]:
+        member_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     share_session_epoch, is_renew_ack = _unpack_it(data, at)
     at += 5
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_acknowledge_topics_v1(data, at, count)
+    topics, at = _read_acknowledge_topics_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareAcknowledgeRequest(group_id, member_id, share_session_epoch, is_renew_ack, topics), at
 
@@ -147,44 +163,71 @@ def _read_share_acknowledge_request_v2(data: memoryview, at: int) -> tuple[Share
 def _write_acknowledgement_batchs_v1(items: Sequence[AcknowledgementBatch], out: bytearray) -> None:
     for item in items:
         out += _pack_qq(item.first_offset, item.last_offset)
-        out += uvarint(len(item.acknowledge_types) + 1)
-        write_numbers(item.acknowledge_types, "b", out)
+        if item.acknowledge_types:
+            out += uvarint(len(item.acknowledge_types) + 1)
+            write_numbers(item.acknowledge_types, "b", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_acknowledge_partitions_v1(items: Sequence[AcknowledgePartition], out: bytearray) -> None:
     for item in items:
         out += _pack_i(item.partition_index)
-        out += uvarint(len(item.acknowledgement_batches) + 1)
-        _write_acknowledgement_batchs_v1(item.acknowledgement_batches, out)
+        if item.acknowledgement_batches:
+            out += uvarint(len(item.acknowledgement_batches) + 1)
+            _write_acknowledgement_batchs_v1(item.acknowledgement_batches, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_acknowledge_topics_v1(items: Sequence[AcknowledgeTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_acknowledge_partitions_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_acknowledge_partitions_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_share_acknowledge_request_v1(item: ShareAcknowledgeRequest, out: bytearray) -> None:
     if item.is_renew_ack:
         refuse_field("ShareAcknowledgeRequest.is_renew_ack")
-    write_compact_nullable_string(item.group_id, out)
-    write_compact_nullable_string(item.member_id, out)
+    if item.group_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_id, out)
+    if item.member_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.member_id, out)
     out += _pack_i(item.share_session_epoch)
-    out += uvarint(len(item.topics) + 1)
-    _write_acknowledge_topics_v1(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_acknowledge_topics_v1(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_share_acknowledge_request_v2(item: ShareAcknowledgeRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.group_id, out)
-    write_compact_nullable_string(item.member_id, out)
+    if item.group_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_id, out)
+    if item.member_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.member_id, out)
     out += _pack_it(item.share_session_epoch, item.is_renew_ack)
-    out += uvarint(len(item.topics) + 1)
-    _write_acknowledge_topics_v1(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_acknowledge_topics_v1(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,11 +9,9 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -119,7 +117,11 @@ def _read_partition_datas_v1(data: memoryview, at: int, count: int) -> tuple[lis
     for _ in range(count):
         partition_index, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         current_leader, at = _read_leader_id_and_epoch_v1(data, at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionData(partition_index, error_code, error_message, current_leader))
@@ -132,7 +134,7 @@ def _read_share_acknowledge_topic_responses_v1(data: memoryview, at: int, count:
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 17)
-        partitions, at = _read_partition_datas_v1(data, at, count)
+        partitions, at = _read_partition_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ShareAcknowledgeTopicResponse(topic_id, partitions))
     return items, at
@@ -146,7 +148,11 @@ def _read_node_endpoints_v1(data: memoryview, at: int, count: int) -> tuple[list
         host, at = read_compact_string(data, at)
         (port,) = _unpack_i(data, at)
         at += 4
-        rack, at = read_compact_nullable_string(data, at)
+        rack: str | None = None
+        if data[at]:
+            rack, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(NodeEndpoint(node_id, host, port, rack))
     return items, at
@@ -155,11 +161,15 @@ def _read_node_endpoints_v1(data: memoryview, at: int, count: int) -> tuple[list
 def _read_share_acknowledge_response_v1(data: memoryview, at: int) -> tuple[ShareAcknowledgeResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 18)
-    responses, at = _read_share_acknowledge_topic_responses_v1(data, at, count)
+    responses, at = _read_share_acknowledge_topic_responses_v1(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 11)
-    node_endpoints, at = _read_node_endpoints_v1(data, at, count)
+    node_endpoints, at = _read_node_endpoints_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareAcknowledgeResponse(throttle_time_ms, error_code, error_message, 0, responses, node_endpoints), at
 
@@ -167,13 +177,17 @@ def _read_share_acknowledge_response_v1(data: memoryview, at: int) -> tuple[Shar
 def _read_share_acknowledge_response_v2(data: memoryview, at: int) -> tuple[ShareAcknowledgeResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     (acquisition_lock_timeout_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 18)
-    responses, at = _read_share_acknowledge_topic_responses_v1(data, at, count)
+    responses, at = _read_share_acknowledge_topic_responses_v1(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 11)
-    node_endpoints, at = _read_node_endpoints_v1(data, at, count)
+    node_endpoints, at = _read_node_endpoints_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareAcknowledgeResponse(throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints), at
 
@@ -185,7 +199,10 @@ def _write_leader_id_and_epoch_v1(item: LeaderIdAndEpoch, out: bytearray) -> Non
 def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_ih(item.partition_index, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         _write_leader_id_and_epoch_v1(item.current_leader, out)
         out.append(0)
 
@@ -193,8 +210,11 @@ def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) ->
 def _write_share_acknowledge_topic_responses_v1(items: Sequence[ShareAcknowledgeTopicResponse], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -203,28 +223,49 @@ def _write_node_endpoints_v1(items: Sequence[NodeEndpoint], out: bytearray) -> N
         out += _pack_i(item.node_id)
         write_compact_string(item.host, out)
         out += _pack_i(item.port)
-        write_compact_nullable_string(item.rack, out)
+        if item.rack is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack, out)
         out.append(0)
 
 
 def _write_share_acknowledge_response_v1(item: ShareAcknowledgeResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.responses) + 1)
-    _write_share_acknowledge_topic_responses_v1(item.responses, out)
-    out += uvarint(len(item.node_endpoints) + 1)
-    _write_node_endpoints_v1(item.node_endpoints, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_share_acknowledge_topic_responses_v1(item.responses, out)
+    else:
+        out.append(1)
+    if item.node_endpoints:
+        out += uvarint(len(item.node_endpoints) + 1)
+        _write_node_endpoints_v1(item.node_endpoints, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_share_acknowledge_response_v2(item: ShareAcknowledgeResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     out += _pack_i(item.acquisition_lock_timeout_ms)
-    out += uvarint(len(item.responses) + 1)
-    _write_share_acknowledge_topic_responses_v1(item.responses, out)
-    out += uvarint(len(item.node_endpoints) + 1)
-    _write_node_endpoints_v1(item.node_endpoints, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        _write_share_acknowledge_topic_responses_v1(item.responses, out)
+    else:
+        out.append(1)
+    if item.node_endpoints:
+        out += uvarint(len(item.node_endpoints) + 1)
+        _write_node_endpoints_v1(item.node_endpoints, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,11 +9,11 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
     write_numbers,
 )
 
@@ -120,7 +120,7 @@ def _read_acknowledgement_batchs_v1(data: memoryview, at: int, count: int) -> tu
         first_offset, last_offset = _unpack_qq(data, at)
         at += 16
         count, at = read_compact_count(data, at, 1)
-        acknowledge_types, at = read_numbers(data, at, count, "b")
+        acknowledge_types, at = read_numbers(data, at, count, "b") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(AcknowledgementBatch(first_offset, last_offset, acknowledge_types))
     return items, at
@@ -132,7 +132,7 @@ def _read_fetch_partitions_v1(data: memoryview, at: int, count: int) -> tuple[li
         (partition_index,) = _unpack_i(data, at)
         at += 4
         count, at = read_compact_count(data, at, 18)
-        acknowledgement_batches, at = _read_acknowledgement_batchs_v1(data, at, count)
+        acknowledgement_batches, at = _read_acknowledgement_batchs_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(FetchPartition(partition_index, acknowledgement_batches))
     return items, at
@@ -144,7 +144,7 @@ def _read_fetch_topics_v1(data: memoryview, at: int, count: int) -> tuple[list[F
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 6)
-        partitions, at = _read_fetch_partitions_v1(data, at, count)
+        partitions, at = _read_fetch_partitions_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(FetchTopic(topic_id, partitions))
     return items, at
@@ -156,34 +156,50 @@ def _read_forgotten_topics_v1(data: memoryview, at: int, count: int) -> tuple[li
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ForgottenTopic(topic_id, partitions))
     return items, at
 
 
 def _read_share_fetch_request_v1(data: memoryview, at: int) -> tuple[ShareFetchRequest, int]:
-    group_id, at = read_compact_nullable_string(data, at)
-    member_id, at = read_compact_nullable_string(data, at)
+    group_id: str | None = None
+    if data[at]:
+        group_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    member_id: str | None = None
+    if data[at]:
+        member_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size = _unpack_iiiiii(data, at)
     at += 24
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_fetch_topics_v1(data, at, count)
+    topics, at = _read_fetch_topics_v1(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 18)
-    forgotten_topics_data, at = _read_forgotten_topics_v1(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareFetchRequest(group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, 0, False, topics, forgotten_topics_data), at
 
 
 def _read_share_fetch_request_v2(data: memoryview, at: int) -> tuple[ShareFetchRequest, int]:
-    group_id, at = read_compact_nullable_string(data, at)
-    member_id, at = read_compact_nullable_string(data, at)
+    group_id: str | None = None
+    if data[at]:
+        group_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    member_id: str | None = None
+    if data[at]:
+        member_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack = _unpack_iiiiiibt(data, at)
     at += 26
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_fetch_topics_v1(data, at, count)
+    topics, at = _read_fetch_topics_v1(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 18)
-    forgotten_topics_data, at = _read_forgotten_topics_v1(data, at, count)
+    forgotten_topics_data, at = _read_forgotten_topics_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareFetchRequest(group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, topics, forgotten_topics_data), at
 
@@ -191,56 +207,92 @@ def _read_share_fetch_request_v2(data: memoryview, at: int) -> tuple[ShareFetchR
 def _write_acknowledgement_batchs_v1(items: Sequence[AcknowledgementBatch], out: bytearray) -> None:
     for item in items:
         out += _pack_qq(item.first_offset, item.last_offset)
-        out += uvarint(len(item.acknowledge_types) + 1)
-        write_numbers(item.acknowledge_types, "b", out)
+        if item.acknowledge_types:
+            out += uvarint(len(item.acknowledge_types) + 1)
+            write_numbers(item.acknowledge_types, "b", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_fetch_partitions_v1(items: Sequence[FetchPartition], out: bytearray) -> None:
     for item in items:
         out += _pack_i(item.partition_index)
-        out += uvarint(len(item.acknowledgement_batches) + 1)
-        _write_acknowledgement_batchs_v1(item.acknowledgement_batches, out)
+        if item.acknowledgement_batches:
+            out += uvarint(len(item.acknowledgement_batches) + 1)
+            _write_acknowledgement_batchs_v1(item.acknowledgement_batches, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_fetch_topics_v1(items: Sequence[FetchTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_fetch_partitions_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_fetch_partitions_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_forgotten_topics_v1(items: Sequence[ForgottenTopic], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_share_fetch_request_v1(item: ShareFetchRequest, out: bytearray) -> None:
     if item.is_renew_ack:
         refuse_field("ShareFetchRequest.is_renew_ack")
-    write_compact_nullable_string(item.group_id, out)
-    write_compact_nullable_string(item.member_id, out)
+    if item.group_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_id, out)
+    if item.member_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.member_id, out)
     out += _pack_iiiiii(item.share_session_epoch, item.max_wait_ms, item.min_bytes, item.max_bytes, item.max_records, item.batch_size)
-    out += uvarint(len(item.topics) + 1)
-    _write_fetch_topics_v1(item.topics, out)
-    out += uvarint(len(item.forgotten_topics_data) + 1)
-    _write_forgotten_topics_v1(item.forgotten_topics_data, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_fetch_topics_v1(item.topics, out)
+    else:
+        out.append(1)
+    if item.forgotten_topics_data:
+        out += uvarint(len(item.forgotten_topics_data) + 1)
+        _write_forgotten_topics_v1(item.forgotten_topics_data, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_share_fetch_request_v2(item: ShareFetchRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.group_id, out)
-    write_compact_nullable_string(item.member_id, out)
+    if item.group_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_id, out)
+    if item.member_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.member_id, out)
     out += _pack_iiiiiibt(item.share_session_epoch, item.max_wait_ms, item.min_bytes, item.max_bytes, item.max_records, item.batch_size, item.share_acquire_mode, item.is_renew_ack)
-    out += uvarint(len(item.topics) + 1)
-    _write_fetch_topics_v1(item.topics, out)
-    out += uvarint(len(item.forgotten_topics_data) + 1)
-    _write_forgotten_topics_v1(item.forgotten_topics_data, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_fetch_topics_v1(item.topics, out)
+    else:
+        out.append(1)
+    if item.forgotten_topics_data:
+        out += uvarint(len(item.forgotten_topics_data) + 1)
+        _write_forgotten_topics_v1(item.forgotten_topics_data, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

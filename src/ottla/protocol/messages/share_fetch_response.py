@@ -9,13 +9,11 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import RecordsMessage, Segment, Struct, refuse_null_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_view,
     refuse_null,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -158,16 +156,24 @@ def _read_partition_datas_v1(data: memoryview, at: int, count: int) -> tuple[lis
     for _ in range(count):
         partition_index, error_code = _unpack_ih(data, at)
         at += 6
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         (acknowledge_error_code,) = _unpack_h(data, at)
         at += 2
-        acknowledge_error_message, at = read_compact_nullable_string(data, at)
+        acknowledge_error_message: str | None = None
+        if data[at]:
+            acknowledge_error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         current_leader, at = _read_leader_id_and_epoch_v1(data, at)
         records, at = read_compact_view(data, at)
         if records is None:
             refuse_null("records", at)
         count, at = read_compact_count(data, at, 19)
-        acquired_records, at = _read_acquired_recordss_v1(data, at, count)
+        acquired_records, at = _read_acquired_recordss_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionData(partition_index, error_code, error_message, acknowledge_error_code, acknowledge_error_message, current_leader, records, acquired_records))
     return items, at
@@ -179,7 +185,7 @@ def _read_share_fetchable_topic_responses_v1(data: memoryview, at: int, count: i
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 22)
-        partitions, at = _read_partition_datas_v1(data, at, count)
+        partitions, at = _read_partition_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(ShareFetchableTopicResponse(topic_id, partitions))
     return items, at
@@ -193,7 +199,11 @@ def _read_node_endpoints_v1(data: memoryview, at: int, count: int) -> tuple[list
         host, at = read_compact_string(data, at)
         (port,) = _unpack_i(data, at)
         at += 4
-        rack, at = read_compact_nullable_string(data, at)
+        rack: str | None = None
+        if data[at]:
+            rack, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(NodeEndpoint(node_id, host, port, rack))
     return items, at
@@ -202,13 +212,17 @@ def _read_node_endpoints_v1(data: memoryview, at: int, count: int) -> tuple[list
 def _read_share_fetch_response_v1(data: memoryview, at: int) -> tuple[ShareFetchResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     (acquisition_lock_timeout_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 18)
-    responses, at = _read_share_fetchable_topic_responses_v1(data, at, count)
+    responses, at = _read_share_fetchable_topic_responses_v1(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 11)
-    node_endpoints, at = _read_node_endpoints_v1(data, at, count)
+    node_endpoints, at = _read_node_endpoints_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareFetchResponse(throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints), at
 
@@ -225,9 +239,15 @@ def _write_acquired_recordss_v1(items: Sequence[AcquiredRecords], out: bytearray
 def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray, segments: list[Segment]) -> bytearray:
     for item in items:
         out += _pack_ih(item.partition_index, item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out += _pack_h(item.acknowledge_error_code)
-        write_compact_nullable_string(item.acknowledge_error_message, out)
+        if item.acknowledge_error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.acknowledge_error_message, out)
         _write_leader_id_and_epoch_v1(item.current_leader, out)
         if item.records is None:
             refuse_null_field("PartitionData.records")
@@ -236,8 +256,11 @@ def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray, se
             segments.append(out)
             segments.append(item.records)
             out = bytearray()
-        out += uvarint(len(item.acquired_records) + 1)
-        _write_acquired_recordss_v1(item.acquired_records, out)
+        if item.acquired_records:
+            out += uvarint(len(item.acquired_records) + 1)
+            _write_acquired_recordss_v1(item.acquired_records, out)
+        else:
+            out.append(1)
         out.append(0)
     return out
 
@@ -245,8 +268,11 @@ def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray, se
 def _write_share_fetchable_topic_responses_v1(items: Sequence[ShareFetchableTopicResponse], out: bytearray, segments: list[Segment]) -> bytearray:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        out = _write_partition_datas_v1(item.partitions, out, segments)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            out = _write_partition_datas_v1(item.partitions, out, segments)
+        else:
+            out.append(1)
         out.append(0)
     return out
 
@@ -256,18 +282,30 @@ def _write_node_endpoints_v1(items: Sequence[NodeEndpoint], out: bytearray) -> N
         out += _pack_i(item.node_id)
         write_compact_string(item.host, out)
         out += _pack_i(item.port)
-        write_compact_nullable_string(item.rack, out)
+        if item.rack is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack, out)
         out.append(0)
 
 
 def _write_share_fetch_response_v1(item: ShareFetchResponse, out: bytearray, segments: list[Segment]) -> bytearray:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     out += _pack_i(item.acquisition_lock_timeout_ms)
-    out += uvarint(len(item.responses) + 1)
-    out = _write_share_fetchable_topic_responses_v1(item.responses, out, segments)
-    out += uvarint(len(item.node_endpoints) + 1)
-    _write_node_endpoints_v1(item.node_endpoints, out)
+    if item.responses:
+        out += uvarint(len(item.responses) + 1)
+        out = _write_share_fetchable_topic_responses_v1(item.responses, out, segments)
+    else:
+        out.append(1)
+    if item.node_endpoints:
+        out += uvarint(len(item.node_endpoints) + 1)
+        _write_node_endpoints_v1(item.node_endpoints, out)
+    else:
+        out.append(1)
     out.append(0)
     return out
 

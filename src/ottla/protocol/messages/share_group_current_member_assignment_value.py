@@ -58,7 +58,7 @@ def _read_topic_partitionss_v0(data: memoryview, at: int, count: int) -> tuple[l
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicPartitions(topic_id, partitions))
     return items, at
@@ -68,7 +68,7 @@ def _read_share_group_current_member_assignment_value_v0(data: memoryview, at: i
     member_epoch, previous_member_epoch, state = _unpack_iib(data, at)
     at += 9
     count, at = read_compact_count(data, at, 18)
-    assigned_partitions, at = _read_topic_partitionss_v0(data, at, count)
+    assigned_partitions, at = _read_topic_partitionss_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, assigned_partitions), at
 
@@ -76,15 +76,21 @@ def _read_share_group_current_member_assignment_value_v0(data: memoryview, at: i
 def _write_topic_partitionss_v0(items: Sequence[TopicPartitions], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_share_group_current_member_assignment_value_v0(item: ShareGroupCurrentMemberAssignmentValue, out: bytearray) -> None:
     out += _pack_iib(item.member_epoch, item.previous_member_epoch, item.state)
-    out += uvarint(len(item.assigned_partitions) + 1)
-    _write_topic_partitionss_v0(item.assigned_partitions, out)
+    if item.assigned_partitions:
+        out += uvarint(len(item.assigned_partitions) + 1)
+        _write_topic_partitionss_v0(item.assigned_partitions, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

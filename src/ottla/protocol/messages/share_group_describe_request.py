@@ -35,7 +35,7 @@ class ShareGroupDescribeRequest(Message):
 
 def _read_share_group_describe_request_v1(data: memoryview, at: int) -> tuple[ShareGroupDescribeRequest, int]:
     count, at = read_compact_count(data, at, 1)
-    group_ids, at = read_compact_strings(data, at, count)
+    group_ids, at = read_compact_strings(data, at, count) if count else ([], at)
     include_authorized_operations, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -44,8 +44,11 @@ def _read_share_group_describe_request_v1(data: memoryview, at: int) -> tuple[Sh
 
 
 def _write_share_group_describe_request_v1(item: ShareGroupDescribeRequest, out: bytearray) -> None:
-    out += uvarint(len(item.group_ids) + 1)
-    write_compact_strings(item.group_ids, out)
+    if item.group_ids:
+        out += uvarint(len(item.group_ids) + 1)
+        write_compact_strings(item.group_ids, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.include_authorized_operations)
 
 

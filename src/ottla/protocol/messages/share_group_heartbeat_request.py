@@ -8,12 +8,10 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message
 from ottla.protocol.primitives import (
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_compact_strings,
 )
@@ -48,7 +46,11 @@ def _read_share_group_heartbeat_request_v1(data: memoryview, at: int) -> tuple[S
     member_id, at = read_compact_string(data, at)
     (member_epoch,) = _unpack_i(data, at)
     at += 4
-    rack_id, at = read_compact_nullable_string(data, at)
+    rack_id: str | None = None
+    if data[at]:
+        rack_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_nullable_count(data, at, 1)
     subscribed_topic_names: list[str] | None = None
     if count >= 0:
@@ -61,10 +63,15 @@ def _write_share_group_heartbeat_request_v1(item: ShareGroupHeartbeatRequest, ou
     write_compact_string(item.group_id, out)
     write_compact_string(item.member_id, out)
     out += _pack_i(item.member_epoch)
-    write_compact_nullable_string(item.rack_id, out)
-    out += uvarint(0 if item.subscribed_topic_names is None else len(item.subscribed_topic_names) + 1)
+    if item.rack_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack_id, out)
     if item.subscribed_topic_names:
+        out += uvarint(len(item.subscribed_topic_names) + 1)
         write_compact_strings(item.subscribed_topic_names, out)
+    else:
+        out.append(0 if item.subscribed_topic_names is None else 1)
     out.append(0)
 
 

@@ -9,11 +9,11 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
+    read_compact_string,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
+    write_compact_string,
     write_numbers,
 )
 
@@ -78,7 +78,7 @@ def _read_topic_partitionss_v1(data: memoryview, at: int, count: int) -> tuple[l
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicPartitions(topic_id, partitions))
     return items, at
@@ -86,7 +86,7 @@ def _read_topic_partitionss_v1(data: memoryview, at: int, count: int) -> tuple[l
 
 def _read_assignment_v1(data: memoryview, at: int) -> tuple[Assignment, int]:
     count, at = read_compact_count(data, at, 18)
-    topic_partitions, at = _read_topic_partitionss_v1(data, at, count)
+    topic_partitions, at = _read_topic_partitionss_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return Assignment(topic_partitions), at
 
@@ -94,8 +94,16 @@ def _read_assignment_v1(data: memoryview, at: int) -> tuple[Assignment, int]:
 def _read_share_group_heartbeat_response_v1(data: memoryview, at: int) -> tuple[ShareGroupHeartbeatResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
-    member_id, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
+    member_id: str | None = None
+    if data[at]:
+        member_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     member_epoch, heartbeat_interval_ms = _unpack_ii(data, at)
     at += 8
     assignment: Assignment | None = None
@@ -110,21 +118,33 @@ def _read_share_group_heartbeat_response_v1(data: memoryview, at: int) -> tuple[
 def _write_topic_partitionss_v1(items: Sequence[TopicPartitions], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_assignment_v1(item: Assignment, out: bytearray) -> None:
-    out += uvarint(len(item.topic_partitions) + 1)
-    _write_topic_partitionss_v1(item.topic_partitions, out)
+    if item.topic_partitions:
+        out += uvarint(len(item.topic_partitions) + 1)
+        _write_topic_partitionss_v1(item.topic_partitions, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_share_group_heartbeat_response_v1(item: ShareGroupHeartbeatResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    write_compact_nullable_string(item.member_id, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.member_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.member_id, out)
     out += _pack_ii(item.member_epoch, item.heartbeat_interval_ms)
     if item.assignment is None:
         out.append(255)

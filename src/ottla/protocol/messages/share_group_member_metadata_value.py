@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from ottla.protocol.message import Message
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_compact_strings,
 )
@@ -39,21 +37,31 @@ class ShareGroupMemberMetadataValue(Message):
 
 
 def _read_share_group_member_metadata_value_v0(data: memoryview, at: int) -> tuple[ShareGroupMemberMetadataValue, int]:
-    rack_id, at = read_compact_nullable_string(data, at)
+    rack_id: str | None = None
+    if data[at]:
+        rack_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     client_id, at = read_compact_string(data, at)
     client_host, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 1)
-    subscribed_topic_names, at = read_compact_strings(data, at, count)
+    subscribed_topic_names, at = read_compact_strings(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareGroupMemberMetadataValue(rack_id, client_id, client_host, subscribed_topic_names), at
 
 
 def _write_share_group_member_metadata_value_v0(item: ShareGroupMemberMetadataValue, out: bytearray) -> None:
-    write_compact_nullable_string(item.rack_id, out)
+    if item.rack_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack_id, out)
     write_compact_string(item.client_id, out)
     write_compact_string(item.client_host, out)
-    out += uvarint(len(item.subscribed_topic_names) + 1)
-    write_compact_strings(item.subscribed_topic_names, out)
+    if item.subscribed_topic_names:
+        out += uvarint(len(item.subscribed_topic_names) + 1)
+        write_compact_strings(item.subscribed_topic_names, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

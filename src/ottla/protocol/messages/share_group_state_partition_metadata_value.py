@@ -71,7 +71,7 @@ def _read_topic_partitions_infos_v0(data: memoryview, at: int, count: int) -> tu
         at += 16
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicPartitionsInfo(topic_id, topic_name, partitions))
     return items, at
@@ -90,11 +90,11 @@ def _read_topic_infos_v0(data: memoryview, at: int, count: int) -> tuple[list[To
 
 def _read_share_group_state_partition_metadata_value_v0(data: memoryview, at: int) -> tuple[ShareGroupStatePartitionMetadataValue, int]:
     count, at = read_compact_count(data, at, 19)
-    initializing_topics, at = _read_topic_partitions_infos_v0(data, at, count)
+    initializing_topics, at = _read_topic_partitions_infos_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 19)
-    initialized_topics, at = _read_topic_partitions_infos_v0(data, at, count)
+    initialized_topics, at = _read_topic_partitions_infos_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 18)
-    deleting_topics, at = _read_topic_infos_v0(data, at, count)
+    deleting_topics, at = _read_topic_infos_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return ShareGroupStatePartitionMetadataValue(initializing_topics, initialized_topics, deleting_topics), at
 
@@ -103,8 +103,11 @@ def _write_topic_partitions_infos_v0(items: Sequence[TopicPartitionsInfo], out: 
     for item in items:
         out += _pack_u(item.topic_id)
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -116,12 +119,21 @@ def _write_topic_infos_v0(items: Sequence[TopicInfo], out: bytearray) -> None:
 
 
 def _write_share_group_state_partition_metadata_value_v0(item: ShareGroupStatePartitionMetadataValue, out: bytearray) -> None:
-    out += uvarint(len(item.initializing_topics) + 1)
-    _write_topic_partitions_infos_v0(item.initializing_topics, out)
-    out += uvarint(len(item.initialized_topics) + 1)
-    _write_topic_partitions_infos_v0(item.initialized_topics, out)
-    out += uvarint(len(item.deleting_topics) + 1)
-    _write_topic_infos_v0(item.deleting_topics, out)
+    if item.initializing_topics:
+        out += uvarint(len(item.initializing_topics) + 1)
+        _write_topic_partitions_infos_v0(item.initializing_topics, out)
+    else:
+        out.append(1)
+    if item.initialized_topics:
+        out += uvarint(len(item.initialized_topics) + 1)
+        _write_topic_partitions_infos_v0(item.initialized_topics, out)
+    else:
+        out.append(1)
+    if item.deleting_topics:
+        out += uvarint(len(item.deleting_topics) + 1)
+        _write_topic_infos_v0(item.deleting_topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

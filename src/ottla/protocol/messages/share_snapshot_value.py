@@ -82,7 +82,7 @@ def _read_share_snapshot_value_v0(data: memoryview, at: int) -> tuple[ShareSnaps
     snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp = _unpack_iiiqqq(data, at)
     at += 36
     count, at = read_compact_count(data, at, 20)
-    state_batches, at = _read_state_batchs_v0(data, at, count)
+    state_batches, at = _read_state_batchs_v0(data, at, count) if count else ([], at)
     delivery_complete_count: int = -1
     if not data[at]:
         at += 1
@@ -107,8 +107,11 @@ def _write_state_batchs_v0(items: Sequence[StateBatch], out: bytearray) -> None:
 
 def _write_share_snapshot_value_v0(item: ShareSnapshotValue, out: bytearray) -> None:
     out += _pack_iiiqqq(item.snapshot_epoch, item.state_epoch, item.leader_epoch, item.start_offset, item.create_timestamp, item.write_timestamp)
-    out += uvarint(len(item.state_batches) + 1)
-    _write_state_batchs_v0(item.state_batches, out)
+    if item.state_batches:
+        out += uvarint(len(item.state_batches) + 1)
+        _write_state_batchs_v0(item.state_batches, out)
+    else:
+        out.append(1)
     if not (item.delivery_complete_count != -1):
         out.append(0)
     else:

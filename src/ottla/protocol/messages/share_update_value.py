@@ -76,7 +76,7 @@ def _read_share_update_value_v0(data: memoryview, at: int) -> tuple[ShareUpdateV
     snapshot_epoch, leader_epoch, start_offset = _unpack_iiq(data, at)
     at += 16
     count, at = read_compact_count(data, at, 20)
-    state_batches, at = _read_state_batchs_v0(data, at, count)
+    state_batches, at = _read_state_batchs_v0(data, at, count) if count else ([], at)
     delivery_complete_count: int = -1
     if not data[at]:
         at += 1
@@ -101,8 +101,11 @@ def _write_state_batchs_v0(items: Sequence[StateBatch], out: bytearray) -> None:
 
 def _write_share_update_value_v0(item: ShareUpdateValue, out: bytearray) -> None:
     out += _pack_iiq(item.snapshot_epoch, item.leader_epoch, item.start_offset)
-    out += uvarint(len(item.state_batches) + 1)
-    _write_state_batchs_v0(item.state_batches, out)
+    if item.state_batches:
+        out += uvarint(len(item.state_batches) + 1)
+        _write_state_batchs_v0(item.state_batches, out)
+    else:
+        out.append(1)
     if not (item.delivery_complete_count != -1):
         out.append(0)
     else:

@@ -73,7 +73,7 @@ def _read_task_idss_v0(data: memoryview, at: int, count: int) -> tuple[list[Task
     for _ in range(count):
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         assignment_epochs: Sequence[int] | None = ()
         if not data[at]:
             at += 1
@@ -98,17 +98,17 @@ def _read_streams_group_current_member_assignment_value_v0(data: memoryview, at:
     member_epoch, previous_member_epoch, state = _unpack_iib(data, at)
     at += 9
     count, at = read_compact_count(data, at, 3)
-    active_tasks, at = _read_task_idss_v0(data, at, count)
+    active_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    standby_tasks, at = _read_task_idss_v0(data, at, count)
+    standby_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    warmup_tasks, at = _read_task_idss_v0(data, at, count)
+    warmup_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    active_tasks_pending_revocation, at = _read_task_idss_v0(data, at, count)
+    active_tasks_pending_revocation, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    standby_tasks_pending_revocation, at = _read_task_idss_v0(data, at, count)
+    standby_tasks_pending_revocation, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    warmup_tasks_pending_revocation, at = _read_task_idss_v0(data, at, count)
+    warmup_tasks_pending_revocation, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return StreamsGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks, active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation), at
 
@@ -116,35 +116,58 @@ def _read_streams_group_current_member_assignment_value_v0(data: memoryview, at:
 def _write_task_idss_v0(items: Sequence[TaskIds], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.subtopology_id, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         if not ((item.assignment_epochs is None or item.assignment_epochs)):
             out.append(0)
         else:
             tags: list[tuple[int, bytearray]] = []
             if (item.assignment_epochs is None or item.assignment_epochs):
                 value = bytearray()
-                value += uvarint(0 if item.assignment_epochs is None else len(item.assignment_epochs) + 1)
                 if item.assignment_epochs:
+                    value += uvarint(len(item.assignment_epochs) + 1)
                     write_numbers(item.assignment_epochs, "i", value)
+                else:
+                    value.append(0 if item.assignment_epochs is None else 1)
                 tags.append((0, value))
             write_tags(tags, out)
 
 
 def _write_streams_group_current_member_assignment_value_v0(item: StreamsGroupCurrentMemberAssignmentValue, out: bytearray) -> None:
     out += _pack_iib(item.member_epoch, item.previous_member_epoch, item.state)
-    out += uvarint(len(item.active_tasks) + 1)
-    _write_task_idss_v0(item.active_tasks, out)
-    out += uvarint(len(item.standby_tasks) + 1)
-    _write_task_idss_v0(item.standby_tasks, out)
-    out += uvarint(len(item.warmup_tasks) + 1)
-    _write_task_idss_v0(item.warmup_tasks, out)
-    out += uvarint(len(item.active_tasks_pending_revocation) + 1)
-    _write_task_idss_v0(item.active_tasks_pending_revocation, out)
-    out += uvarint(len(item.standby_tasks_pending_revocation) + 1)
-    _write_task_idss_v0(item.standby_tasks_pending_revocation, out)
-    out += uvarint(len(item.warmup_tasks_pending_revocation) + 1)
-    _write_task_idss_v0(item.warmup_tasks_pending_revocation, out)
+    if item.active_tasks:
+        out += uvarint(len(item.active_tasks) + 1)
+        _write_task_idss_v0(item.active_tasks, out)
+    else:
+        out.append(1)
+    if item.standby_tasks:
+        out += uvarint(len(item.standby_tasks) + 1)
+        _write_task_idss_v0(item.standby_tasks, out)
+    else:
+        out.append(1)
+    if item.warmup_tasks:
+        out += uvarint(len(item.warmup_tasks) + 1)
+        _write_task_idss_v0(item.warmup_tasks, out)
+    else:
+        out.append(1)
+    if item.active_tasks_pending_revocation:
+        out += uvarint(len(item.active_tasks_pending_revocation) + 1)
+        _write_task_idss_v0(item.active_tasks_pending_revocation, out)
+    else:
+        out.append(1)
+    if item.standby_tasks_pending_revocation:
+        out += uvarint(len(item.standby_tasks_pending_revocation) + 1)
+        _write_task_idss_v0(item.standby_tasks_pending_revocation, out)
+    else:
+        out.append(1)
+    if item.warmup_tasks_pending_revocation:
+        out += uvarint(len(item.warmup_tasks_pending_revocation) + 1)
+        _write_task_idss_v0(item.warmup_tasks_pending_revocation, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -9,13 +9,11 @@ from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_compact_strings,
     write_numbers,
@@ -245,7 +243,7 @@ def _read_topic_infos_v0(data: memoryview, at: int, count: int) -> tuple[list[To
         partitions, replication_factor = _unpack_ih(data, at)
         at += 6
         count, at = read_compact_count(data, at, 3)
-        topic_configs, at = _read_key_values_v0(data, at, count)
+        topic_configs, at = _read_key_values_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicInfo(name, partitions, replication_factor, topic_configs))
     return items, at
@@ -256,13 +254,13 @@ def _read_subtopologys_v0(data: memoryview, at: int, count: int) -> tuple[list[S
     for _ in range(count):
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 1)
-        source_topics, at = read_compact_strings(data, at, count)
+        source_topics, at = read_compact_strings(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 1)
-        repartition_sink_topics, at = read_compact_strings(data, at, count)
+        repartition_sink_topics, at = read_compact_strings(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 9)
-        state_changelog_topics, at = _read_topic_infos_v0(data, at, count)
+        state_changelog_topics, at = _read_topic_infos_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 9)
-        repartition_source_topics, at = _read_topic_infos_v0(data, at, count)
+        repartition_source_topics, at = _read_topic_infos_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(Subtopology(subtopology_id, source_topics, repartition_sink_topics, state_changelog_topics, repartition_source_topics))
     return items, at
@@ -305,7 +303,7 @@ def _read_task_idss_v0(data: memoryview, at: int, count: int) -> tuple[list[Task
     for _ in range(count):
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TaskIds(subtopology_id, partitions))
     return items, at
@@ -313,11 +311,11 @@ def _read_task_idss_v0(data: memoryview, at: int, count: int) -> tuple[list[Task
 
 def _read_assignment_v0(data: memoryview, at: int) -> tuple[Assignment, int]:
     count, at = read_compact_count(data, at, 3)
-    active_tasks, at = _read_task_idss_v0(data, at, count)
+    active_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    standby_tasks, at = _read_task_idss_v0(data, at, count)
+    standby_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    warmup_tasks, at = _read_task_idss_v0(data, at, count)
+    warmup_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return Assignment(active_tasks, standby_tasks, warmup_tasks), at
 
@@ -328,8 +326,16 @@ def _read_members_v0(data: memoryview, at: int, count: int) -> tuple[list[Member
         member_id, at = read_compact_string(data, at)
         (member_epoch,) = _unpack_i(data, at)
         at += 4
-        instance_id, at = read_compact_nullable_string(data, at)
-        rack_id, at = read_compact_nullable_string(data, at)
+        instance_id: str | None = None
+        if data[at]:
+            instance_id, at = read_compact_string(data, at)
+        else:
+            at += 1
+        rack_id: str | None = None
+        if data[at]:
+            rack_id, at = read_compact_string(data, at)
+        else:
+            at += 1
         client_id, at = read_compact_string(data, at)
         client_host, at = read_compact_string(data, at)
         (topology_epoch,) = _unpack_i(data, at)
@@ -341,11 +347,11 @@ def _read_members_v0(data: memoryview, at: int, count: int) -> tuple[list[Member
         if present:
             user_endpoint, at = _read_endpoint_v0(data, at)
         count, at = read_compact_count(data, at, 3)
-        client_tags, at = _read_key_values_v0(data, at, count)
+        client_tags, at = _read_key_values_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 14)
-        task_offsets, at = _read_task_offsets_v0(data, at, count)
+        task_offsets, at = _read_task_offsets_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 14)
-        task_end_offsets, at = _read_task_offsets_v0(data, at, count)
+        task_end_offsets, at = _read_task_offsets_v0(data, at, count) if count else ([], at)
         assignment, at = _read_assignment_v0(data, at)
         target_assignment, at = _read_assignment_v0(data, at)
         is_classic, more = _unpack_tB(data, at)
@@ -361,7 +367,11 @@ def _read_described_groups_v0(data: memoryview, at: int, count: int) -> tuple[li
     for _ in range(count):
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         group_id, at = read_compact_string(data, at)
         group_state, at = read_compact_string(data, at)
         group_epoch, assignment_epoch = _unpack_ii(data, at)
@@ -372,7 +382,7 @@ def _read_described_groups_v0(data: memoryview, at: int, count: int) -> tuple[li
         if present:
             topology, at = _read_topology_v0(data, at)
         count, at = read_compact_count(data, at, 28)
-        members, at = _read_members_v0(data, at, count)
+        members, at = _read_members_v0(data, at, count) if count else ([], at)
         authorized_operations, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -385,7 +395,7 @@ def _read_streams_group_describe_response_v0(data: memoryview, at: int) -> tuple
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 20)
-    groups, at = _read_described_groups_v0(data, at, count)
+    groups, at = _read_described_groups_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return StreamsGroupDescribeResponse(throttle_time_ms, groups), at
 
@@ -401,30 +411,47 @@ def _write_topic_infos_v0(items: Sequence[TopicInfo], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_ih(item.partitions, item.replication_factor)
-        out += uvarint(len(item.topic_configs) + 1)
-        _write_key_values_v0(item.topic_configs, out)
+        if item.topic_configs:
+            out += uvarint(len(item.topic_configs) + 1)
+            _write_key_values_v0(item.topic_configs, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_subtopologys_v0(items: Sequence[Subtopology], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.subtopology_id, out)
-        out += uvarint(len(item.source_topics) + 1)
-        write_compact_strings(item.source_topics, out)
-        out += uvarint(len(item.repartition_sink_topics) + 1)
-        write_compact_strings(item.repartition_sink_topics, out)
-        out += uvarint(len(item.state_changelog_topics) + 1)
-        _write_topic_infos_v0(item.state_changelog_topics, out)
-        out += uvarint(len(item.repartition_source_topics) + 1)
-        _write_topic_infos_v0(item.repartition_source_topics, out)
+        if item.source_topics:
+            out += uvarint(len(item.source_topics) + 1)
+            write_compact_strings(item.source_topics, out)
+        else:
+            out.append(1)
+        if item.repartition_sink_topics:
+            out += uvarint(len(item.repartition_sink_topics) + 1)
+            write_compact_strings(item.repartition_sink_topics, out)
+        else:
+            out.append(1)
+        if item.state_changelog_topics:
+            out += uvarint(len(item.state_changelog_topics) + 1)
+            _write_topic_infos_v0(item.state_changelog_topics, out)
+        else:
+            out.append(1)
+        if item.repartition_source_topics:
+            out += uvarint(len(item.repartition_source_topics) + 1)
+            _write_topic_infos_v0(item.repartition_source_topics, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_topology_v0(item: Topology, out: bytearray) -> None:
     out += _pack_i(item.epoch)
-    out += uvarint(0 if item.subtopologies is None else len(item.subtopologies) + 1)
     if item.subtopologies:
+        out += uvarint(len(item.subtopologies) + 1)
         _write_subtopologys_v0(item.subtopologies, out)
+    else:
+        out.append(0 if item.subtopologies is None else 1)
     out.append(0)
 
 
@@ -442,18 +469,30 @@ def _write_task_offsets_v0(items: Sequence[TaskOffset], out: bytearray) -> None:
 def _write_task_idss_v0(items: Sequence[TaskIds], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.subtopology_id, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_assignment_v0(item: Assignment, out: bytearray) -> None:
-    out += uvarint(len(item.active_tasks) + 1)
-    _write_task_idss_v0(item.active_tasks, out)
-    out += uvarint(len(item.standby_tasks) + 1)
-    _write_task_idss_v0(item.standby_tasks, out)
-    out += uvarint(len(item.warmup_tasks) + 1)
-    _write_task_idss_v0(item.warmup_tasks, out)
+    if item.active_tasks:
+        out += uvarint(len(item.active_tasks) + 1)
+        _write_task_idss_v0(item.active_tasks, out)
+    else:
+        out.append(1)
+    if item.standby_tasks:
+        out += uvarint(len(item.standby_tasks) + 1)
+        _write_task_idss_v0(item.standby_tasks, out)
+    else:
+        out.append(1)
+    if item.warmup_tasks:
+        out += uvarint(len(item.warmup_tasks) + 1)
+        _write_task_idss_v0(item.warmup_tasks, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -461,8 +500,14 @@ def _write_members_v0(items: Sequence[Member], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.member_id, out)
         out += _pack_i(item.member_epoch)
-        write_compact_nullable_string(item.instance_id, out)
-        write_compact_nullable_string(item.rack_id, out)
+        if item.instance_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.instance_id, out)
+        if item.rack_id is None:
+            out.append(0)
+        else:
+            write_compact_string(item.rack_id, out)
         write_compact_string(item.client_id, out)
         write_compact_string(item.client_host, out)
         out += _pack_i(item.topology_epoch)
@@ -472,12 +517,21 @@ def _write_members_v0(items: Sequence[Member], out: bytearray) -> None:
         else:
             out.append(1)
             _write_endpoint_v0(item.user_endpoint, out)
-        out += uvarint(len(item.client_tags) + 1)
-        _write_key_values_v0(item.client_tags, out)
-        out += uvarint(len(item.task_offsets) + 1)
-        _write_task_offsets_v0(item.task_offsets, out)
-        out += uvarint(len(item.task_end_offsets) + 1)
-        _write_task_offsets_v0(item.task_end_offsets, out)
+        if item.client_tags:
+            out += uvarint(len(item.client_tags) + 1)
+            _write_key_values_v0(item.client_tags, out)
+        else:
+            out.append(1)
+        if item.task_offsets:
+            out += uvarint(len(item.task_offsets) + 1)
+            _write_task_offsets_v0(item.task_offsets, out)
+        else:
+            out.append(1)
+        if item.task_end_offsets:
+            out += uvarint(len(item.task_end_offsets) + 1)
+            _write_task_offsets_v0(item.task_end_offsets, out)
+        else:
+            out.append(1)
         _write_assignment_v0(item.assignment, out)
         _write_assignment_v0(item.target_assignment, out)
         out += _pack_tx(item.is_classic)
@@ -486,7 +540,10 @@ def _write_members_v0(items: Sequence[Member], out: bytearray) -> None:
 def _write_described_groups_v0(items: Sequence[DescribedGroup], out: bytearray) -> None:
     for item in items:
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         write_compact_string(item.group_id, out)
         write_compact_string(item.group_state, out)
         out += _pack_ii(item.group_epoch, item.assignment_epoch)
@@ -495,15 +552,21 @@ def _write_described_groups_v0(items: Sequence[DescribedGroup], out: bytearray) 
         else:
             out.append(1)
             _write_topology_v0(item.topology, out)
-        out += uvarint(len(item.members) + 1)
-        _write_members_v0(item.members, out)
+        if item.members:
+            out += uvarint(len(item.members) + 1)
+            _write_members_v0(item.members, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.authorized_operations)
 
 
 def _write_streams_group_describe_response_v0(item: StreamsGroupDescribeResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.groups) + 1)
-    _write_described_groups_v0(item.groups, out)
+    if item.groups:
+        out += uvarint(len(item.groups) + 1)
+        _write_described_groups_v0(item.groups, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

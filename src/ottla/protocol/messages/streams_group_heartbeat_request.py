@@ -9,13 +9,11 @@ from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_compact_strings,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_compact_strings,
     write_numbers,
@@ -211,7 +209,7 @@ def _read_topic_infos_v0(data: memoryview, at: int, count: int) -> tuple[list[To
         partitions, replication_factor = _unpack_ih(data, at)
         at += 6
         count, at = read_compact_count(data, at, 3)
-        topic_configs, at = _read_key_values_v0(data, at, count)
+        topic_configs, at = _read_key_values_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicInfo(name, partitions, replication_factor, topic_configs))
     return items, at
@@ -221,11 +219,11 @@ def _read_copartition_groups_v0(data: memoryview, at: int, count: int) -> tuple[
     items: list[CopartitionGroup] = []
     for _ in range(count):
         count, at = read_compact_count(data, at, 2)
-        source_topics, at = read_numbers(data, at, count, "h")
+        source_topics, at = read_numbers(data, at, count, "h") if count else ([], at)
         count, at = read_compact_count(data, at, 2)
-        source_topic_regex, at = read_numbers(data, at, count, "h")
+        source_topic_regex, at = read_numbers(data, at, count, "h") if count else ([], at)
         count, at = read_compact_count(data, at, 2)
-        repartition_source_topics, at = read_numbers(data, at, count, "h")
+        repartition_source_topics, at = read_numbers(data, at, count, "h") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(CopartitionGroup(source_topics, source_topic_regex, repartition_source_topics))
     return items, at
@@ -236,17 +234,17 @@ def _read_subtopologys_v0(data: memoryview, at: int, count: int) -> tuple[list[S
     for _ in range(count):
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 1)
-        source_topics, at = read_compact_strings(data, at, count)
+        source_topics, at = read_compact_strings(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 1)
-        source_topic_regex, at = read_compact_strings(data, at, count)
+        source_topic_regex, at = read_compact_strings(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 9)
-        state_changelog_topics, at = _read_topic_infos_v0(data, at, count)
+        state_changelog_topics, at = _read_topic_infos_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 1)
-        repartition_sink_topics, at = read_compact_strings(data, at, count)
+        repartition_sink_topics, at = read_compact_strings(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 9)
-        repartition_source_topics, at = _read_topic_infos_v0(data, at, count)
+        repartition_source_topics, at = _read_topic_infos_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 4)
-        copartition_groups, at = _read_copartition_groups_v0(data, at, count)
+        copartition_groups, at = _read_copartition_groups_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(Subtopology(subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups))
     return items, at
@@ -256,7 +254,7 @@ def _read_topology_v0(data: memoryview, at: int) -> tuple[Topology, int]:
     (epoch,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 8)
-    subtopologies, at = _read_subtopologys_v0(data, at, count)
+    subtopologies, at = _read_subtopologys_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return Topology(epoch, subtopologies), at
 
@@ -266,7 +264,7 @@ def _read_task_idss_v0(data: memoryview, at: int, count: int) -> tuple[list[Task
     for _ in range(count):
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TaskIds(subtopology_id, partitions))
     return items, at
@@ -298,8 +296,16 @@ def _read_streams_group_heartbeat_request_v0(data: memoryview, at: int) -> tuple
     member_id, at = read_compact_string(data, at)
     member_epoch, endpoint_information_epoch = _unpack_ii(data, at)
     at += 8
-    instance_id, at = read_compact_nullable_string(data, at)
-    rack_id, at = read_compact_nullable_string(data, at)
+    instance_id: str | None = None
+    if data[at]:
+        instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    rack_id: str | None = None
+    if data[at]:
+        rack_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (rebalance_timeout_ms,) = _unpack_i(data, at)
     at += 4
     topology: Topology | None = None
@@ -319,7 +325,11 @@ def _read_streams_group_heartbeat_request_v0(data: memoryview, at: int) -> tuple
     warmup_tasks: list[TaskIds] | None = None
     if count >= 0:
         warmup_tasks, at = _read_task_idss_v0(data, at, count)
-    process_id, at = read_compact_nullable_string(data, at)
+    process_id: str | None = None
+    if data[at]:
+        process_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     user_endpoint: Endpoint | None = None
     present = data[at] < 128
     at += 1
@@ -355,52 +365,88 @@ def _write_topic_infos_v0(items: Sequence[TopicInfo], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_ih(item.partitions, item.replication_factor)
-        out += uvarint(len(item.topic_configs) + 1)
-        _write_key_values_v0(item.topic_configs, out)
+        if item.topic_configs:
+            out += uvarint(len(item.topic_configs) + 1)
+            _write_key_values_v0(item.topic_configs, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_copartition_groups_v0(items: Sequence[CopartitionGroup], out: bytearray) -> None:
     for item in items:
-        out += uvarint(len(item.source_topics) + 1)
-        write_numbers(item.source_topics, "h", out)
-        out += uvarint(len(item.source_topic_regex) + 1)
-        write_numbers(item.source_topic_regex, "h", out)
-        out += uvarint(len(item.repartition_source_topics) + 1)
-        write_numbers(item.repartition_source_topics, "h", out)
+        if item.source_topics:
+            out += uvarint(len(item.source_topics) + 1)
+            write_numbers(item.source_topics, "h", out)
+        else:
+            out.append(1)
+        if item.source_topic_regex:
+            out += uvarint(len(item.source_topic_regex) + 1)
+            write_numbers(item.source_topic_regex, "h", out)
+        else:
+            out.append(1)
+        if item.repartition_source_topics:
+            out += uvarint(len(item.repartition_source_topics) + 1)
+            write_numbers(item.repartition_source_topics, "h", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_subtopologys_v0(items: Sequence[Subtopology], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.subtopology_id, out)
-        out += uvarint(len(item.source_topics) + 1)
-        write_compact_strings(item.source_topics, out)
-        out += uvarint(len(item.source_topic_regex) + 1)
-        write_compact_strings(item.source_topic_regex, out)
-        out += uvarint(len(item.state_changelog_topics) + 1)
-        _write_topic_infos_v0(item.state_changelog_topics, out)
-        out += uvarint(len(item.repartition_sink_topics) + 1)
-        write_compact_strings(item.repartition_sink_topics, out)
-        out += uvarint(len(item.repartition_source_topics) + 1)
-        _write_topic_infos_v0(item.repartition_source_topics, out)
-        out += uvarint(len(item.copartition_groups) + 1)
-        _write_copartition_groups_v0(item.copartition_groups, out)
+        if item.source_topics:
+            out += uvarint(len(item.source_topics) + 1)
+            write_compact_strings(item.source_topics, out)
+        else:
+            out.append(1)
+        if item.source_topic_regex:
+            out += uvarint(len(item.source_topic_regex) + 1)
+            write_compact_strings(item.source_topic_regex, out)
+        else:
+            out.append(1)
+        if item.state_changelog_topics:
+            out += uvarint(len(item.state_changelog_topics) + 1)
+            _write_topic_infos_v0(item.state_changelog_topics, out)
+        else:
+            out.append(1)
+        if item.repartition_sink_topics:
+            out += uvarint(len(item.repartition_sink_topics) + 1)
+            write_compact_strings(item.repartition_sink_topics, out)
+        else:
+            out.append(1)
+        if item.repartition_source_topics:
+            out += uvarint(len(item.repartition_source_topics) + 1)
+            _write_topic_infos_v0(item.repartition_source_topics, out)
+        else:
+            out.append(1)
+        if item.copartition_groups:
+            out += uvarint(len(item.copartition_groups) + 1)
+            _write_copartition_groups_v0(item.copartition_groups, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_topology_v0(item: Topology, out: bytearray) -> None:
     out += _pack_i(item.epoch)
-    out += uvarint(len(item.subtopologies) + 1)
-    _write_subtopologys_v0(item.subtopologies, out)
+    if item.subtopologies:
+        out += uvarint(len(item.subtopologies) + 1)
+        _write_subtopologys_v0(item.subtopologies, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_task_idss_v0(items: Sequence[TaskIds], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.subtopology_id, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -419,38 +465,59 @@ def _write_streams_group_heartbeat_request_v0(item: StreamsGroupHeartbeatRequest
     write_compact_string(item.group_id, out)
     write_compact_string(item.member_id, out)
     out += _pack_ii(item.member_epoch, item.endpoint_information_epoch)
-    write_compact_nullable_string(item.instance_id, out)
-    write_compact_nullable_string(item.rack_id, out)
+    if item.instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.instance_id, out)
+    if item.rack_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack_id, out)
     out += _pack_i(item.rebalance_timeout_ms)
     if item.topology is None:
         out.append(255)
     else:
         out.append(1)
         _write_topology_v0(item.topology, out)
-    out += uvarint(0 if item.active_tasks is None else len(item.active_tasks) + 1)
     if item.active_tasks:
+        out += uvarint(len(item.active_tasks) + 1)
         _write_task_idss_v0(item.active_tasks, out)
-    out += uvarint(0 if item.standby_tasks is None else len(item.standby_tasks) + 1)
+    else:
+        out.append(0 if item.active_tasks is None else 1)
     if item.standby_tasks:
+        out += uvarint(len(item.standby_tasks) + 1)
         _write_task_idss_v0(item.standby_tasks, out)
-    out += uvarint(0 if item.warmup_tasks is None else len(item.warmup_tasks) + 1)
+    else:
+        out.append(0 if item.standby_tasks is None else 1)
     if item.warmup_tasks:
+        out += uvarint(len(item.warmup_tasks) + 1)
         _write_task_idss_v0(item.warmup_tasks, out)
-    write_compact_nullable_string(item.process_id, out)
+    else:
+        out.append(0 if item.warmup_tasks is None else 1)
+    if item.process_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.process_id, out)
     if item.user_endpoint is None:
         out.append(255)
     else:
         out.append(1)
         _write_endpoint_v0(item.user_endpoint, out)
-    out += uvarint(0 if item.client_tags is None else len(item.client_tags) + 1)
     if item.client_tags:
+        out += uvarint(len(item.client_tags) + 1)
         _write_key_values_v0(item.client_tags, out)
-    out += uvarint(0 if item.task_offsets is None else len(item.task_offsets) + 1)
+    else:
+        out.append(0 if item.client_tags is None else 1)
     if item.task_offsets:
+        out += uvarint(len(item.task_offsets) + 1)
         _write_task_offsets_v0(item.task_offsets, out)
-    out += uvarint(0 if item.task_end_offsets is None else len(item.task_end_offsets) + 1)
+    else:
+        out.append(0 if item.task_offsets is None else 1)
     if item.task_end_offsets:
+        out += uvarint(len(item.task_end_offsets) + 1)
         _write_task_offsets_v0(item.task_end_offsets, out)
+    else:
+        out.append(0 if item.task_end_offsets is None else 1)
     out += _pack_tx(item.shutdown_application)
 
 

@@ -9,12 +9,10 @@ from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
     read_compact_nullable_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_numbers,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_numbers,
 )
@@ -148,7 +146,7 @@ def _read_task_idss_v0(data: memoryview, at: int, count: int) -> tuple[list[Task
     for _ in range(count):
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TaskIds(subtopology_id, partitions))
     return items, at
@@ -168,7 +166,7 @@ def _read_topic_partitions_v0(data: memoryview, at: int, count: int) -> tuple[li
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicPartition(topic, partitions))
     return items, at
@@ -179,9 +177,9 @@ def _read_endpoint_to_partitionss_v0(data: memoryview, at: int, count: int) -> t
     for _ in range(count):
         user_endpoint, at = _read_endpoint_v0(data, at)
         count, at = read_compact_count(data, at, 3)
-        active_partitions, at = _read_topic_partitions_v0(data, at, count)
+        active_partitions, at = _read_topic_partitions_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 3)
-        standby_partitions, at = _read_topic_partitions_v0(data, at, count)
+        standby_partitions, at = _read_topic_partitions_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(EndpointToPartitions(user_endpoint, active_partitions, standby_partitions))
     return items, at
@@ -190,7 +188,11 @@ def _read_endpoint_to_partitionss_v0(data: memoryview, at: int, count: int) -> t
 def _read_streams_group_heartbeat_response_v0(data: memoryview, at: int) -> tuple[StreamsGroupHeartbeatResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     member_id, at = read_compact_string(data, at)
     member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms = _unpack_iiii(data, at)
     at += 16
@@ -230,8 +232,11 @@ def _write_statuss_v0(items: Sequence[Status], out: bytearray) -> None:
 def _write_task_idss_v0(items: Sequence[TaskIds], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.subtopology_id, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -243,42 +248,64 @@ def _write_endpoint_v0(item: Endpoint, out: bytearray) -> None:
 def _write_topic_partitions_v0(items: Sequence[TopicPartition], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_endpoint_to_partitionss_v0(items: Sequence[EndpointToPartitions], out: bytearray) -> None:
     for item in items:
         _write_endpoint_v0(item.user_endpoint, out)
-        out += uvarint(len(item.active_partitions) + 1)
-        _write_topic_partitions_v0(item.active_partitions, out)
-        out += uvarint(len(item.standby_partitions) + 1)
-        _write_topic_partitions_v0(item.standby_partitions, out)
+        if item.active_partitions:
+            out += uvarint(len(item.active_partitions) + 1)
+            _write_topic_partitions_v0(item.active_partitions, out)
+        else:
+            out.append(1)
+        if item.standby_partitions:
+            out += uvarint(len(item.standby_partitions) + 1)
+            _write_topic_partitions_v0(item.standby_partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_streams_group_heartbeat_response_v0(item: StreamsGroupHeartbeatResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     write_compact_string(item.member_id, out)
     out += _pack_iiii(item.member_epoch, item.heartbeat_interval_ms, item.acceptable_recovery_lag, item.task_offset_interval_ms)
-    out += uvarint(0 if item.status is None else len(item.status) + 1)
     if item.status:
+        out += uvarint(len(item.status) + 1)
         _write_statuss_v0(item.status, out)
-    out += uvarint(0 if item.active_tasks is None else len(item.active_tasks) + 1)
+    else:
+        out.append(0 if item.status is None else 1)
     if item.active_tasks:
+        out += uvarint(len(item.active_tasks) + 1)
         _write_task_idss_v0(item.active_tasks, out)
-    out += uvarint(0 if item.standby_tasks is None else len(item.standby_tasks) + 1)
+    else:
+        out.append(0 if item.active_tasks is None else 1)
     if item.standby_tasks:
+        out += uvarint(len(item.standby_tasks) + 1)
         _write_task_idss_v0(item.standby_tasks, out)
-    out += uvarint(0 if item.warmup_tasks is None else len(item.warmup_tasks) + 1)
+    else:
+        out.append(0 if item.standby_tasks is None else 1)
     if item.warmup_tasks:
+        out += uvarint(len(item.warmup_tasks) + 1)
         _write_task_idss_v0(item.warmup_tasks, out)
+    else:
+        out.append(0 if item.warmup_tasks is None else 1)
     out += _pack_i(item.endpoint_information_epoch)
-    out += uvarint(0 if item.partitions_by_user_endpoint is None else len(item.partitions_by_user_endpoint) + 1)
     if item.partitions_by_user_endpoint:
+        out += uvarint(len(item.partitions_by_user_endpoint) + 1)
         _write_endpoint_to_partitionss_v0(item.partitions_by_user_endpoint, out)
+    else:
+        out.append(0 if item.partitions_by_user_endpoint is None else 1)
     out.append(0)
 
 

@@ -8,11 +8,9 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -95,8 +93,16 @@ def _read_key_values_v0(data: memoryview, at: int, count: int) -> tuple[list[Key
 
 
 def _read_streams_group_member_metadata_value_v0(data: memoryview, at: int) -> tuple[StreamsGroupMemberMetadataValue, int]:
-    instance_id, at = read_compact_nullable_string(data, at)
-    rack_id, at = read_compact_nullable_string(data, at)
+    instance_id: str | None = None
+    if data[at]:
+        instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    rack_id: str | None = None
+    if data[at]:
+        rack_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     client_id, at = read_compact_string(data, at)
     client_host, at = read_compact_string(data, at)
     rebalance_timeout_ms, topology_epoch = _unpack_ii(data, at)
@@ -108,7 +114,7 @@ def _read_streams_group_member_metadata_value_v0(data: memoryview, at: int) -> t
     if present:
         user_endpoint, at = _read_endpoint_v0(data, at)
     count, at = read_compact_count(data, at, 3)
-    client_tags, at = _read_key_values_v0(data, at, count)
+    client_tags, at = _read_key_values_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return StreamsGroupMemberMetadataValue(instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id, user_endpoint, client_tags), at
 
@@ -126,8 +132,14 @@ def _write_key_values_v0(items: Sequence[KeyValue], out: bytearray) -> None:
 
 
 def _write_streams_group_member_metadata_value_v0(item: StreamsGroupMemberMetadataValue, out: bytearray) -> None:
-    write_compact_nullable_string(item.instance_id, out)
-    write_compact_nullable_string(item.rack_id, out)
+    if item.instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.instance_id, out)
+    if item.rack_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.rack_id, out)
     write_compact_string(item.client_id, out)
     write_compact_string(item.client_host, out)
     out += _pack_ii(item.rebalance_timeout_ms, item.topology_epoch)
@@ -137,8 +149,11 @@ def _write_streams_group_member_metadata_value_v0(item: StreamsGroupMemberMetada
     else:
         out.append(1)
         _write_endpoint_v0(item.user_endpoint, out)
-    out += uvarint(len(item.client_tags) + 1)
-    _write_key_values_v0(item.client_tags, out)
+    if item.client_tags:
+        out += uvarint(len(item.client_tags) + 1)
+        _write_key_values_v0(item.client_tags, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -110,9 +110,11 @@ def _write_streams_group_metadata_value_v0(item: StreamsGroupMetadataValue, out:
             tags.append((0, value))
         if (item.last_assignment_configs is None or item.last_assignment_configs):
             value = bytearray()
-            value += uvarint(0 if item.last_assignment_configs is None else len(item.last_assignment_configs) + 1)
             if item.last_assignment_configs:
+                value += uvarint(len(item.last_assignment_configs) + 1)
                 _write_last_assignment_configs_v0(item.last_assignment_configs, value)
+            else:
+                value.append(0 if item.last_assignment_configs is None else 1)
             tags.append((1, value))
         write_tags(tags, out)
 

@@ -51,7 +51,7 @@ def _read_task_idss_v0(data: memoryview, at: int, count: int) -> tuple[list[Task
     for _ in range(count):
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partitions, at = read_numbers(data, at, count, "i")
+        partitions, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TaskIds(subtopology_id, partitions))
     return items, at
@@ -59,11 +59,11 @@ def _read_task_idss_v0(data: memoryview, at: int, count: int) -> tuple[list[Task
 
 def _read_streams_group_target_assignment_member_value_v0(data: memoryview, at: int) -> tuple[StreamsGroupTargetAssignmentMemberValue, int]:
     count, at = read_compact_count(data, at, 3)
-    active_tasks, at = _read_task_idss_v0(data, at, count)
+    active_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    standby_tasks, at = _read_task_idss_v0(data, at, count)
+    standby_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     count, at = read_compact_count(data, at, 3)
-    warmup_tasks, at = _read_task_idss_v0(data, at, count)
+    warmup_tasks, at = _read_task_idss_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return StreamsGroupTargetAssignmentMemberValue(active_tasks, standby_tasks, warmup_tasks), at
 
@@ -71,18 +71,30 @@ def _read_streams_group_target_assignment_member_value_v0(data: memoryview, at: 
 def _write_task_idss_v0(items: Sequence[TaskIds], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.subtopology_id, out)
-        out += uvarint(len(item.partitions) + 1)
-        write_numbers(item.partitions, "i", out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            write_numbers(item.partitions, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_streams_group_target_assignment_member_value_v0(item: StreamsGroupTargetAssignmentMemberValue, out: bytearray) -> None:
-    out += uvarint(len(item.active_tasks) + 1)
-    _write_task_idss_v0(item.active_tasks, out)
-    out += uvarint(len(item.standby_tasks) + 1)
-    _write_task_idss_v0(item.standby_tasks, out)
-    out += uvarint(len(item.warmup_tasks) + 1)
-    _write_task_idss_v0(item.warmup_tasks, out)
+    if item.active_tasks:
+        out += uvarint(len(item.active_tasks) + 1)
+        _write_task_idss_v0(item.active_tasks, out)
+    else:
+        out.append(1)
+    if item.standby_tasks:
+        out += uvarint(len(item.standby_tasks) + 1)
+        _write_task_idss_v0(item.standby_tasks, out)
+    else:
+        out.append(1)
+    if item.warmup_tasks:
+        out += uvarint(len(item.warmup_tasks) + 1)
+        _write_task_idss_v0(item.warmup_tasks, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

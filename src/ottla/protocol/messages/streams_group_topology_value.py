@@ -120,7 +120,7 @@ def _read_topic_infos_v0(data: memoryview, at: int, count: int) -> tuple[list[To
         partitions, replication_factor = _unpack_ih(data, at)
         at += 6
         count, at = read_compact_count(data, at, 3)
-        topic_configs, at = _read_topic_configs_v0(data, at, count)
+        topic_configs, at = _read_topic_configs_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicInfo(name, partitions, replication_factor, topic_configs))
     return items, at
@@ -130,11 +130,11 @@ def _read_copartition_groups_v0(data: memoryview, at: int, count: int) -> tuple[
     items: list[CopartitionGroup] = []
     for _ in range(count):
         count, at = read_compact_count(data, at, 2)
-        source_topics, at = read_numbers(data, at, count, "h")
+        source_topics, at = read_numbers(data, at, count, "h") if count else ([], at)
         count, at = read_compact_count(data, at, 2)
-        source_topic_regex, at = read_numbers(data, at, count, "h")
+        source_topic_regex, at = read_numbers(data, at, count, "h") if count else ([], at)
         count, at = read_compact_count(data, at, 2)
-        repartition_source_topics, at = read_numbers(data, at, count, "h")
+        repartition_source_topics, at = read_numbers(data, at, count, "h") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(CopartitionGroup(source_topics, source_topic_regex, repartition_source_topics))
     return items, at
@@ -145,17 +145,17 @@ def _read_subtopologys_v0(data: memoryview, at: int, count: int) -> tuple[list[S
     for _ in range(count):
         subtopology_id, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 1)
-        source_topics, at = read_compact_strings(data, at, count)
+        source_topics, at = read_compact_strings(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 1)
-        source_topic_regex, at = read_compact_strings(data, at, count)
+        source_topic_regex, at = read_compact_strings(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 9)
-        state_changelog_topics, at = _read_topic_infos_v0(data, at, count)
+        state_changelog_topics, at = _read_topic_infos_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 1)
-        repartition_sink_topics, at = read_compact_strings(data, at, count)
+        repartition_sink_topics, at = read_compact_strings(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 9)
-        repartition_source_topics, at = _read_topic_infos_v0(data, at, count)
+        repartition_source_topics, at = _read_topic_infos_v0(data, at, count) if count else ([], at)
         count, at = read_compact_count(data, at, 4)
-        copartition_groups, at = _read_copartition_groups_v0(data, at, count)
+        copartition_groups, at = _read_copartition_groups_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(Subtopology(subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups))
     return items, at
@@ -165,7 +165,7 @@ def _read_streams_group_topology_value_v0(data: memoryview, at: int) -> tuple[St
     (epoch,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 8)
-    subtopologies, at = _read_subtopologys_v0(data, at, count)
+    subtopologies, at = _read_subtopologys_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return StreamsGroupTopologyValue(epoch, subtopologies), at
 
@@ -181,44 +181,77 @@ def _write_topic_infos_v0(items: Sequence[TopicInfo], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
         out += _pack_ih(item.partitions, item.replication_factor)
-        out += uvarint(len(item.topic_configs) + 1)
-        _write_topic_configs_v0(item.topic_configs, out)
+        if item.topic_configs:
+            out += uvarint(len(item.topic_configs) + 1)
+            _write_topic_configs_v0(item.topic_configs, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_copartition_groups_v0(items: Sequence[CopartitionGroup], out: bytearray) -> None:
     for item in items:
-        out += uvarint(len(item.source_topics) + 1)
-        write_numbers(item.source_topics, "h", out)
-        out += uvarint(len(item.source_topic_regex) + 1)
-        write_numbers(item.source_topic_regex, "h", out)
-        out += uvarint(len(item.repartition_source_topics) + 1)
-        write_numbers(item.repartition_source_topics, "h", out)
+        if item.source_topics:
+            out += uvarint(len(item.source_topics) + 1)
+            write_numbers(item.source_topics, "h", out)
+        else:
+            out.append(1)
+        if item.source_topic_regex:
+            out += uvarint(len(item.source_topic_regex) + 1)
+            write_numbers(item.source_topic_regex, "h", out)
+        else:
+            out.append(1)
+        if item.repartition_source_topics:
+            out += uvarint(len(item.repartition_source_topics) + 1)
+            write_numbers(item.repartition_source_topics, "h", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_subtopologys_v0(items: Sequence[Subtopology], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.subtopology_id, out)
-        out += uvarint(len(item.source_topics) + 1)
-        write_compact_strings(item.source_topics, out)
-        out += uvarint(len(item.source_topic_regex) + 1)
-        write_compact_strings(item.source_topic_regex, out)
-        out += uvarint(len(item.state_changelog_topics) + 1)
-        _write_topic_infos_v0(item.state_changelog_topics, out)
-        out += uvarint(len(item.repartition_sink_topics) + 1)
-        write_compact_strings(item.repartition_sink_topics, out)
-        out += uvarint(len(item.repartition_source_topics) + 1)
-        _write_topic_infos_v0(item.repartition_source_topics, out)
-        out += uvarint(len(item.copartition_groups) + 1)
-        _write_copartition_groups_v0(item.copartition_groups, out)
+        if item.source_topics:
+            out += uvarint(len(item.source_topics) + 1)
+            write_compact_strings(item.source_topics, out)
+        else:
+            out.append(1)
+        if item.source_topic_regex:
+            out += uvarint(len(item.source_topic_regex) + 1)
+            write_compact_strings(item.source_topic_regex, out)
+        else:
+            out.append(1)
+        if item.state_changelog_topics:
+            out += uvarint(len(item.state_changelog_topics) + 1)
+            _write_topic_infos_v0(item.state_changelog_topics, out)
+        else:
+            out.append(1)
+        if item.repartition_sink_topics:
+            out += uvarint(len(item.repartition_sink_topics) + 1)
+            write_compact_strings(item.repartition_sink_topics, out)
+        else:
+            out.append(1)
+        if item.repartition_source_topics:
+            out += uvarint(len(item.repartition_source_topics) + 1)
+            _write_topic_infos_v0(item.repartition_source_topics, out)
+        else:
+            out.append(1)
+        if item.copartition_groups:
+            out += uvarint(len(item.copartition_groups) + 1)
+            _write_copartition_groups_v0(item.copartition_groups, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_streams_group_topology_value_v0(item: StreamsGroupTopologyValue, out: bytearray) -> None:
     out += _pack_i(item.epoch)
-    out += uvarint(len(item.subtopologies) + 1)
-    _write_subtopologys_v0(item.subtopologies, out)
+    if item.subtopologies:
+        out += uvarint(len(item.subtopologies) + 1)
+        _write_subtopologys_v0(item.subtopologies, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

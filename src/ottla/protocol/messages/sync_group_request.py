@@ -10,7 +10,6 @@ from ottla.protocol.primitives import (
     read_bytes,
     read_compact_bytes,
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
@@ -19,7 +18,6 @@ from ottla.protocol.primitives import (
     uvarint,
     write_bytes,
     write_compact_bytes,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -81,7 +79,7 @@ def _read_sync_group_request_v0(data: memoryview, at: int) -> tuple[SyncGroupReq
     at += 4
     member_id, at = read_string(data, at)
     count, at = read_count(data, at, 6)
-    assignments, at = _read_sync_group_request_assignments_v0(data, at, count)
+    assignments, at = _read_sync_group_request_assignments_v0(data, at, count) if count else ([], at)
     return SyncGroupRequest(group_id, generation_id, member_id, None, None, None, assignments), at
 
 
@@ -92,7 +90,7 @@ def _read_sync_group_request_v3(data: memoryview, at: int) -> tuple[SyncGroupReq
     member_id, at = read_string(data, at)
     group_instance_id, at = read_nullable_string(data, at)
     count, at = read_count(data, at, 6)
-    assignments, at = _read_sync_group_request_assignments_v0(data, at, count)
+    assignments, at = _read_sync_group_request_assignments_v0(data, at, count) if count else ([], at)
     return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), at
 
 
@@ -111,9 +109,13 @@ def _read_sync_group_request_v4(data: memoryview, at: int) -> tuple[SyncGroupReq
     (generation_id,) = _unpack_i(data, at)
     at += 4
     member_id, at = read_compact_string(data, at)
-    group_instance_id, at = read_compact_nullable_string(data, at)
+    group_instance_id: str | None = None
+    if data[at]:
+        group_instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    assignments, at = _read_sync_group_request_assignments_v4(data, at, count)
+    assignments, at = _read_sync_group_request_assignments_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), at
 
@@ -123,11 +125,23 @@ def _read_sync_group_request_v5(data: memoryview, at: int) -> tuple[SyncGroupReq
     (generation_id,) = _unpack_i(data, at)
     at += 4
     member_id, at = read_compact_string(data, at)
-    group_instance_id, at = read_compact_nullable_string(data, at)
-    protocol_type, at = read_compact_nullable_string(data, at)
-    protocol_name, at = read_compact_nullable_string(data, at)
+    group_instance_id: str | None = None
+    if data[at]:
+        group_instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
+    protocol_type: str | None = None
+    if data[at]:
+        protocol_type, at = read_compact_string(data, at)
+    else:
+        at += 1
+    protocol_name: str | None = None
+    if data[at]:
+        protocol_name, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    assignments, at = _read_sync_group_request_assignments_v4(data, at, count)
+    assignments, at = _read_sync_group_request_assignments_v4(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, protocol_type, protocol_name, assignments), at
 
@@ -145,7 +159,8 @@ def _write_sync_group_request_v0(item: SyncGroupRequest, out: bytearray) -> None
     out += _pack_i(item.generation_id)
     write_string(item.member_id, out)
     out += _pack_i(len(item.assignments))
-    _write_sync_group_request_assignments_v0(item.assignments, out)
+    if item.assignments:
+        _write_sync_group_request_assignments_v0(item.assignments, out)
 
 
 def _write_sync_group_request_v3(item: SyncGroupRequest, out: bytearray) -> None:
@@ -154,7 +169,8 @@ def _write_sync_group_request_v3(item: SyncGroupRequest, out: bytearray) -> None
     write_string(item.member_id, out)
     write_nullable_string(item.group_instance_id, out)
     out += _pack_i(len(item.assignments))
-    _write_sync_group_request_assignments_v0(item.assignments, out)
+    if item.assignments:
+        _write_sync_group_request_assignments_v0(item.assignments, out)
 
 
 def _write_sync_group_request_assignments_v4(items: Sequence[SyncGroupRequestAssignment], out: bytearray) -> None:
@@ -168,9 +184,15 @@ def _write_sync_group_request_v4(item: SyncGroupRequest, out: bytearray) -> None
     write_compact_string(item.group_id, out)
     out += _pack_i(item.generation_id)
     write_compact_string(item.member_id, out)
-    write_compact_nullable_string(item.group_instance_id, out)
-    out += uvarint(len(item.assignments) + 1)
-    _write_sync_group_request_assignments_v4(item.assignments, out)
+    if item.group_instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_instance_id, out)
+    if item.assignments:
+        out += uvarint(len(item.assignments) + 1)
+        _write_sync_group_request_assignments_v4(item.assignments, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -178,11 +200,23 @@ def _write_sync_group_request_v5(item: SyncGroupRequest, out: bytearray) -> None
     write_compact_string(item.group_id, out)
     out += _pack_i(item.generation_id)
     write_compact_string(item.member_id, out)
-    write_compact_nullable_string(item.group_instance_id, out)
-    write_compact_nullable_string(item.protocol_type, out)
-    write_compact_nullable_string(item.protocol_name, out)
-    out += uvarint(len(item.assignments) + 1)
-    _write_sync_group_request_assignments_v4(item.assignments, out)
+    if item.group_instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_instance_id, out)
+    if item.protocol_type is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol_type, out)
+    if item.protocol_name is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol_name, out)
+    if item.assignments:
+        out += uvarint(len(item.assignments) + 1)
+        _write_sync_group_request_assignments_v4(item.assignments, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -8,11 +8,11 @@ from ottla.protocol.message import Message
 from ottla.protocol.primitives import (
     read_bytes,
     read_compact_bytes,
-    read_compact_nullable_string,
+    read_compact_string,
     skip_tags,
     write_bytes,
     write_compact_bytes,
-    write_compact_nullable_string,
+    write_compact_string,
 )
 
 _unpack_h = Layout(">h").unpack_from
@@ -67,8 +67,16 @@ def _read_sync_group_response_v4(data: memoryview, at: int) -> tuple[SyncGroupRe
 def _read_sync_group_response_v5(data: memoryview, at: int) -> tuple[SyncGroupResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    protocol_type, at = read_compact_nullable_string(data, at)
-    protocol_name, at = read_compact_nullable_string(data, at)
+    protocol_type: str | None = None
+    if data[at]:
+        protocol_type, at = read_compact_string(data, at)
+    else:
+        at += 1
+    protocol_name: str | None = None
+    if data[at]:
+        protocol_name, at = read_compact_string(data, at)
+    else:
+        at += 1
     assignment, at = read_compact_bytes(data, at)
     at = skip_tags(data, at) if data[at] else at + 1
     return SyncGroupResponse(throttle_time_ms, error_code, protocol_type, protocol_name, assignment), at
@@ -92,8 +100,14 @@ def _write_sync_group_response_v4(item: SyncGroupResponse, out: bytearray) -> No
 
 def _write_sync_group_response_v5(item: SyncGroupResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.protocol_type, out)
-    write_compact_nullable_string(item.protocol_name, out)
+    if item.protocol_type is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol_type, out)
+    if item.protocol_name is None:
+        out.append(0)
+    else:
+        write_compact_string(item.protocol_name, out)
     write_compact_bytes(item.assignment, out)
     out.append(0)
 

@@ -87,7 +87,7 @@ def _read_partitions_schemas_v0(data: memoryview, at: int, count: int) -> tuple[
     for _ in range(count):
         topic, at = read_string(data, at)
         count, at = read_count(data, at, 4)
-        partition_ids, at = read_numbers(data, at, count, "i")
+        partition_ids, at = read_numbers(data, at, count, "i") if count else ([], at)
         items.append(PartitionsSchema(topic, partition_ids))
     return items, at
 
@@ -109,7 +109,7 @@ def _read_partitions_schemas_v1(data: memoryview, at: int, count: int) -> tuple[
     for _ in range(count):
         topic, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partition_ids, at = read_numbers(data, at, count, "i")
+        partition_ids, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionsSchema(topic, partition_ids))
     return items, at
@@ -157,7 +157,8 @@ def _write_partitions_schemas_v0(items: Sequence[PartitionsSchema], out: bytearr
     for item in items:
         write_string(item.topic, out)
         out += _pack_i(len(item.partition_ids))
-        write_numbers(item.partition_ids, "i", out)
+        if item.partition_ids:
+            write_numbers(item.partition_ids, "i", out)
 
 
 def _write_transaction_log_value_v0(item: TransactionLogValue, out: bytearray) -> None:
@@ -178,16 +179,21 @@ def _write_transaction_log_value_v0(item: TransactionLogValue, out: bytearray) -
 def _write_partitions_schemas_v1(items: Sequence[PartitionsSchema], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic, out)
-        out += uvarint(len(item.partition_ids) + 1)
-        write_numbers(item.partition_ids, "i", out)
+        if item.partition_ids:
+            out += uvarint(len(item.partition_ids) + 1)
+            write_numbers(item.partition_ids, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_transaction_log_value_v1(item: TransactionLogValue, out: bytearray) -> None:
     out += _pack_qhib(item.producer_id, item.producer_epoch, item.transaction_timeout_ms, item.transaction_status)
-    out += uvarint(0 if item.transaction_partitions is None else len(item.transaction_partitions) + 1)
     if item.transaction_partitions:
+        out += uvarint(len(item.transaction_partitions) + 1)
         _write_partitions_schemas_v1(item.transaction_partitions, out)
+    else:
+        out.append(0 if item.transaction_partitions is None else 1)
     out += _pack_qq(item.transaction_last_update_timestamp_ms, item.transaction_start_timestamp_ms)
     if not (item.previous_producer_id != -1 or item.next_producer_id != -1 or item.client_transaction_version != 0 or item.next_producer_epoch != -1):
         out.append(0)

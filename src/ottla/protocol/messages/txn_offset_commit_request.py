@@ -8,14 +8,12 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     read_count,
     read_nullable_string,
     read_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
@@ -101,7 +99,7 @@ def _read_txn_offset_commit_request_topics_v0(data: memoryview, at: int, count: 
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 14)
-        partitions, at = _read_txn_offset_commit_request_partitions_v0(data, at, count)
+        partitions, at = _read_txn_offset_commit_request_partitions_v0(data, at, count) if count else ([], at)
         items.append(TxnOffsetCommitRequestTopic(name, partitions))
     return items, at
 
@@ -112,7 +110,7 @@ def _read_txn_offset_commit_request_v0(data: memoryview, at: int) -> tuple[TxnOf
     producer_id, producer_epoch = _unpack_qh(data, at)
     at += 10
     count, at = read_count(data, at, 6)
-    topics, at = _read_txn_offset_commit_request_topics_v0(data, at, count)
+    topics, at = _read_txn_offset_commit_request_topics_v0(data, at, count) if count else ([], at)
     return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, producer_epoch, -1, "", None, topics), at
 
 
@@ -131,7 +129,7 @@ def _read_txn_offset_commit_request_topics_v2(data: memoryview, at: int, count: 
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 18)
-        partitions, at = _read_txn_offset_commit_request_partitions_v2(data, at, count)
+        partitions, at = _read_txn_offset_commit_request_partitions_v2(data, at, count) if count else ([], at)
         items.append(TxnOffsetCommitRequestTopic(name, partitions))
     return items, at
 
@@ -142,7 +140,7 @@ def _read_txn_offset_commit_request_v2(data: memoryview, at: int) -> tuple[TxnOf
     producer_id, producer_epoch = _unpack_qh(data, at)
     at += 10
     count, at = read_count(data, at, 6)
-    topics, at = _read_txn_offset_commit_request_topics_v2(data, at, count)
+    topics, at = _read_txn_offset_commit_request_topics_v2(data, at, count) if count else ([], at)
     return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, producer_epoch, -1, "", None, topics), at
 
 
@@ -151,7 +149,11 @@ def _read_txn_offset_commit_request_partitions_v3(data: memoryview, at: int, cou
     for _ in range(count):
         partition_index, committed_offset, committed_leader_epoch = _unpack_iqi(data, at)
         at += 16
-        committed_metadata, at = read_compact_nullable_string(data, at)
+        committed_metadata: str | None = None
+        if data[at]:
+            committed_metadata, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TxnOffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, committed_metadata))
     return items, at
@@ -162,7 +164,7 @@ def _read_txn_offset_commit_request_topics_v3(data: memoryview, at: int, count: 
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 18)
-        partitions, at = _read_txn_offset_commit_request_partitions_v3(data, at, count)
+        partitions, at = _read_txn_offset_commit_request_partitions_v3(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TxnOffsetCommitRequestTopic(name, partitions))
     return items, at
@@ -174,9 +176,13 @@ def _read_txn_offset_commit_request_v3(data: memoryview, at: int) -> tuple[TxnOf
     producer_id, producer_epoch, generation_id = _unpack_qhi(data, at)
     at += 14
     member_id, at = read_compact_string(data, at)
-    group_instance_id, at = read_compact_nullable_string(data, at)
+    group_instance_id: str | None = None
+    if data[at]:
+        group_instance_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_txn_offset_commit_request_topics_v3(data, at, count)
+    topics, at = _read_txn_offset_commit_request_topics_v3(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, producer_epoch, generation_id, member_id, group_instance_id, topics), at
 
@@ -191,7 +197,8 @@ def _write_txn_offset_commit_request_topics_v0(items: Sequence[TxnOffsetCommitRe
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_txn_offset_commit_request_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_txn_offset_commit_request_partitions_v0(item.partitions, out)
 
 
 def _write_txn_offset_commit_request_v0(item: TxnOffsetCommitRequest, out: bytearray) -> None:
@@ -204,7 +211,8 @@ def _write_txn_offset_commit_request_v0(item: TxnOffsetCommitRequest, out: bytea
     write_string(item.transactional_id, out)
     write_string(item.group_id, out)
     out += _pack_qhi(item.producer_id, item.producer_epoch, len(item.topics))
-    _write_txn_offset_commit_request_topics_v0(item.topics, out)
+    if item.topics:
+        _write_txn_offset_commit_request_topics_v0(item.topics, out)
 
 
 def _write_txn_offset_commit_request_partitions_v2(items: Sequence[TxnOffsetCommitRequestPartition], out: bytearray) -> None:
@@ -217,7 +225,8 @@ def _write_txn_offset_commit_request_topics_v2(items: Sequence[TxnOffsetCommitRe
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_txn_offset_commit_request_partitions_v2(item.partitions, out)
+        if item.partitions:
+            _write_txn_offset_commit_request_partitions_v2(item.partitions, out)
 
 
 def _write_txn_offset_commit_request_v2(item: TxnOffsetCommitRequest, out: bytearray) -> None:
@@ -230,21 +239,28 @@ def _write_txn_offset_commit_request_v2(item: TxnOffsetCommitRequest, out: bytea
     write_string(item.transactional_id, out)
     write_string(item.group_id, out)
     out += _pack_qhi(item.producer_id, item.producer_epoch, len(item.topics))
-    _write_txn_offset_commit_request_topics_v2(item.topics, out)
+    if item.topics:
+        _write_txn_offset_commit_request_topics_v2(item.topics, out)
 
 
 def _write_txn_offset_commit_request_partitions_v3(items: Sequence[TxnOffsetCommitRequestPartition], out: bytearray) -> None:
     for item in items:
         out += _pack_iqi(item.partition_index, item.committed_offset, item.committed_leader_epoch)
-        write_compact_nullable_string(item.committed_metadata, out)
+        if item.committed_metadata is None:
+            out.append(0)
+        else:
+            write_compact_string(item.committed_metadata, out)
         out.append(0)
 
 
 def _write_txn_offset_commit_request_topics_v3(items: Sequence[TxnOffsetCommitRequestTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_txn_offset_commit_request_partitions_v3(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_txn_offset_commit_request_partitions_v3(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -253,9 +269,15 @@ def _write_txn_offset_commit_request_v3(item: TxnOffsetCommitRequest, out: bytea
     write_compact_string(item.group_id, out)
     out += _pack_qhi(item.producer_id, item.producer_epoch, item.generation_id)
     write_compact_string(item.member_id, out)
-    write_compact_nullable_string(item.group_instance_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_txn_offset_commit_request_topics_v3(item.topics, out)
+    if item.group_instance_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.group_instance_id, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_txn_offset_commit_request_topics_v3(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

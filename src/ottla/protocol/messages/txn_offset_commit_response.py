@@ -79,7 +79,7 @@ def _read_txn_offset_commit_response_topics_v0(data: memoryview, at: int, count:
     for _ in range(count):
         name, at = read_string(data, at)
         count, at = read_count(data, at, 6)
-        partitions, at = _read_txn_offset_commit_response_partitions_v0(data, at, count)
+        partitions, at = _read_txn_offset_commit_response_partitions_v0(data, at, count) if count else ([], at)
         items.append(TxnOffsetCommitResponseTopic(name, partitions))
     return items, at
 
@@ -88,7 +88,7 @@ def _read_txn_offset_commit_response_v0(data: memoryview, at: int) -> tuple[TxnO
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_count(data, at, 6)
-    topics, at = _read_txn_offset_commit_response_topics_v0(data, at, count)
+    topics, at = _read_txn_offset_commit_response_topics_v0(data, at, count) if count else ([], at)
     return TxnOffsetCommitResponse(throttle_time_ms, topics), at
 
 
@@ -108,7 +108,7 @@ def _read_txn_offset_commit_response_topics_v3(data: memoryview, at: int, count:
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 7)
-        partitions, at = _read_txn_offset_commit_response_partitions_v3(data, at, count)
+        partitions, at = _read_txn_offset_commit_response_partitions_v3(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TxnOffsetCommitResponseTopic(name, partitions))
     return items, at
@@ -118,7 +118,7 @@ def _read_txn_offset_commit_response_v3(data: memoryview, at: int) -> tuple[TxnO
     (throttle_time_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_txn_offset_commit_response_topics_v3(data, at, count)
+    topics, at = _read_txn_offset_commit_response_topics_v3(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return TxnOffsetCommitResponse(throttle_time_ms, topics), at
 
@@ -132,12 +132,14 @@ def _write_txn_offset_commit_response_topics_v0(items: Sequence[TxnOffsetCommitR
     for item in items:
         write_string(item.name, out)
         out += _pack_i(len(item.partitions))
-        _write_txn_offset_commit_response_partitions_v0(item.partitions, out)
+        if item.partitions:
+            _write_txn_offset_commit_response_partitions_v0(item.partitions, out)
 
 
 def _write_txn_offset_commit_response_v0(item: TxnOffsetCommitResponse, out: bytearray) -> None:
     out += _pack_ii(item.throttle_time_ms, len(item.topics))
-    _write_txn_offset_commit_response_topics_v0(item.topics, out)
+    if item.topics:
+        _write_txn_offset_commit_response_topics_v0(item.topics, out)
 
 
 def _write_txn_offset_commit_response_partitions_v3(items: Sequence[TxnOffsetCommitResponsePartition], out: bytearray) -> None:
@@ -148,15 +150,21 @@ def _write_txn_offset_commit_response_partitions_v3(items: Sequence[TxnOffsetCom
 def _write_txn_offset_commit_response_topics_v3(items: Sequence[TxnOffsetCommitResponseTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_txn_offset_commit_response_partitions_v3(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_txn_offset_commit_response_partitions_v3(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_txn_offset_commit_response_v3(item: TxnOffsetCommitResponse, out: bytearray) -> None:
     out += _pack_i(item.throttle_time_ms)
-    out += uvarint(len(item.topics) + 1)
-    _write_txn_offset_commit_response_topics_v3(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_txn_offset_commit_response_topics_v3(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -73,7 +73,7 @@ def _read_update_features_request_v0(data: memoryview, at: int) -> tuple[UpdateF
     (timeout_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    feature_updates, at = _read_feature_update_keys_v0(data, at, count)
+    feature_updates, at = _read_feature_update_keys_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return UpdateFeaturesRequest(timeout_ms, feature_updates, False), at
 
@@ -94,7 +94,7 @@ def _read_update_features_request_v1(data: memoryview, at: int) -> tuple[UpdateF
     (timeout_ms,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 5)
-    feature_updates, at = _read_feature_update_keys_v1(data, at, count)
+    feature_updates, at = _read_feature_update_keys_v1(data, at, count) if count else ([], at)
     validate_only, more = _unpack_tB(data, at)
     at += 2
     if more:
@@ -114,8 +114,11 @@ def _write_update_features_request_v0(item: UpdateFeaturesRequest, out: bytearra
     if item.validate_only:
         refuse_field("UpdateFeaturesRequest.validate_only")
     out += _pack_i(item.timeout_ms)
-    out += uvarint(len(item.feature_updates) + 1)
-    _write_feature_update_keys_v0(item.feature_updates, out)
+    if item.feature_updates:
+        out += uvarint(len(item.feature_updates) + 1)
+        _write_feature_update_keys_v0(item.feature_updates, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -129,8 +132,11 @@ def _write_feature_update_keys_v1(items: Sequence[FeatureUpdateKey], out: bytear
 
 def _write_update_features_request_v1(item: UpdateFeaturesRequest, out: bytearray) -> None:
     out += _pack_i(item.timeout_ms)
-    out += uvarint(len(item.feature_updates) + 1)
-    _write_feature_update_keys_v1(item.feature_updates, out)
+    if item.feature_updates:
+        out += uvarint(len(item.feature_updates) + 1)
+        _write_feature_update_keys_v1(item.feature_updates, out)
+    else:
+        out.append(1)
     out += _pack_tx(item.validate_only)
 
 

@@ -8,11 +8,9 @@ from struct import Struct as Layout
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -61,7 +59,11 @@ def _read_updatable_feature_results_v0(data: memoryview, at: int, count: int) ->
         feature, at = read_compact_string(data, at)
         (error_code,) = _unpack_h(data, at)
         at += 2
-        error_message, at = read_compact_nullable_string(data, at)
+        error_message: str | None = None
+        if data[at]:
+            error_message, at = read_compact_string(data, at)
+        else:
+            at += 1
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(UpdatableFeatureResult(feature, error_code, error_message))
     return items, at
@@ -70,9 +72,13 @@ def _read_updatable_feature_results_v0(data: memoryview, at: int, count: int) ->
 def _read_update_features_response_v0(data: memoryview, at: int) -> tuple[UpdateFeaturesResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 5)
-    results, at = _read_updatable_feature_results_v0(data, at, count)
+    results, at = _read_updatable_feature_results_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return UpdateFeaturesResponse(throttle_time_ms, error_code, error_message, results), at
 
@@ -80,7 +86,11 @@ def _read_update_features_response_v0(data: memoryview, at: int) -> tuple[Update
 def _read_update_features_response_v2(data: memoryview, at: int) -> tuple[UpdateFeaturesResponse, int]:
     throttle_time_ms, error_code = _unpack_ih(data, at)
     at += 6
-    error_message, at = read_compact_nullable_string(data, at)
+    error_message: str | None = None
+    if data[at]:
+        error_message, at = read_compact_string(data, at)
+    else:
+        at += 1
     at = skip_tags(data, at) if data[at] else at + 1
     return UpdateFeaturesResponse(throttle_time_ms, error_code, error_message, ()), at
 
@@ -89,21 +99,33 @@ def _write_updatable_feature_results_v0(items: Sequence[UpdatableFeatureResult],
     for item in items:
         write_compact_string(item.feature, out)
         out += _pack_h(item.error_code)
-        write_compact_nullable_string(item.error_message, out)
+        if item.error_message is None:
+            out.append(0)
+        else:
+            write_compact_string(item.error_message, out)
         out.append(0)
 
 
 def _write_update_features_response_v0(item: UpdateFeaturesResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
-    out += uvarint(len(item.results) + 1)
-    _write_updatable_feature_results_v0(item.results, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
+    if item.results:
+        out += uvarint(len(item.results) + 1)
+        _write_updatable_feature_results_v0(item.results, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_update_features_response_v2(item: UpdateFeaturesResponse, out: bytearray) -> None:
     out += _pack_ih(item.throttle_time_ms, item.error_code)
-    write_compact_nullable_string(item.error_message, out)
+    if item.error_message is None:
+        out.append(0)
+    else:
+        write_compact_string(item.error_message, out)
     out.append(0)
 
 

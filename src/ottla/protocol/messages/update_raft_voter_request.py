@@ -9,11 +9,9 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -96,11 +94,15 @@ def _read_k_raft_version_feature_v0(data: memoryview, at: int) -> tuple[KRaftVer
 
 
 def _read_update_raft_voter_request_v0(data: memoryview, at: int) -> tuple[UpdateRaftVoterRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     current_leader_epoch, voter_id, voter_directory_id = _unpack_iiu(data, at)
     at += 24
     count, at = read_compact_count(data, at, 5)
-    listeners, at = _read_listeners_v0(data, at, count)
+    listeners, at = _read_listeners_v0(data, at, count) if count else ([], at)
     k_raft_version_feature, at = _read_k_raft_version_feature_v0(data, at)
     at = skip_tags(data, at) if data[at] else at + 1
     return UpdateRaftVoterRequest(cluster_id, current_leader_epoch, voter_id, voter_directory_id, listeners, k_raft_version_feature), at
@@ -118,10 +120,16 @@ def _write_k_raft_version_feature_v0(item: KRaftVersionFeature, out: bytearray) 
 
 
 def _write_update_raft_voter_request_v0(item: UpdateRaftVoterRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_iiu(item.current_leader_epoch, item.voter_id, item.voter_directory_id)
-    out += uvarint(len(item.listeners) + 1)
-    _write_listeners_v0(item.listeners, out)
+    if item.listeners:
+        out += uvarint(len(item.listeners) + 1)
+        _write_listeners_v0(item.listeners, out)
+    else:
+        out.append(1)
     _write_k_raft_version_feature_v0(item.k_raft_version_feature, out)
     out.append(0)
 

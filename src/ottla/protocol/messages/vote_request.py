@@ -9,11 +9,9 @@ from ottla.base.uuids import ZERO_UUID
 from ottla.protocol.message import Message, Struct, refuse_field
 from ottla.protocol.primitives import (
     read_compact_count,
-    read_compact_nullable_string,
     read_compact_string,
     skip_tags,
     uvarint,
-    write_compact_nullable_string,
     write_compact_string,
 )
 
@@ -96,16 +94,20 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 25)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
 
 
 def _read_vote_request_v0(data: memoryview, at: int) -> tuple[VoteRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v0(data, at, count)
+    topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return VoteRequest(cluster_id, -1, topics), at
 
@@ -126,18 +128,22 @@ def _read_topic_datas_v1(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 57)
-        partitions, at = _read_partition_datas_v1(data, at, count)
+        partitions, at = _read_partition_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
 
 
 def _read_vote_request_v1(data: memoryview, at: int) -> tuple[VoteRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (voter_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v1(data, at, count)
+    topics, at = _read_topic_datas_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return VoteRequest(cluster_id, voter_id, topics), at
 
@@ -158,18 +164,22 @@ def _read_topic_datas_v2(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 58)
-        partitions, at = _read_partition_datas_v2(data, at, count)
+        partitions, at = _read_partition_datas_v2(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
 
 
 def _read_vote_request_v2(data: memoryview, at: int) -> tuple[VoteRequest, int]:
-    cluster_id, at = read_compact_nullable_string(data, at)
+    cluster_id: str | None = None
+    if data[at]:
+        cluster_id, at = read_compact_string(data, at)
+    else:
+        at += 1
     (voter_id,) = _unpack_i(data, at)
     at += 4
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v2(data, at, count)
+    topics, at = _read_topic_datas_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return VoteRequest(cluster_id, voter_id, topics), at
 
@@ -184,15 +194,24 @@ def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) ->
 def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_vote_request_v0(item: VoteRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.cluster_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v0(item.topics, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -206,16 +225,25 @@ def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) ->
 def _write_topic_datas_v1(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_vote_request_v1(item: VoteRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_i(item.voter_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v1(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v1(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -227,16 +255,25 @@ def _write_partition_datas_v2(items: Sequence[PartitionData], out: bytearray) ->
 def _write_topic_datas_v2(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v2(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v2(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_vote_request_v2(item: VoteRequest, out: bytearray) -> None:
-    write_compact_nullable_string(item.cluster_id, out)
+    if item.cluster_id is None:
+        out.append(0)
+    else:
+        write_compact_string(item.cluster_id, out)
     out += _pack_i(item.voter_id)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v2(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v2(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -105,7 +105,7 @@ def _read_topic_datas_v0(data: memoryview, at: int, count: int) -> tuple[list[To
     for _ in range(count):
         topic_name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 16)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(TopicData(topic_name, partitions))
     return items, at
@@ -115,7 +115,7 @@ def _read_vote_response_v0(data: memoryview, at: int) -> tuple[VoteResponse, int
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v0(data, at, count)
+    topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return VoteResponse(error_code, topics, ()), at
 
@@ -138,7 +138,7 @@ def _read_vote_response_v1(data: memoryview, at: int) -> tuple[VoteResponse, int
     (error_code,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 3)
-    topics, at = _read_topic_datas_v0(data, at, count)
+    topics, at = _read_topic_datas_v0(data, at, count) if count else ([], at)
     node_endpoints: Sequence[NodeEndpoint] = ()
     if not data[at]:
         at += 1
@@ -149,7 +149,7 @@ def _read_vote_response_v1(data: memoryview, at: int) -> tuple[VoteResponse, int
             tag, end, at = read_tag(data, at)
             if tag == 0:
                 count, at = read_compact_count(data, at, 8)
-                node_endpoints, at = _read_node_endpoints_v1(data, at, count)
+                node_endpoints, at = _read_node_endpoints_v1(data, at, count) if count else ([], at)
             else:
                 at = end
             check_tag_end(tag, at, end)
@@ -164,8 +164,11 @@ def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) ->
 def _write_topic_datas_v0(items: Sequence[TopicData], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.topic_name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
@@ -173,8 +176,11 @@ def _write_vote_response_v0(item: VoteResponse, out: bytearray) -> None:
     if item.node_endpoints:
         refuse_field("VoteResponse.node_endpoints")
     out += _pack_h(item.error_code)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
@@ -187,16 +193,22 @@ def _write_node_endpoints_v1(items: Sequence[NodeEndpoint], out: bytearray) -> N
 
 def _write_vote_response_v1(item: VoteResponse, out: bytearray) -> None:
     out += _pack_h(item.error_code)
-    out += uvarint(len(item.topics) + 1)
-    _write_topic_datas_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_topic_datas_v0(item.topics, out)
+    else:
+        out.append(1)
     if not (item.node_endpoints):
         out.append(0)
     else:
         tags: list[tuple[int, bytearray]] = []
         if item.node_endpoints:
             value = bytearray()
-            value += uvarint(len(item.node_endpoints) + 1)
-            _write_node_endpoints_v1(item.node_endpoints, value)
+            if item.node_endpoints:
+                value += uvarint(len(item.node_endpoints) + 1)
+                _write_node_endpoints_v1(item.node_endpoints, value)
+            else:
+                value.append(1)
             tags.append((0, value))
         write_tags(tags, out)
 

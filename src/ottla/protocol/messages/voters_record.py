@@ -108,7 +108,7 @@ def _read_voters_v0(data: memoryview, at: int, count: int) -> tuple[list[Voter],
         voter_id, voter_directory_id = _unpack_iu(data, at)
         at += 20
         count, at = read_compact_count(data, at, 5)
-        endpoints, at = _read_endpoints_v0(data, at, count)
+        endpoints, at = _read_endpoints_v0(data, at, count) if count else ([], at)
         k_raft_version_feature, at = _read_k_raft_version_feature_v0(data, at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(Voter(voter_id, voter_directory_id, endpoints, k_raft_version_feature))
@@ -119,7 +119,7 @@ def _read_voters_record_v0(data: memoryview, at: int) -> tuple[VotersRecord, int
     (version,) = _unpack_h(data, at)
     at += 2
     count, at = read_compact_count(data, at, 27)
-    voters, at = _read_voters_v0(data, at, count)
+    voters, at = _read_voters_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return VotersRecord(version, voters), at
 
@@ -138,16 +138,22 @@ def _write_k_raft_version_feature_v0(item: KRaftVersionFeature, out: bytearray) 
 def _write_voters_v0(items: Sequence[Voter], out: bytearray) -> None:
     for item in items:
         out += _pack_iu(item.voter_id, item.voter_directory_id)
-        out += uvarint(len(item.endpoints) + 1)
-        _write_endpoints_v0(item.endpoints, out)
+        if item.endpoints:
+            out += uvarint(len(item.endpoints) + 1)
+            _write_endpoints_v0(item.endpoints, out)
+        else:
+            out.append(1)
         _write_k_raft_version_feature_v0(item.k_raft_version_feature, out)
         out.append(0)
 
 
 def _write_voters_record_v0(item: VotersRecord, out: bytearray) -> None:
     out += _pack_h(item.version)
-    out += uvarint(len(item.voters) + 1)
-    _write_voters_v0(item.voters, out)
+    if item.voters:
+        out += uvarint(len(item.voters) + 1)
+        _write_voters_v0(item.voters, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

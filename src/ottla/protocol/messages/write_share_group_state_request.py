@@ -105,7 +105,7 @@ def _read_partition_datas_v0(data: memoryview, at: int, count: int) -> tuple[lis
         partition, state_epoch, leader_epoch, start_offset = _unpack_iiiq(data, at)
         at += 20
         count, at = read_compact_count(data, at, 20)
-        state_batches, at = _read_state_batchs_v0(data, at, count)
+        state_batches, at = _read_state_batchs_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionData(partition, state_epoch, leader_epoch, start_offset, -1, state_batches))
     return items, at
@@ -117,7 +117,7 @@ def _read_write_state_datas_v0(data: memoryview, at: int, count: int) -> tuple[l
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 22)
-        partitions, at = _read_partition_datas_v0(data, at, count)
+        partitions, at = _read_partition_datas_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(WriteStateData(topic_id, partitions))
     return items, at
@@ -126,7 +126,7 @@ def _read_write_state_datas_v0(data: memoryview, at: int, count: int) -> tuple[l
 def _read_write_share_group_state_request_v0(data: memoryview, at: int) -> tuple[WriteShareGroupStateRequest, int]:
     group_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_write_state_datas_v0(data, at, count)
+    topics, at = _read_write_state_datas_v0(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return WriteShareGroupStateRequest(group_id, topics), at
 
@@ -137,7 +137,7 @@ def _read_partition_datas_v1(data: memoryview, at: int, count: int) -> tuple[lis
         partition, state_epoch, leader_epoch, start_offset, delivery_complete_count = _unpack_iiiqi(data, at)
         at += 24
         count, at = read_compact_count(data, at, 20)
-        state_batches, at = _read_state_batchs_v0(data, at, count)
+        state_batches, at = _read_state_batchs_v0(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(PartitionData(partition, state_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches))
     return items, at
@@ -149,7 +149,7 @@ def _read_write_state_datas_v1(data: memoryview, at: int, count: int) -> tuple[l
         (topic_id,) = _unpack_u(data, at)
         at += 16
         count, at = read_compact_count(data, at, 26)
-        partitions, at = _read_partition_datas_v1(data, at, count)
+        partitions, at = _read_partition_datas_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(WriteStateData(topic_id, partitions))
     return items, at
@@ -158,7 +158,7 @@ def _read_write_state_datas_v1(data: memoryview, at: int, count: int) -> tuple[l
 def _read_write_share_group_state_request_v1(data: memoryview, at: int) -> tuple[WriteShareGroupStateRequest, int]:
     group_id, at = read_compact_string(data, at)
     count, at = read_compact_count(data, at, 18)
-    topics, at = _read_write_state_datas_v1(data, at, count)
+    topics, at = _read_write_state_datas_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return WriteShareGroupStateRequest(group_id, topics), at
 
@@ -171,46 +171,64 @@ def _write_state_batchs_v0(items: Sequence[StateBatch], out: bytearray) -> None:
 def _write_partition_datas_v0(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_iiiq(item.partition, item.state_epoch, item.leader_epoch, item.start_offset)
-        out += uvarint(len(item.state_batches) + 1)
-        _write_state_batchs_v0(item.state_batches, out)
+        if item.state_batches:
+            out += uvarint(len(item.state_batches) + 1)
+            _write_state_batchs_v0(item.state_batches, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_write_state_datas_v0(items: Sequence[WriteStateData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v0(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v0(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_write_share_group_state_request_v0(item: WriteShareGroupStateRequest, out: bytearray) -> None:
     write_compact_string(item.group_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_write_state_datas_v0(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_write_state_datas_v0(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_partition_datas_v1(items: Sequence[PartitionData], out: bytearray) -> None:
     for item in items:
         out += _pack_iiiqi(item.partition, item.state_epoch, item.leader_epoch, item.start_offset, item.delivery_complete_count)
-        out += uvarint(len(item.state_batches) + 1)
-        _write_state_batchs_v0(item.state_batches, out)
+        if item.state_batches:
+            out += uvarint(len(item.state_batches) + 1)
+            _write_state_batchs_v0(item.state_batches, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_write_state_datas_v1(items: Sequence[WriteStateData], out: bytearray) -> None:
     for item in items:
         out += _pack_u(item.topic_id)
-        out += uvarint(len(item.partitions) + 1)
-        _write_partition_datas_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_partition_datas_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_write_share_group_state_request_v1(item: WriteShareGroupStateRequest, out: bytearray) -> None:
     write_compact_string(item.group_id, out)
-    out += uvarint(len(item.topics) + 1)
-    _write_write_state_datas_v1(item.topics, out)
+    if item.topics:
+        out += uvarint(len(item.topics) + 1)
+        _write_write_state_datas_v1(item.topics, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -74,7 +74,7 @@ def _read_writable_txn_marker_topics_v1(data: memoryview, at: int, count: int) -
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 4)
-        partition_indexes, at = read_numbers(data, at, count, "i")
+        partition_indexes, at = read_numbers(data, at, count, "i") if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(WritableTxnMarkerTopic(name, partition_indexes))
     return items, at
@@ -86,7 +86,7 @@ def _read_writable_txn_markers_v1(data: memoryview, at: int, count: int) -> tupl
         producer_id, producer_epoch, transaction_result = _unpack_qht(data, at)
         at += 11
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_writable_txn_marker_topics_v1(data, at, count)
+        topics, at = _read_writable_txn_marker_topics_v1(data, at, count) if count else ([], at)
         coordinator_epoch, more = _unpack_iB(data, at)
         at += 5
         if more:
@@ -97,7 +97,7 @@ def _read_writable_txn_markers_v1(data: memoryview, at: int, count: int) -> tupl
 
 def _read_write_txn_markers_request_v1(data: memoryview, at: int) -> tuple[WriteTxnMarkersRequest, int]:
     count, at = read_compact_count(data, at, 17)
-    markers, at = _read_writable_txn_markers_v1(data, at, count)
+    markers, at = _read_writable_txn_markers_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return WriteTxnMarkersRequest(markers), at
 
@@ -108,7 +108,7 @@ def _read_writable_txn_markers_v2(data: memoryview, at: int, count: int) -> tupl
         producer_id, producer_epoch, transaction_result = _unpack_qht(data, at)
         at += 11
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_writable_txn_marker_topics_v1(data, at, count)
+        topics, at = _read_writable_txn_marker_topics_v1(data, at, count) if count else ([], at)
         coordinator_epoch, transaction_version, more = _unpack_ibB(data, at)
         at += 6
         if more:
@@ -119,7 +119,7 @@ def _read_writable_txn_markers_v2(data: memoryview, at: int, count: int) -> tupl
 
 def _read_write_txn_markers_request_v2(data: memoryview, at: int) -> tuple[WriteTxnMarkersRequest, int]:
     count, at = read_compact_count(data, at, 18)
-    markers, at = _read_writable_txn_markers_v2(data, at, count)
+    markers, at = _read_writable_txn_markers_v2(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return WriteTxnMarkersRequest(markers), at
 
@@ -127,36 +127,51 @@ def _read_write_txn_markers_request_v2(data: memoryview, at: int) -> tuple[Write
 def _write_writable_txn_marker_topics_v1(items: Sequence[WritableTxnMarkerTopic], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partition_indexes) + 1)
-        write_numbers(item.partition_indexes, "i", out)
+        if item.partition_indexes:
+            out += uvarint(len(item.partition_indexes) + 1)
+            write_numbers(item.partition_indexes, "i", out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_writable_txn_markers_v1(items: Sequence[WritableTxnMarker], out: bytearray) -> None:
     for item in items:
         out += _pack_qht(item.producer_id, item.producer_epoch, item.transaction_result)
-        out += uvarint(len(item.topics) + 1)
-        _write_writable_txn_marker_topics_v1(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_writable_txn_marker_topics_v1(item.topics, out)
+        else:
+            out.append(1)
         out += _pack_ix(item.coordinator_epoch)
 
 
 def _write_write_txn_markers_request_v1(item: WriteTxnMarkersRequest, out: bytearray) -> None:
-    out += uvarint(len(item.markers) + 1)
-    _write_writable_txn_markers_v1(item.markers, out)
+    if item.markers:
+        out += uvarint(len(item.markers) + 1)
+        _write_writable_txn_markers_v1(item.markers, out)
+    else:
+        out.append(1)
     out.append(0)
 
 
 def _write_writable_txn_markers_v2(items: Sequence[WritableTxnMarker], out: bytearray) -> None:
     for item in items:
         out += _pack_qht(item.producer_id, item.producer_epoch, item.transaction_result)
-        out += uvarint(len(item.topics) + 1)
-        _write_writable_txn_marker_topics_v1(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_writable_txn_marker_topics_v1(item.topics, out)
+        else:
+            out.append(1)
         out += _pack_ibx(item.coordinator_epoch, item.transaction_version)
 
 
 def _write_write_txn_markers_request_v2(item: WriteTxnMarkersRequest, out: bytearray) -> None:
-    out += uvarint(len(item.markers) + 1)
-    _write_writable_txn_markers_v2(item.markers, out)
+    if item.markers:
+        out += uvarint(len(item.markers) + 1)
+        _write_writable_txn_markers_v2(item.markers, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -85,7 +85,7 @@ def _read_writable_txn_marker_topic_results_v1(data: memoryview, at: int, count:
     for _ in range(count):
         name, at = read_compact_string(data, at)
         count, at = read_compact_count(data, at, 7)
-        partitions, at = _read_writable_txn_marker_partition_results_v1(data, at, count)
+        partitions, at = _read_writable_txn_marker_partition_results_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(WritableTxnMarkerTopicResult(name, partitions))
     return items, at
@@ -97,7 +97,7 @@ def _read_writable_txn_marker_results_v1(data: memoryview, at: int, count: int) 
         (producer_id,) = _unpack_q(data, at)
         at += 8
         count, at = read_compact_count(data, at, 3)
-        topics, at = _read_writable_txn_marker_topic_results_v1(data, at, count)
+        topics, at = _read_writable_txn_marker_topic_results_v1(data, at, count) if count else ([], at)
         at = skip_tags(data, at) if data[at] else at + 1
         items.append(WritableTxnMarkerResult(producer_id, topics))
     return items, at
@@ -105,7 +105,7 @@ def _read_writable_txn_marker_results_v1(data: memoryview, at: int, count: int) 
 
 def _read_write_txn_markers_response_v1(data: memoryview, at: int) -> tuple[WriteTxnMarkersResponse, int]:
     count, at = read_compact_count(data, at, 10)
-    markers, at = _read_writable_txn_marker_results_v1(data, at, count)
+    markers, at = _read_writable_txn_marker_results_v1(data, at, count) if count else ([], at)
     at = skip_tags(data, at) if data[at] else at + 1
     return WriteTxnMarkersResponse(markers), at
 
@@ -118,22 +118,31 @@ def _write_writable_txn_marker_partition_results_v1(items: Sequence[WritableTxnM
 def _write_writable_txn_marker_topic_results_v1(items: Sequence[WritableTxnMarkerTopicResult], out: bytearray) -> None:
     for item in items:
         write_compact_string(item.name, out)
-        out += uvarint(len(item.partitions) + 1)
-        _write_writable_txn_marker_partition_results_v1(item.partitions, out)
+        if item.partitions:
+            out += uvarint(len(item.partitions) + 1)
+            _write_writable_txn_marker_partition_results_v1(item.partitions, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_writable_txn_marker_results_v1(items: Sequence[WritableTxnMarkerResult], out: bytearray) -> None:
     for item in items:
         out += _pack_q(item.producer_id)
-        out += uvarint(len(item.topics) + 1)
-        _write_writable_txn_marker_topic_results_v1(item.topics, out)
+        if item.topics:
+            out += uvarint(len(item.topics) + 1)
+            _write_writable_txn_marker_topic_results_v1(item.topics, out)
+        else:
+            out.append(1)
         out.append(0)
 
 
 def _write_write_txn_markers_response_v1(item: WriteTxnMarkersResponse, out: bytearray) -> None:
-    out += uvarint(len(item.markers) + 1)
-    _write_writable_txn_marker_results_v1(item.markers, out)
+    if item.markers:
+        out += uvarint(len(item.markers) + 1)
+        _write_writable_txn_marker_results_v1(item.markers, out)
+    else:
+        out.append(1)
     out.append(0)
 
 

@@ -69,7 +69,8 @@ def recognise(
             return None
     elif producer_id < 0 or producer_epoch < 0 or sequence < 0:
         return None
-    if crc32c(memoryview(data)[CHECKED_FROM:]) != crc:
+    checked = data if isinstance(data, memoryview) else memoryview(data)
+    if crc32c(checked[CHECKED_FROM:]) != crc:
         return None
     if not attributes & CODEC_MASK:
         try:
