@@ -79,10 +79,13 @@ def check_client_metrics_config(configs: Mapping[str, str]) -> None:
             raise Refused(ErrorCode.INVALID_REQUEST, what)
     try:
         values = {name: CLIENT_METRICS_OPTIONS[name].parse(text) for name, text in configs.items()}
+        _check_interval(values.get("interval.ms", METRICS_INTERVAL_MAX_MS))
         check_match(values.get("match", ()))
     except InvalidOption as error:
         raise _invalid(str(error)) from error
-    interval_ms = values.get("interval.ms", METRICS_INTERVAL_MAX_MS)
+
+
+def _check_interval(interval_ms: int) -> None:
     if not METRICS_INTERVAL_MIN_MS <= interval_ms <= METRICS_INTERVAL_MAX_MS:
         raise Refused(
             ErrorCode.INVALID_REQUEST,

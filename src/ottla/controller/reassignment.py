@@ -40,6 +40,8 @@ from ottla.protocol.messages.list_partition_reassignments_response import (
 def decide_alter_partition_reassignments(
     state: State, request: AlterPartitionReassignmentsRequest
 ) -> Decision[AlterPartitionReassignmentsResponse]:
+    if not request.topics:
+        return Decision((), AlterPartitionReassignmentsResponse())
     records: dict[tuple[str, int], PartitionChanged | None] = {}
     topics = []
     for asked in request.topics:

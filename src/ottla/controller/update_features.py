@@ -23,7 +23,7 @@ def decide_update_features(
 ) -> Decision[UpdateFeaturesResponse]:
     updates = {each.feature: each for each in request.feature_updates}
     try:
-        records = [_update(state, each, version) for each in updates.values()]
+        records = [_update(state, each) for each in updates.values()]
     except BrokerError as refused:
         what = "The update failed for all features since the following feature had an error: "
         return Decision((), UpdateFeaturesResponse(0, refused.code, what + refused.message))
@@ -32,9 +32,9 @@ def decide_update_features(
     return Decision(() if request.validate_only else tuple(records), answer)
 
 
-def _update(state: State, update: FeatureUpdateKey, version: int) -> FeatureLevelSet:
+def _update(state: State, update: FeatureUpdateKey) -> FeatureLevelSet:
     name, level = update.feature, update.max_version_level
-    kind = _upgrade_type(update, version)
+    kind = update.upgrade_type  # UPGRADE in version 0, whatever `allow_downgrade` says
     current = state.image.features.get(name, 0)
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         raise _invalid(name, level, "The controller does not support the given upgrade type.")
@@ -53,12 +53,6 @@ def _update(state: State, update: FeatureUpdateKey, version: int) -> FeatureLeve
     if name == METADATA_VERSION and level < current:
         raise _metadata_downgrade(current, level, kind)
     return FeatureLevelSet(name, level)
-
-
-def _upgrade_type(update: FeatureUpdateKey, version: int) -> int:
-    if version == 0:
-        return SAFE_DOWNGRADE if update.allow_downgrade else UPGRADE
-    return update.upgrade_type
 
 
 def _check_supported(state: State, name: str, level: int) -> None:

@@ -14,8 +14,11 @@ from ottla.controller.alter_configs import (
 )
 from ottla.controller.alter_quotas import decide_alter_client_quotas
 from ottla.controller.brokers import decide_fence_broker
+from ottla.controller.create_topics import decide_create_topics
+from ottla.controller.elect_leaders import decide_elect_leaders
 from ottla.controller.new_cluster import decide_new_cluster
 from ottla.controller.producer_ids import decide_allocate_producer_ids
+from ottla.controller.reassignment import decide_alter_partition_reassignments
 from ottla.controller.update_features import decide_update_features
 from ottla.metadata.records import (
     BrokerRegistered,
@@ -37,6 +40,11 @@ from ottla.protocol.messages.alter_client_quotas_request import (
     EntryData,
     OpData,
 )
+from ottla.protocol.messages.alter_partition_reassignments_request import (
+    AlterPartitionReassignmentsRequest,
+)
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.elect_leaders_request import ElectLeadersRequest
 from ottla.protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 
 TOPIC, BROKER = 2, 4
@@ -190,11 +198,29 @@ def test_a_level_is_lowered_and_raised() -> None:
         assert cluster.image.features_epoch > before
 
 
-def test_the_first_version_of_the_request_says_downgrade_with_a_flag() -> None:
+def test_the_first_version_of_the_request_lowers_nothing_as_with_kafka() -> None:
     cluster = three_brokers()
     update = FeatureUpdateKey("transaction.version", 1, True)
     decision = decide_update_features(cluster.state, UpdateFeaturesRequest(1, [update]), 0)
-    assert decision.records == (FeatureLevelSet("transaction.version", 1),)
+    assert decision.answer.error_code == ErrorCode.INVALID_UPDATE_VERSION
+    assert decision.records == ()
+
+
+def test_where_nothing_is_asked_nothing_is_wrong() -> None:
+    state = three_brokers().state
+    assert decide_elect_leaders(state, ElectLeadersRequest(99, [], 1)).answer.error_code == 0
+    nothing = AlterPartitionReassignmentsRequest(1, False, [])
+    answer = decide_alter_partition_reassignments(state, nothing).answer
+    assert answer.allow_replication_factor_change
+
+
+def test_too_many_partitions_are_told_for_every_topic_of_the_request() -> None:
+    names = ("many", "__cluster_metadata", "twice", "twice")
+    topics = [CreatableTopic(name, 10_001, 1) for name in names]
+    answer = decide_create_topics(three_brokers().state, CreateTopicsRequest(topics, 1)).answer
+    assert [(each.name, each.error_code) for each in answer.topics] == [
+        (name, ErrorCode.POLICY_VIOLATION) for name in names
+    ]
 
 
 def test_blocks_of_producer_ids_never_overlap() -> None:

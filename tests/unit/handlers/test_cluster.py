@@ -131,14 +131,11 @@ def test_replicas_can_only_be_moved_to_brokers_that_exist(world: World, version:
         assert not world.ask(ListPartitionReassignmentsRequest(1000, asked), 0).topics
 
 
-@pytest.mark.parametrize("version", range(3))
+@pytest.mark.parametrize("version", range(1, 3))
 def test_feature_levels_are_lowered_and_raised(world: World, version: int) -> None:
     def update(name: str, level: int, *, is_upgrade: bool) -> int:
         update = FeatureUpdateKey(name, level)
-        if version == 0:
-            update.allow_downgrade = not is_upgrade
-        else:
-            update.upgrade_type = 1 if is_upgrade else 2
+        update.upgrade_type = 1 if is_upgrade else 2
         answer = world.ask(UpdateFeaturesRequest(1000, [update]), version)
         code: int = answer.error_code
         return code or next((each.error_code for each in answer.results), 0)

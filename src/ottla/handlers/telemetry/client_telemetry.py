@@ -64,10 +64,8 @@ class Instance:
     def is_forgotten(self, now_ms: int) -> bool:
         return now_ms - self.seen_ms > max(KEPT_MS, 3 * self.wish.interval_ms)
 
-    def may_ask(self, now_ms: int) -> bool:
-        """After an error that tells it to, a client may ask again at once."""
-        last_ms = max(self.asked_ms, self.pushed_ms)
-        return now_ms - last_ms >= self.wish.interval_ms or self.last_error in ASK_AGAIN
+    def is_time_to_ask(self, now_ms: int) -> bool:
+        return now_ms - max(self.asked_ms, self.pushed_ms) >= self.wish.interval_ms
 
     def may_push(self, now_ms: int) -> bool:
         """The first time after asking it may come early: clients spread their pushes."""
@@ -107,13 +105,17 @@ class ClientTelemetry:
     # What clients ask and push
 
     def subscribe(self, context: Context, instance_id: bytes) -> tuple[bytes, Wish]:
-        """What a client is to push. One without an id is given one."""
+        """What a client is to push. One without an id is given one.
+
+        After an error that tells it to it may ask at once, which is no leave to push at once.
+        """
         known_id = instance_id if any(instance_id) else random_uuid()
         now_ms = self._now_ms()
         instance = self._instance(context, known_id, now_ms)
-        if not instance.may_ask(now_ms):
+        if instance.is_time_to_ask(now_ms):
+            instance.asked_ms, instance.has_asked = now_ms, True
+        elif instance.last_error not in ASK_AGAIN:
             raise self._refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
-        instance.asked_ms, instance.has_asked = now_ms, True
         instance.last_error = ErrorCode.NONE
         return known_id, instance.wish
 

@@ -151,6 +151,8 @@ def test_a_changed_subscription_is_noticed_by_the_next_push(world: World) -> Non
     assert push(world, wanted) == ErrorCode.UNKNOWN_SUBSCRIPTION_ID
     again = ask(world, wanted.client_instance_id)
     assert (again.error_code, list(again.requested_metrics)) == (0, ["b."])
+    assert push(world, again) == ErrorCode.THROTTLING_QUOTA_EXCEEDED
+    world.clock.advance_ms(60_000)
     assert push(world, again) == 0
     subscribe(world, "some", {"metrics": None, "interval.ms": None})
     assert push(world, again) == ErrorCode.UNKNOWN_SUBSCRIPTION_ID
