@@ -139,8 +139,8 @@ class Partition:
         if state is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if acks == ACKS_ALL:
-            in_sync = len(state.in_sync_replicas)
-            if in_sync < self.log.config.min_insync_replicas and in_sync < self.min_in_sync_replicas:
+            count, wanted = len(state.in_sync_replicas), self.log.config.min_insync_replicas
+            if count < wanted and count < self.min_in_sync_replicas:
                 raise BrokerError(ErrorCode.NOT_ENOUGH_REPLICAS)
         appended = self.log.append_as_leader(data, self.leadership.leader_epoch, by)
         if not appended.is_duplicate:
