@@ -1,7 +1,7 @@
 """Requests on their way to brokers: one connection each, a bounded number of requests on it.
 
 Owns      the producer's connections, and which batches each unanswered request carries.
-Leaves    what goes into a request, and what an answer means, to `producing.py`.
+Leaves    what goes into a request, and what an answer means, to `produce_delivery.py`.
 """
 
 from __future__ import annotations

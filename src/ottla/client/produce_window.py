@@ -6,7 +6,7 @@ Promises  batches leave in the order in which they came, and go again in that or
           identity the broker can then tell every repetition, so nothing is stored twice. The very
           first batch goes alone: a broker that does not know a producer yet takes any sequence for
           its first, so a second one must not overtake it (while the topic is still new there).
-Leaves    requests and answers to `producing.py`.
+Leaves    requests and answers to `produce_delivery.py`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,233 @@
+"""Batches on their way to the leaders of their partitions, and back again where that failed.
+
+Owns      what waits, what was sent and is not answered, and how long trouble is borne.
+Promises  what `producing.py` promises: every batch goes out again until it is stored or is refused
+          for good; those of a partition keep their order.
+Leaves    connections to `produce_lanes.py`, the order in a partition to `produce_window.py`, what
+          callers may still do after a failure to `producing.py`.
+"""
+
+from __future__ import annotations
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.errors import (
+    ClientError,
+    ConnectionLost,
+    MalformedAnswer,
+    Unreachable,
+    code_of,
+    kafka_error,
+)
+from ottla.client.produce_lanes import Lanes, Sent
+from ottla.client.produce_messages import (
+    may_pass,
+    take_batches,
+    told_by_partition,
+    topic_data,
+    version_at_most,
+)
+from ottla.client.produce_scope import Enlistment, WrittenTopics
+from ottla.client.produce_window import UNKNOWN_OFFSET, PartitionWindow, PendingBatch
+from ottla.client.retrying import Patience, Reaction, reaction_to
+from ottla.client.settings import Address
+from ottla.client.topology import Leader
+from ottla.client.transactions import ProducerIdentity
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.produce_request import ProduceRequest
+from ottla.protocol.messages.produce_response import PartitionProduceResponse
+from ottla.protocol.records.batch import Buffer
+
+
+class Delivery:
+    def __init__(
+        self,
+        cluster: Cluster,
+        identity: ProducerIdentity | None,
+        transactional_id: str | None,
+        acks: int,
+    ) -> None:
+        settings = cluster.settings
+        self.enlistment = Enlistment(cluster, transactional_id, identity)
+        self.windows: dict[TopicPartition, PartitionWindow] = {}
+        self._cluster = cluster
+        self._identity = identity
+        self._acks = acks
+        self._topics = WrittenTopics(cluster)
+        self._lanes = Lanes(cluster, settings.in_flight_max if identity is not None else 1)
+        self._waiting_bytes = 0
+        self._patience = Patience("Produce", settings, settings.delivery_timeout_ms)
+        self._trouble: ClientError | None = None
+
+    def close(self) -> None:
+        self._lanes.close()
+
+    @property
+    def is_settled(self) -> bool:
+        return all(window.is_settled for window in self.windows.values())
+
+    def add(self, partition: TopicPartition, batch: Buffer, records_count: int | None) -> None:
+        window = self.windows.get(partition)
+        if window is None:
+            window = PartitionWindow(partition, self._identity, self._is_transactional)
+            self.windows[partition] = window
+        pending = window.add(batch)
+        if records_count is not None and records_count != pending.records:
+            raise ValueError(f"{partition}: {pending.records} records, not {records_count}")
+        self._waiting_bytes += len(batch)
+
+    def pump(self, partition: TopicPartition) -> None:
+        """Send what is worth a request, and wait only if too much has gathered."""
+        if self._trouble is None:
+            self._patience.renew()  # what the caller did meanwhile does not count
+        leader = self._cluster.leader_of(partition)
+        if leader is not None:
+            while self._lanes.has_answer(leader.broker_id):
+                self._receive(leader.broker_id)
+            is_busy = self._lanes.is_busy(leader.broker_id)
+            if is_busy and len(self.windows[partition].waiting) < 2 and self._is_small:
+                return  # more may come to share its request
+        self._recover()
+        self._dispatch()
+        while self._waiting_bytes > self._cluster.settings.buffer_memory_bytes:
+            self._step()
+
+    def settle_all(self) -> None:
+        self._patience.renew()
+        while not self.is_settled:
+            self._step()
+
+    @property
+    def _is_transactional(self) -> bool:
+        return self.enlistment.transactional_id is not None
+
+    @property
+    def _is_small(self) -> bool:
+        return self._waiting_bytes < self._cluster.settings.max_request_bytes
+
+    def _recover(self) -> None:
+        """Wait a little after trouble, before everything is tried again."""
+        if self._trouble is not None:
+            self._patience.pause(self._trouble)
+            self._trouble = None
+
+    def _step(self) -> None:
+        """Send what can be sent, then wait for one answer."""
+        self._recover()
+        self._dispatch()
+        if self._trouble is None:
+            broker_id = self._lanes.next_busy()
+            if broker_id is not None:
+                self._receive(broker_id)
+
+    # Sending
+
+    def _dispatch(self) -> None:
+        """A request for every broker that has room for one, as long as there is something."""
+        is_going_on = True
+        while is_going_on:
+            is_going_on = False
+            for broker_id, windows in self._ready().items():
+                is_going_on = self._dispatch_to(broker_id, windows) or is_going_on
+
+    def _ready(self) -> dict[int, list[PartitionWindow]]:
+        """Windows that may send now, by leader."""
+        ready = [window for window in self.windows.values() if window.can_send]
+        partitions = [window.partition for window in ready]
+        trouble = self._cluster.find_leaders(partitions, self._patience)
+        shares: dict[int, list[PartitionWindow]] = {}
+        for window in ready:
+            leader = self._cluster.leader_of(window.partition)
+            if leader is None:
+                self._trouble = trouble
+            else:
+                self._topics.note(window.partition.topic)
+                shares.setdefault(leader.broker_id, []).append(window)
+        return shares
+
+    def _dispatch_to(self, broker_id: int, windows: list[PartitionWindow]) -> bool:
+        if not self._lanes.has_room(broker_id):
+            return False
+        try:
+            self._lanes.open(broker_id)
+            self.enlistment.add(window.partition for window in windows)
+            self._send(broker_id, windows)
+        except (ConnectionLost, Unreachable) as error:
+            self._lose(broker_id, error, [window.partition for window in windows])
+            return False
+        return True
+
+    def _send(self, broker_id: int, windows: list[PartitionWindow]) -> None:
+        batches = take_batches(windows, self._cluster.settings.max_request_bytes)
+        for batch in batches:  # who was served goes to the end of the line
+            self.windows[batch.partition] = self.windows.pop(batch.partition)
+        topic_ids = self._topics.ids_of({batch.partition.topic for batch in batches})
+        has_ids = all(any(topic_id) for topic_id in topic_ids.values())
+        at_most = version_at_most(self._is_transactional, has_ids)
+        version = self._lanes.version(broker_id, at_most)
+        data = topic_data(batches, topic_ids, version)
+        timeout_ms = self._cluster.settings.request_timeout_ms
+        transactional_id = self.enlistment.transactional_id
+        request = ProduceRequest(transactional_id, self._acks, timeout_ms, data)
+        self._lanes.send(broker_id, request, version, Sent(batches, topic_ids))
+
+    # Answers
+
+    def _receive(self, broker_id: int) -> None:
+        try:
+            sent, answer = self._lanes.receive(broker_id)
+        except MalformedAnswer:
+            raise
+        except ConnectionLost as error:
+            self._lose(broker_id, error, [])
+            return
+        told = told_by_partition(answer, sent.topic_ids)
+        endpoints = {each.node_id: Address(each.host, each.port) for each in answer.node_endpoints}
+        for batch in sent.batches:
+            if batch.partition not in told:
+                reason = f"nothing is said of {batch.partition}"
+                raise MalformedAnswer(self._lanes.address(broker_id), "Produce", reason)
+            self._settle(batch, told[batch.partition], endpoints)
+
+    def _settle(
+        self, batch: PendingBatch, part: PartitionProduceResponse, endpoints: dict[int, Address]
+    ) -> None:
+        window = self.windows[batch.partition]
+        code = code_of(part.error_code)
+        if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
+            offset = part.base_offset if code == ErrorCode.NONE else UNKNOWN_OFFSET
+            window.settle(batch, offset)
+            self._topics.note_written(batch.partition.topic)
+            self._waiting_bytes -= len(batch.data)
+            self._patience.renew()
+            return
+        place = self._cluster.place_of_leader(batch.partition)
+        where = f"Produce to {batch.partition} at {place}"
+        error = kafka_error(code, where, part.error_message)
+        if not may_pass(window, batch, code):
+            raise error
+        window.send_again(batch)
+        if not self._has_new_leader(batch.partition, part, endpoints):
+            self._trouble = error
+            if reaction_to(code) is Reaction.REFRESH:
+                self._cluster.forget_leaders([batch.partition])
+
+    def _has_new_leader(
+        self,
+        partition: TopicPartition,
+        part: PartitionProduceResponse,
+        endpoints: dict[int, Address],
+    ) -> bool:
+        hint = part.current_leader
+        if hint is None:
+            return False
+        leader = Leader(hint.leader_id, hint.leader_epoch)
+        return self._cluster.topology.note_hint(partition, leader, endpoints)
+
+    def _lose(self, broker_id: int, error: ClientError, partitions: list[TopicPartition]) -> None:
+        """Nobody knows what became of the requests on their way: all of them go again."""
+        self._trouble = error
+        batches = self._lanes.lose(broker_id)
+        for batch in batches:
+            self.windows[batch.partition].send_again(batch)
+        self._cluster.forget_leaders([*partitions, *(batch.partition for batch in batches)])
