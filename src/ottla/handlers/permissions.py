@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from ottla.protocol.errors import MalformedMessage
+
 NOT_ASKED = -(2**31)  # in answers, where the client did not want to know
+USER, ANONYMOUS = "User", "ANONYMOUS"  # who everybody is on a listener that asks nobody
+UNKNOWN = 0  # of resources, patterns, operations and permissions; nobody may ask for it
 
 
 class Operation(IntEnum):
@@ -36,3 +40,9 @@ CLUSTER_OPERATIONS = _bits(
     Operation.CREATE, Operation.ALTER, Operation.DESCRIBE, Operation.CLUSTER_ACTION,
     Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS, Operation.IDEMPOTENT_WRITE,
 )  # fmt: skip
+
+
+def check_known(*kinds: int) -> None:
+    """An ACL of an unknown kind is no ACL: Kafka does not read such a request to its end."""
+    if UNKNOWN in kinds:
+        raise MalformedMessage("an ACL of an unknown kind")

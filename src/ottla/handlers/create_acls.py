@@ -1,0 +1,37 @@
+"""CreateAcls (key 30), versions 1 to 3.
+
+v1 pattern types · v2 flexible encoding · v3 user resources
+
+There are no ACLs, and the answer is that of a Kafka without an authorizer.
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.permissions import check_known
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.create_acls_request import CreateAclsRequest
+from ottla.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+
+
+def refuse_create_acls(
+    request: CreateAclsRequest, code: ErrorCode, message: str
+) -> CreateAclsResponse:
+    return CreateAclsResponse(
+        results=[AclCreationResult(code, message or None) for _ in request.creations]
+    )
+
+
+@handles(ApiKey.CREATE_ACLS, versions=range(1, 4), refuse=refuse_create_acls)
+def create_acls(
+    request: CreateAclsRequest,
+    context: Context,  # noqa: ARG001
+) -> CreateAclsResponse:
+    for each in request.creations:
+        check_known(
+            each.resource_type, each.resource_pattern_type, each.operation, each.permission_type
+        )
+    raise BrokerError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")

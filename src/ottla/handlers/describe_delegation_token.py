@@ -1,0 +1,25 @@
+"""DescribeDelegationToken (key 41), versions 1 to 3: who is not known has no token.
+
+v2 flexible encoding · v3 who asked for a token
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.describe_delegation_token_request import (
+    DescribeDelegationTokenRequest,
+)
+from ottla.protocol.messages.describe_delegation_token_response import (
+    DescribeDelegationTokenResponse,
+)
+
+
+@handles(ApiKey.DESCRIBE_DELEGATION_TOKEN, versions=range(1, 4))
+def describe_delegation_token(
+    _request: DescribeDelegationTokenRequest,
+    context: Context,  # noqa: ARG001
+) -> DescribeDelegationTokenResponse:
+    return DescribeDelegationTokenResponse(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)

@@ -1,0 +1,21 @@
+"""SaslHandshake (key 17), versions 0 and 1: on a listener where nobody has to say who they are.
+
+v1 the exchange that follows comes as SaslAuthenticate
+"""
+
+from __future__ import annotations
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from ottla.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
+
+
+@handles(ApiKey.SASL_HANDSHAKE, versions=range(2))
+def sasl_handshake(
+    _request: SaslHandshakeRequest,
+    context: Context,  # noqa: ARG001
+) -> SaslHandshakeResponse:
+    return SaslHandshakeResponse(ErrorCode.ILLEGAL_SASL_STATE)
