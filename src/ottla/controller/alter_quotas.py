@@ -43,7 +43,6 @@ IP_KEYS: Mapping[str, tuple[str, int] | None] = MappingProxyType(
 def decide_alter_client_quotas(
     state: State, request: AlterClientQuotasRequest
 ) -> Decision[response.AlterClientQuotasResponse]:
-    counts = Counter(entity_of(entry) for entry in request.entries)
     records: list[QuotaChanged] = []
     results: dict[QuotaEntity, response.EntryData] = {}
     for entry in request.entries:
@@ -51,7 +50,8 @@ def decide_alter_client_quotas(
         code, message = ErrorCode.NONE, None
         try:
             keys = Counter(op.key for op in entry.ops)
-            if counts[entity] > 1 or any(count > 1 for count in keys.values()):
+            # The first one of an entity counts, and yet the answer is that of the last one.
+            if entity in results or any(count > 1 for count in keys.values()):
                 raise _refused(f"Ignoring duplicate entity {_shown(entity)}")
             records += _changes_of(state, entity, entry)
         except BrokerError as refused:

@@ -26,6 +26,7 @@ from ottla.metadata.records import (
     ConfigResource,
     FeatureLevelSet,
     ProducerIdsAllocated,
+    QuotaChanged,
     ResourceType,
     VersionRange,
 )
@@ -171,6 +172,18 @@ def test_quotas_that_are_only_validated_are_not_stored() -> None:
         three_brokers().state, AlterClientQuotasRequest([entry], True)
     )
     assert (decision.records, decision.answer.entries[0].error_code) == ((), 0)
+
+
+def test_of_an_entity_named_twice_the_first_counts_and_the_last_is_told() -> None:
+    entries = [
+        EntryData([EntityData("user", "u")], [OpData("request_percentage", value)])
+        for value in (50.0, 60.0)
+    ]
+    request = AlterClientQuotasRequest(entries)
+    decision = decide_alter_client_quotas(three_brokers().state, request)
+    assert [each.error_code for each in decision.answer.entries] == [ErrorCode.INVALID_REQUEST]
+    (record,) = decision.records
+    assert isinstance(record, QuotaChanged) and record.value == 50.0
 
 
 def test_a_level_that_one_broker_cannot_do_is_refused() -> None:
