@@ -15,7 +15,7 @@ from ottla.handlers.callers import caller_of
 from ottla.handlers.context import Context
 from ottla.handlers.merging import merged
 from ottla.handlers.registry import handles
-from ottla.handlers.waiting import combine
+from ottla.handlers.waiting import attempt, combine
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -50,9 +50,12 @@ def offset_commit(
     known = [each.known for each in sorted_out if each.known.partitions]
     unknown = [each.unknown for each in sorted_out if each.unknown.partitions]
     if not known:
-        return OffsetCommitResponse(topics=unknown)
+        return OffsetCommitResponse(topics=merged(unknown, ()))
     request.topics = known
-    outcome = context.parts.groups.commit(request, caller_of(context))
+    outcome = attempt(
+        lambda: context.parts.groups.commit(request, caller_of(context)),
+        lambda error: refuse_commit(request, error.code, error.message),
+    )
     if not unknown:
         return outcome
     return combine(

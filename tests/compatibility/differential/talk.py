@@ -88,7 +88,7 @@ class Pending(NamedTuple):
 
 class Talk:
     def __init__(self, address: str, run: Run) -> None:
-        self._address = address
+        self.address = address
         self._run = run
         self._connections: dict[str, Connection] = {}
         self._settled = 0
@@ -163,7 +163,7 @@ class Talk:
         that shows whether there was an answer. What an answer says is left out unless `is_shown`.
         """
         assert label not in self.answers, f"two requests are called {label!r}"
-        connection = Connection(self._address)
+        connection = Connection(self.address)
         connection.send_bytes(data)
         if is_whole:
             connection.send_probe()
@@ -179,7 +179,7 @@ class Talk:
         """The connection by this name; a new one if there is none or it was closed."""
         known = self._connections.get(name)
         if known is None or not known.is_open:
-            known = self._connections[name] = Connection(self._address)
+            known = self._connections[name] = Connection(self.address)
         return known
 
     def quietly(self, request: Message, version: int) -> Any:

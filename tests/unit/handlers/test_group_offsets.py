@@ -37,11 +37,16 @@ def world() -> Iterator[GroupWorld]:
 
 
 def commit(
-    world: GroupWorld, topics: dict[str | bytes, list[int]], version: int = 9, offset: int = 7
+    world: GroupWorld,
+    topics: dict[str | bytes, list[int]],
+    version: int = 9,
+    offset: int = 7,
+    generation: int = -1,
 ) -> list[tuple[str | bytes, int, int]]:
     """(topic, partition, error code) in the order of the answer."""
     request = OffsetCommitRequest(
         GROUP,
+        generation,
         topics=[
             OffsetCommitRequestTopic(
                 topic if isinstance(topic, str) else "",
@@ -84,6 +89,21 @@ def test_only_offsets_of_partitions_that_exist_are_stored(world: GroupWorld, ver
 
 def test_nothing_is_asked_of_a_group_if_nothing_exists(world: GroupWorld) -> None:
     assert commit(world, {"nowhere": [0]}) == [("nowhere", 0, UNKNOWN)]
+
+
+def test_what_does_not_exist_is_told_beside_what_the_group_refuses(world: GroupWorld) -> None:
+    refused = ErrorCode.GROUP_ID_NOT_FOUND
+    assert commit(world, {"nowhere": [0], "t": [0, 9]}, generation=1) == [
+        ("nowhere", 0, UNKNOWN), ("t", 9, UNKNOWN), ("t", 0, refused),
+    ]  # fmt: skip
+
+
+def test_a_topic_that_does_not_exist_is_told_once_however_often_it_is_named(
+    world: GroupWorld,
+) -> None:
+    named = OffsetCommitRequestTopic("nowhere", NO_ID, [OffsetCommitRequestPartition(0, 7)])
+    (told,) = world.ask(OffsetCommitRequest(GROUP, topics=[named, named]), 9).topics
+    assert [each.partition_index for each in told.partitions] == [0, 0]
 
 
 def test_topics_by_id(world: GroupWorld) -> None:

@@ -37,8 +37,6 @@ def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
         return []
     if request.member_id != UNKNOWN_MEMBER:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
-    if not request.protocol_type or not request.protocols:
-        raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     before = [] if group is None else group.tombstones()
     return [*before, new_group_record(request.group_id, shard.shared.now_ms())]
 
@@ -66,6 +64,8 @@ def heartbeat(shard: GroupShard, request: HeartbeatRequest) -> ErrorCode:
 
 
 def leave(shard: GroupShard, request: LeaveGroupRequest) -> Decision[list[MemberResponse]]:
+    if not request.members:  # nobody is named, so nobody is unknown, whatever the group
+        return Decision([], [])
     group = with_members(shard, request.group_id)
     if isinstance(group, ConsumerGroup):
         return consumer_requests.leave_classic(shard, group, request)

@@ -41,6 +41,8 @@ def join_group(talk: Talk) -> None:
     talk.ask("no protocols", join_request(talk.name("b"), protocols=()))
     talk.ask("no protocol type", join_request(talk.name("c"), kind=""))
     talk.ask("neither", join_request(talk.name("d"), kind="", protocols=()))
+    for name in "bcd":
+        described(talk, f"{name} after that", talk.name(name))
     talk.ask("no protocols, a member id", join_request(talk.name("e"), "somebody", protocols=()))
     first = talk.ask("first", join_request(g, protocols=("range", "roundrobin")))
     if first.error_code:
@@ -202,6 +204,7 @@ def leave_group(talk: Talk) -> None:
     ask("unknown member", g, ("somebody", None))
     ask("no member", g, ("", None))
     ask("nobody", g)
+    ask("nobody of an unknown group", talk.name("none"))
     ask("unknown instance", g, ("", "one"))
     ask("known member, unknown instance", g, (first.id, "one"))
     ask("two unknown", g, ("somebody", None), ("", "one"))

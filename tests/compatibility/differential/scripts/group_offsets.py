@@ -110,6 +110,9 @@ def offset_commit(talk: Talk) -> None:
         talk.ask(f"partition {partition}", commit(g, (topic, [(partition, 1, -1, "")])))
     talk.ask("unknown topic", commit(g, (none, [one])))
     talk.ask("known and unknown", commit(g, (none, [one]), (topic, [one])))
+    talk.ask("unknown, twice", commit(g, (none, [one]), (none, [one, (1, 1, -1, "")])))
+    both = ((none, [one]), (topic, [one]))
+    talk.ask("unknown, and refused by the group", commit(talk.name("nobodys"), *both, generation=1))
     talk.ask("good and bad", commit(g, (topic, [one, (9, 1, -1, ""), (1, 1, -1, "m" * 5000)])))
     for name in ("", ".", "a b", "__cluster_metadata"):
         talk.ask(f"topic {name!r}", commit(g, (Topic(name, bytes(16)), [one])))
