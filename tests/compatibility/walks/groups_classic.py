@@ -27,6 +27,12 @@ from ottla.protocol.messages.sync_group_request import (
 
 MEMBERS = ("a", "b", "c", "d")
 INSTANCES_FROM_JOIN, INSTANCES_FROM, MEMBER_LISTS_FROM, PROTOCOLS_FROM_SYNC = 5, 3, 3, 5
+# The last one is Kafka's for a pending member that says it is a static one.
+GONE = (
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.FENCED_INSTANCE_ID,
+    ErrorCode.UNKNOWN_SERVER_ERROR,
+)
 OWN = "(own)"  # whatever the member has
 
 
@@ -59,15 +65,15 @@ class Join(NamedTuple):
 
     def _answered(self, world: GroupsWorld, number: int, answer: Any) -> None:
         known, code = world.who(self.group, self.who), answer.error_code
-        if known.joining != number:
-            return  # it has asked again since
+        if known.joining != number or code == ErrorCode.REBALANCE_IN_PROGRESS:
+            return  # it has asked again since, and Kafka would not answer any more
         known.joining = 0
         if known.id and answer.member_id not in ("", known.id):
             world.leave_behind(self.group, self.who)
             known = world.who(self.group, self.who)
         if code == ErrorCode.MEMBER_ID_REQUIRED:
             known.id = answer.member_id
-        elif code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
+        elif code in GONE:
             known.id = ""
         elif code == ErrorCode.GROUP_MAX_SIZE_REACHED and world.is_preparing(self.group):
             raise Parted("Kafka waits for the one that it has just put out")
@@ -93,16 +99,14 @@ class Gather(NamedTuple):
                     self.group, name, version, OWN, known.instance, known.protocols, known.kind,
                     known.topics,
                 ).play(world)  # fmt: skip
-        world.quiet()
-        world.hand.collect()
+        world.rest()
         for name, known in sorted(
             world.known[self.group].items(), key=lambda item: item[1].is_leader
         ):
             if known.id and not known.joining:
                 version = max(self.sync_version, INSTANCES_FROM if known.instance else 0)
                 Sync(self.group, name, version).play(world)
-                world.quiet()
-                world.hand.collect()
+                world.rest()
 
 
 class Sync(NamedTuple):

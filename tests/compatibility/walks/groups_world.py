@@ -4,6 +4,8 @@ Owns      two groups, two topics, and who has which id, generation and epoch in 
 Promises  after a step nothing is under way but what waits for other members. Proof is a commit to
           a group beside, twice: with one thread and one log the first one is written after all
           that came before, and the answers to that are on their way before the second is read.
+          Then some requests about nothing: our broker hands an answer that waited from one turn of
+          its loop to the next a few times, and a request is at least a turn.
 """
 
 from __future__ import annotations
@@ -11,12 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
+from tests.compatibility.differential.scripting import Run, Script
+from tests.compatibility.differential.scripting import World as BrokersWorld
 from tests.compatibility.differential.scripts.group_offsets import commit
-from tests.compatibility.differential.talk import Topic
+from tests.compatibility.differential.talk import Talk, Topic
 from tests.compatibility.walks.hand import Hand
 
+from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
 from ottla.protocol.messages.describe_groups_response import DescribeGroupsResponse
@@ -25,6 +31,7 @@ GROUPS = ("g", "h")
 TOPICS = {"t": 3, "u": 1, "ux": 2}
 UNKNOWN_ID = b"0123456789abcdef"
 DESCRIBE_VERSION, CONSUMER_DESCRIBE_VERSION, PROBE_VERSION = 5, 1, 8
+TURNS_MAX = 5  # of a loop, between the decision to answer and the answer
 # Of a group whose first members are waited for a moment, even if that is no time at all.
 FRESH = {"", "Empty", "Dead"}
 
@@ -52,12 +59,13 @@ class Known:
 class GroupsWorld:
     def __init__(self, hand: Hand) -> None:
         self.hand = hand
-        self.topics = {name: hand.talk.topic(name, count) for name, count in TOPICS.items()}
+        self.topics = dict(topics_of(hand.talk.address))
+        for name, topic in self.topics.items():
+            hand.talk.names.define("id", topic.id, name)
         self.topics["none"] = Topic(hand.talk.name("none"), UNKNOWN_ID)
         self.known: dict[str, dict[str, Known]] = {group: {} for group in GROUPS}
         self._states = dict.fromkeys(GROUPS, "")
         self._joins = 0
-        hand.talk.settle()
 
     # What things are called here
 
@@ -109,11 +117,19 @@ class GroupsWorld:
             request = commit(self.group("probe"), (self.topic("t"), [(0, 1, -1, "")]))
             answer = self.hand.talk.quietly(request, PROBE_VERSION)
             assert answer.topics[0].partitions[0].error_code == 0, answer
+        connection = self.hand.talk.connection("quiet")
+        for _ in range(TURNS_MAX):
+            connection.send_probe()
+            connection.receive_frame()
 
-    def after_step(self) -> None:
+    def rest(self) -> None:
+        """Until nothing is under way; keep what was answered."""
         self.quiet()
         self._await_first_generations()
         self.hand.collect()
+
+    def after_step(self) -> None:
+        self.rest()
         names = [self.group(name) for name in GROUPS]
         described = self.hand.ask(DescribeGroupsRequest(names, False), DESCRIBE_VERSION)
         self._states = {
@@ -141,6 +157,19 @@ class GroupsWorld:
             return out
 
         return shown
+
+
+@cache
+def topics_of(address: str) -> dict[str, Topic]:
+    """The same ones for all walks: what groups do is nothing to them."""
+    script = Script("walk-topics", ApiKey.METADATA, (0,), lambda _talk: None, BrokersWorld.READY)
+    talk = Talk(address, Run(script, 0))
+    try:
+        made = {name: talk.topic(name, count) for name, count in TOPICS.items()}
+        talk.settle()
+    finally:
+        talk.close()
+    return made
 
 
 def nobody_is_preparing(answer: DescribeGroupsResponse) -> bool:

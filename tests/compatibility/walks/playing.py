@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from tests.compatibility.differential.allowed import unexplained
-from tests.compatibility.differential.comparing import Difference, compare
+from tests.compatibility.differential.comparing import MISSING, Difference, compare
 from tests.compatibility.differential.differences import ALLOWED
 from tests.compatibility.differential.running import FAILED
 from tests.compatibility.differential.scripting import Run, Script
@@ -79,9 +79,14 @@ def first_differences(area: Area, kafka: Played, ours: Played) -> list[Differenc
     for _, of_step in itertools.groupby(labels, key=lambda label: asked[label].step):
         found = [each for label in of_step for each in compare_one(area, label, asked, kafka, ours)]
         left = unexplained(found, [*area.allowed, *ALLOWED_EVERYWHERE])
-        if left := [each for each in left if not any(excuse(each) for excuse in area.excuses)]:
+        if left := [each for each in left if not is_excused(area, each, kafka, ours)]:
             return left
     return []
+
+
+def is_excused(area: Area, difference: Difference, kafka: Played, ours: Played) -> bool:
+    one, other = (each.answers.get(difference.label, MISSING) for each in (kafka, ours))
+    return any(excuse(difference, one, other) for excuse in area.excuses)
 
 
 def compare_one(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tests.compatibility.differential.comparing import Difference
 from tests.compatibility.walks.walk import Step, Walk, words_of
 
-TRIES_MAX = 80
+TRIES_MAX = 50
 Judge = Callable[[Walk], list[Difference]]
 
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 
 from tests.compatibility.differential.allowed import Allowed
 from tests.compatibility.differential.comparing import Difference
+from tests.compatibility.differential.plain import Plain
 from tests.compatibility.walks.hand import Hand
 
 NOTHING = object()
@@ -48,12 +49,16 @@ class World(Protocol):
         """Until nothing that the step began is still under way; keep what was answered late."""
 
 
+# Of a difference, and the answers of Kafka and of ours in which it is; MISSING if there is none.
+Excuse = Callable[[Difference, Plain, Plain], bool]
+
+
 class Area(NamedTuple):
     name: str
     draw: Callable[[random.Random, int], Sequence[Step]]  # as many steps as it is told
     world: Callable[[Hand], World]  # made anew for every walk
     allowed: Sequence[Allowed] = ()  # besides those of the differential test
-    excuses: Sequence[Callable[[Difference], bool]] = ()  # what a pattern cannot say
+    excuses: Sequence[Excuse] = ()  # what a pattern cannot say
 
 
 class Walk(NamedTuple):
