@@ -17,12 +17,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from tests.support.apache_kafka import free_ports
 from tests.support.kafka_jars import class_path
 
 import ottla
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.testing.broker import RunningBroker
+from ottla.testing.ports import quiet_port, quiet_ports
 
 # One broker can hold one copy; what is deleted goes soon, so that runs do not fill the disk; the
 # first member of a group does not wait for others.
@@ -76,7 +76,7 @@ class Ottla:
         # As installing does, also where this shell forbids Python to keep compiled modules.
         compileall.compile_dir(ottla.__path__[0], quiet=1)
         self.log_directory = Path(tempfile.mkdtemp(prefix="ottla-benchmark-"))
-        (port,) = free_ports(1)
+        port = quiet_port()
         self._broker = RunningBroker(config=SETTINGS, data=self.log_directory, port=port)
 
     @property
@@ -108,7 +108,7 @@ class Kafka:
     def __init__(self) -> None:
         self._directory = Path(tempfile.mkdtemp(prefix="kafka-benchmark-"))
         self.log_directory = self._directory / "logs"
-        broker, controller = (f"127.0.0.1:{port}" for port in free_ports(2))
+        broker, controller = (f"127.0.0.1:{port}" for port in quiet_ports(2))
         self.bootstrap = broker
         self._cluster_id = uuid_to_text(random_uuid())
         self._properties = self._directory / "server.properties"

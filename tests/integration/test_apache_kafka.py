@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.support.apache_kafka import ApacheKafka, KafkaDidNotStart, free_ports
+from tests.support.apache_kafka import ApacheKafka, KafkaDidNotStart
 from tests.support.java_clients import CLOSE, FLUSH, JavaClients, run_tool, send
 from tests.support.java_process import JavaProcess
 from tests.support.kafka_jars import helper_classes, kafka_libs
@@ -76,7 +76,3 @@ def test_a_tool_that_fails_gives_its_status_and_its_words(oracle: Oracle) -> Non
     printed = run_tool(oracle, "org.apache.kafka.tools.DumpLogSegments")
     assert printed.status == 1
     assert "REQUIRED: The comma separated list" in printed.complaints
-
-
-def test_free_ports_differ() -> None:
-    assert len(set(free_ports(20))) == 20

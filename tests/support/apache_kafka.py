@@ -7,8 +7,6 @@ Leaves    jars to `kafka_jars.py`, what to say to it to `oracle.py` (Java client
 
 from __future__ import annotations
 
-import random
-import socket
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,12 +16,10 @@ from typing import Self
 from tests.support.java_process import JavaProcess
 
 from ottla.base.uuids import random_uuid, uuid_to_text
+from ottla.testing.ports import quiet_ports
 
 START_S = 300.0  # of a busy machine
 STARTS_MAX = 3
-# Below the range from which the system takes ports for outgoing connections, so that no test
-# running beside this one is given the port between our looking and Kafka's binding.
-PORTS = range(20_000, 32_000)
 
 PROPERTIES: Mapping[str, str] = {
     "process.roles": "broker,controller",
@@ -72,7 +68,7 @@ class ApacheKafka:
         self.cluster_id = uuid_to_text(random_uuid())
         self._properties = dict(properties or {})
         self._is_in_order = True  # not killed, when it ran last
-        self._ports = free_ports(2)
+        self._ports = quiet_ports(2)
         self._process: JavaProcess | None = None
         directory.mkdir(parents=True, exist_ok=True)
 
@@ -91,7 +87,7 @@ class ApacheKafka:
             process.close()
             if "Address already in use" not in printed:
                 break
-            self._ports = free_ports(2)
+            self._ports = quiet_ports(2)
         raise KafkaDidNotStart(printed)
 
     def stop(self) -> None:
@@ -165,17 +161,3 @@ def _is_ready(process: JavaProcess) -> bool:
     finally:
         deadline.cancel()
         deadline.join()
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports nobody listens on now, each one different."""
-    found: dict[int, None] = {}
-    while len(found) < count:
-        port = random.SystemRandom().choice(PORTS)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        found[port] = None
-    return list(found)

@@ -18,11 +18,11 @@ from tests.compatibility.clients.clients import (
 )
 from tests.compatibility.clients.cluster import PATIENCE_S, Cluster
 from tests.compatibility.clients.topics import admin_of
-from tests.support.apache_kafka import free_ports
 from tests.support.oracle import OracleOf
 from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
+from ottla.testing.ports import quiet_port
 
 Create = Callable[[Cluster, str], object]
 
@@ -81,7 +81,7 @@ class Creator(threading.Thread):
 def test_topics_that_were_acknowledged_are_there_after_a_kill(
     oracle_of: OracleOf, topic: str, name: str
 ) -> None:
-    with RunningBroker(port=free_ports(1)[0]) as broker:
+    with RunningBroker(port=quiet_port()) as broker:
         oracle = oracle_of(name) if name in (JAVA, JAVA_3_9) else None
         creator = Creator(Cluster(broker.bootstrap_servers, oracle), topic[:50], CREATE[name])
         for _ in range(2):

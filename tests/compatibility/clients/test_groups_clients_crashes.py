@@ -10,10 +10,10 @@ import pytest
 from tests.compatibility.clients.clients import AIOKAFKA, JAVA, JAVA_3_9, KAFKA_PYTHON, LIBRDKAFKA
 from tests.compatibility.clients.group_readers import JavaReader, Reader, wait_shared, wait_until
 from tests.compatibility.clients.reading_groups import CONSUMER, PARTITIONS, PROTOCOLS, Group, kind
-from tests.support.apache_kafka import free_ports
 from tests.support.oracle import Oracle, OracleOf
 
 from ottla.testing.broker import RunningBroker
+from ottla.testing.ports import quiet_port
 
 COMMIT_SOON: Mapping[str, Mapping[str, Any]] = {
     KAFKA_PYTHON: {"auto_commit_interval_ms": 100},
@@ -29,7 +29,7 @@ def test_a_group_goes_on_after_the_broker_was_killed(
     client: str,
     settings: dict[str, Any],
 ) -> None:
-    with RunningBroker(port=free_ports(1)[0]) as broker:
+    with RunningBroker(port=quiet_port()) as broker:
         group = Group(broker.bootstrap_servers, topic, readers, oracle_of)
         soon = COMMIT_SOON.get(client, {"auto.commit.interval.ms": 100})
         reader = group.reader(client, **settings, **soon)

@@ -22,10 +22,10 @@ from tests.compatibility.clients.conftest import ClientOf
 from tests.compatibility.clients.foreign import librdkafka
 from tests.compatibility.clients.foreign.client import PATIENCE_S, How, Record
 from tests.compatibility.clients.topics import create_topic
-from tests.support.apache_kafka import free_ports
 from tests.support.waiting import wait_until
 
 from ottla.testing.broker import RunningBroker
+from ottla.testing.ports import quiet_port
 
 pytestmark = pytest.mark.xdist_group("crashes")
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.xdist_group("crashes")
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[RunningBroker]:
     """A broker that these tests may kill; it is running again when the next one begins."""
-    with RunningBroker(config=KEEPING, port=free_ports(1)[0]) as running:
+    with RunningBroker(config=KEEPING, port=quiet_port()) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]
 

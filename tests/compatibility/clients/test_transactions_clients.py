@@ -25,12 +25,12 @@ from tests.compatibility.clients.transactions_clients import (
     committed_offset,
     read_values,
 )
-from tests.support.apache_kafka import free_ports
 from tests.support.java_clients import BEGIN, COMMIT, JavaClients, send
 from tests.support.oracle import OracleOf, Refused
 from tests.support.raw_client import RawClient
 
 from ottla.testing.broker import RunningBroker
+from ottla.testing.ports import quiet_port
 
 SETTINGS = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
 OpenClient = Callable[[str], TransactionalClient]
@@ -136,7 +136,7 @@ def test_the_java_client_is_fenced_by_a_second_producer(
 
 
 def test_a_transaction_goes_on_after_the_broker_was_restarted(topic: str) -> None:
-    with RunningBroker(config=SETTINGS, port=free_ports(1)[0]) as broker:
+    with RunningBroker(config=SETTINGS, port=quiet_port()) as broker:
         create_topic(broker, topic)
         client = Librdkafka(broker.bootstrap_servers, topic)
         client.begin(topic, [b"before"], "group", 7)
@@ -157,7 +157,7 @@ LOST: tuple[type[Exception], ...] = (
 def test_a_transaction_is_whole_or_gone_though_the_broker_is_killed_in_it(
     client_at: ClientAt, topic: str
 ) -> None:
-    with RunningBroker(config=SETTINGS, port=free_ports(1)[0]) as broker:
+    with RunningBroker(config=SETTINGS, port=quiet_port()) as broker:
         bootstrap = broker.bootstrap_servers
         create_topic(broker, topic)
         client = client_at(bootstrap, topic)
@@ -191,7 +191,7 @@ FEW_S = 5.0  # for a batch that is not full
 
 def test_a_copy_is_exact_though_the_broker_is_killed_under_it(topic: str) -> None:
     """Read, write and commit offsets in transactions: the loop that exactly-once is made for."""
-    with RunningBroker(config=SETTINGS, port=free_ports(1)[0]) as broker:
+    with RunningBroker(config=SETTINGS, port=quiet_port()) as broker:
         bootstrap = broker.bootstrap_servers
         for name in ("from", "to"):
             create_topic(broker, f"{name}-{topic}")

@@ -16,7 +16,6 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from confluent_kafka import Consumer, TopicPartition
-from tests.support.apache_kafka import free_ports
 from tests.support.raw_client import RawClient
 
 from ottla.base.fault_points import VARIABLE, FaultPoint
@@ -33,6 +32,7 @@ from ottla.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestTopics,
 )
 from ottla.testing.broker import BrokerFailed, RunningBroker
+from ottla.testing.ports import quiet_port
 
 TOPIC = "out"
 PARTITIONS = (0, 1)
@@ -89,7 +89,7 @@ class MortalBroker:
         wanted = f"{point.value}:{passes or PASSES.get(point, 2)}"
         self.point = point
         # A port that no outgoing connection is given while the broker is dead.
-        (port,) = free_ports(1)
+        port = quiet_port()
         self.broker = RunningBroker(config=SETTINGS, port=port, environment={VARIABLE: wanted})
         self.died = threading.Event()
         self._failure: BrokerFailed | None = None

@@ -17,7 +17,7 @@ from tests.integration.client.helpers import (
     values_of,
     wait_until_committed,
 )
-from tests.support.apache_kafka import ApacheKafka, free_ports
+from tests.support.apache_kafka import ApacheKafka
 from tests.support.raw_client import batch_of
 
 from ottla.base.ids import TopicPartition
@@ -29,6 +29,7 @@ from ottla.client.producing import BatchProducer
 from ottla.client.settings import ClientSettings
 from ottla.client.transactions import end_transaction, init_producer_id
 from ottla.testing.broker import RunningBroker
+from ottla.testing.ports import quiet_port
 
 
 class Node(Protocol):
@@ -42,7 +43,7 @@ class Node(Protocol):
 @contextmanager
 def our_node() -> Iterator[tuple[Node, str]]:
     # A port that no outgoing connection is given while the broker is dead.
-    with RunningBroker(port=free_ports(1)[0]) as broker:
+    with RunningBroker(port=quiet_port()) as broker:
         yield broker, broker.bootstrap_servers
 
 

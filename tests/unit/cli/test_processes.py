@@ -4,8 +4,6 @@ import os
 import socket
 from pathlib import Path
 
-from tests.support.apache_kafka import free_ports
-
 from ottla.cli.processes import (
     Process,
     listening_inodes,
@@ -13,6 +11,7 @@ from ottla.cli.processes import (
     locking_pid,
     port_owner,
 )
+from ottla.testing.ports import quiet_port
 
 TCP = """\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -48,7 +47,7 @@ def test_our_own_port_is_ours() -> None:
 
 
 def test_nobody_is_found_where_there_is_nobody(tmp_path: Path) -> None:
-    assert port_owner(*free_ports(1)) is None
+    assert port_owner(quiet_port()) is None
     assert lock_owner(str(tmp_path / "missing")) is None
     (tmp_path / "free").touch()
     assert lock_owner(str(tmp_path / "free")) is None

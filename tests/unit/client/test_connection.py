@@ -6,7 +6,6 @@ import socket
 import struct
 
 import pytest
-from tests.support.apache_kafka import free_ports
 from tests.unit.client.scripted import ScriptedBroker, metadata
 
 from ottla.client.connection import highest_common, open_connection
@@ -23,6 +22,7 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from ottla.protocol.messages.list_transactions_request import ListTransactionsRequest
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from ottla.testing.ports import quiet_port
 
 ASK = MetadataRequest(())
 
@@ -146,7 +146,7 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
 
 
 def test_nobody_at_the_address_is_told_with_the_address() -> None:
-    (port,) = free_ports(1)
+    port = quiet_port()
     settings = ClientSettings(f"127.0.0.1:{port}")
     with pytest.raises(Unreachable, match=f"127.0.0.1:{port}: .*refused"):
         open_connection(settings.addresses[0], settings)
