@@ -1,8 +1,8 @@
 """What this broker serves, and therefore announces: the API, its versions, its module.
 
-Not announced, because they are not served yet: SCRAM credentials, the share group and streams group
-calls. SASL, ACLs and delegation tokens are answered as by a Kafka where they are not set up. Never
-announced to clients: what only KRaft nodes say to each other.
+Not announced, because they are not served yet: AlterUserScramCredentials, the share group and
+streams group calls. SASL, ACLs and delegation tokens are answered as by a Kafka where they are not
+set up. Never announced to clients: what only KRaft nodes say to each other.
 """
 
 from __future__ import annotations
@@ -80,4 +80,5 @@ SERVED: dict[ApiKey, ServedApi] = _all_versions(
     ApiKey.RENEW_DELEGATION_TOKEN,
     ApiKey.EXPIRE_DELEGATION_TOKEN,
     ApiKey.DESCRIBE_DELEGATION_TOKEN,
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
 )

@@ -17,6 +17,10 @@ from ottla.protocol.messages.describe_delegation_token_request import (
     DescribeDelegationTokenOwner,
     DescribeDelegationTokenRequest,
 )
+from ottla.protocol.messages.describe_user_scram_credentials_request import (
+    DescribeUserScramCredentialsRequest,
+    UserName,
+)
 from ottla.protocol.messages.expire_delegation_token_request import ExpireDelegationTokenRequest
 from ottla.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
 from ottla.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
@@ -114,3 +118,12 @@ def describe_delegation_token(talk: Talk) -> None:
     talk.ask("of nobody", DescribeDelegationTokenRequest([]))
     owner = DescribeDelegationTokenOwner("User", "a")
     talk.ask("of somebody", DescribeDelegationTokenRequest([owner]))
+
+
+@script(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS)
+def describe_user_scram_credentials(talk: Talk) -> None:
+    talk.ask("all", DescribeUserScramCredentialsRequest(None))
+    talk.ask("of nobody", DescribeUserScramCredentialsRequest([]))
+    for names in (["a"], [""], ["a", "b"], ["a", "b", "a", "a"]):
+        users = [UserName(name) for name in names]
+        talk.ask(f"of {names}", DescribeUserScramCredentialsRequest(users))

@@ -1,0 +1,40 @@
+"""DescribeUserScramCredentials (key 50), version 0.
+
+There are no credentials: all of them are none, and whoever is named has none. Kafka's tools ask for
+them beside the quotas of users.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.describe_user_scram_credentials_request import (
+    DescribeUserScramCredentialsRequest,
+)
+from ottla.protocol.messages.describe_user_scram_credentials_response import (
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
+
+
+@handles(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, versions=range(1))
+def describe_user_scram_credentials(
+    request: DescribeUserScramCredentialsRequest,
+    context: Context,  # noqa: ARG001
+) -> DescribeUserScramCredentialsResponse:
+    named = Counter(user.name for user in request.users or ())
+    results = [nothing_about(name, times) for name, times in named.items()]
+    return DescribeUserScramCredentialsResponse(results=results)
+
+
+def nothing_about(user: str, times: int) -> DescribeUserScramCredentialsResult:
+    """The answer about somebody who has no credentials and was named so many times."""
+    if times > 1:
+        code, why = ErrorCode.DUPLICATE_RESOURCE, f"User {user!r} is named more than once"
+    else:
+        code, why = ErrorCode.RESOURCE_NOT_FOUND, f"User {user!r} has no SCRAM credentials"
+    return DescribeUserScramCredentialsResult(user, code, why, [])
