@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections import deque
 from functools import partial
+from types import CoroutineType
 from typing import TYPE_CHECKING
 
 from ottla.network.answer_order import AnswerOrder, Begun
@@ -111,7 +112,11 @@ class Pipeline:
 
     def _await(self, served: Waiting | Working, frame_bytes: int) -> None:
         begun = self._order.begin(frame_bytes, is_working=isinstance(served, Working))
-        begun.task = asyncio.ensure_future(served.answer)
+        answer = served.answer
+        if isinstance(answer, CoroutineType):  # nearly always; `ensure_future` asks more questions
+            begun.task = self._home.shared.loop.create_task(answer)
+        else:
+            begun.task = asyncio.ensure_future(answer)
         self._home.shared.tasks.own(begun.task)
         begun.task.add_done_callback(partial(self._ended, begun))
 

@@ -9,6 +9,7 @@ Leaves    sockets to the network layer, which reads into `next_buffer` and repor
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Sized
 from struct import Struct
 
 from ottla.protocol.errors import MalformedMessage
@@ -19,6 +20,7 @@ PARTIAL_BYTES_MAX = 64 * 1024  # up to here a beginning is kept aside and read o
 WHOLE_BYTES_MAX = 1088 * 1024  # up to here a longer beginning gets room for all the rest at once
 
 _LENGTH = Struct(">i")
+_write_length = _LENGTH.pack_into
 
 
 class Scratch:
@@ -143,9 +145,7 @@ class FrameReader:
         self._large, self.held_bytes = large, size
 
 
-def finish_frame(segments: list[memoryview | bytes | bytearray]) -> None:
+def finish_frame(first: bytearray, segments: Sequence[Sized]) -> None:
     """Write the length of all that follows into the first four bytes of the first segment."""
-    first = segments[0]
-    assert isinstance(first, bytearray)
     size = len(first) if len(segments) == 1 else sum(map(len, segments))
-    _LENGTH.pack_into(first, 0, size - LENGTH_BYTES)
+    _write_length(first, 0, size - LENGTH_BYTES)

@@ -82,8 +82,9 @@ def encode_response(
 ) -> list[Segment]:
     """A whole frame; records stay segments of their own."""
     pack = _pack_response_v1 if version >= _ANSWER_TAGS_FROM[key] else _pack_response_v0
-    segments = response.encode_segments(version, bytearray(pack(0, correlation_id)))
-    finish_frame(segments)
+    out = bytearray(pack(0, correlation_id))
+    segments = response.encode_segments(version, out)
+    finish_frame(out, segments)
     return segments
 
 
@@ -95,7 +96,7 @@ def encode_request(
     out = bytearray(4)
     out += header.encode(request_header_version(key, version))
     segments = request.encode_segments(version, out)
-    finish_frame(segments)
+    finish_frame(out, segments)
     return segments
 
 

@@ -50,6 +50,9 @@ def read_uvarint(data: memoryview, at: int) -> tuple[int, int]:
 
 def read_long_uvarint(data: memoryview, at: int, first: int) -> tuple[int, int]:
     """The rest of a varint whose first byte said that there is more; at most 32 bits."""
+    second = data[at]
+    if second < 128:  # as for most batches
+        return first & 0x7F | second << 7, at + 1
     value = first & 0x7F
     for shift in (7, 14, 21, 28):
         byte = data[at]

@@ -23,7 +23,6 @@ from ottla.protocol.records.batch import (
     LENGTH_PREFIX_BYTES,
     MAGIC,
     NO_PRODUCER_ID,
-    NO_TIMESTAMP,
     TRANSACTIONAL_BIT,
     BatchHeader,
     Buffer,
@@ -81,10 +80,7 @@ def recognise(
         return None
     if not rules.is_log_append_time:
         earliest = now_ms - rules.timestamp_before_ms_max
-        latest = now_ms + rules.timestamp_after_ms_max
-        if not (earliest <= first <= latest or first == NO_TIMESTAMP):
-            return None
-        if not (earliest <= last <= latest or last == NO_TIMESTAMP):
+        if not earliest <= first <= last <= now_ms + rules.timestamp_after_ms_max:
             return None
     return _new(BatchHeader, fields), last
 
