@@ -24,7 +24,11 @@ from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
-from ottla.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
 from ottla.protocol.messages.produce_response import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -34,7 +38,7 @@ from ottla.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from ottla.protocol.records.batch import Buffer
-from ottla.protocol.records.checking import named_records_max
+from ottla.protocol.records.checking import check_asked, named_records_max
 from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
@@ -86,14 +90,12 @@ def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> Pr
 def produce(
     request: ProduceRequest, context: Context
 ) -> ProduceResponse | Awaitable[ProduceResponse | None] | Working | None:
-    if request.acks not in ACKS:
-        raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
     production = Production(request, context)
     if has_transactional_batch(request):
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         production.guards = ProduceGuards(request, context)
-    if context.parts.replicas.opening:
+    if context.parts.replicas.opening and request.acks in ACKS:
         production.prepared = preparation(request, context)
         if production.prepared is not None and not production.prepared.run_at_once():
             return Working(prepare_and_run(production, production.prepared))
@@ -163,20 +165,34 @@ class Production:
         by_id = self.context.version >= TOPIC_IDS_FROM
         answers = []
         for part in topic.partition_data:
-            partition = None
+            found = partition = None
             try:
-                partition = (
+                found = (
                     replicas.partition_by_id(topic.topic_id, part.index)
                     if by_id
                     else replicas.partition(topic.name, part.index)
                 )
+                by = self.admit(found)
+                partition = found  # from here on an error tells where the log begins
                 records = part.records if self.prepared is None else self.prepared.of(part)
-                answers.append(self.append(partition, part.index, records))
+                answers.append(self.append(partition, part.index, records, by))
             except BrokerError as error:
-                answers.append(self.refuse(part.index, error, partition))
+                sooner = None if found is None else self.wrong_by_itself(part)
+                answers.append(
+                    self.refuse(part.index, sooner or error, None if sooner else partition)
+                )
             except CorruptLogError as error:
                 answers.append(self.refuse(part.index, damaged(error), partition))
         return TopicProduceResponse(topic.name, topic.topic_id, answers)
+
+    def wrong_by_itself(self, part: PartitionProduceData) -> InvalidBatch | None:
+        """What Kafka says before it looks at anything but the request, once that is refused."""
+        if part.records is not None:
+            try:
+                check_asked(part.records, self.context.version)
+            except InvalidBatch as error:
+                return error
+        return None
 
     def refuse(
         self, index: int, error: BrokerError, partition: Partition | None
@@ -190,18 +206,25 @@ class Production:
             self.named += len(wrong)
         return answer
 
-    def append(
-        self, partition: Partition, index: int, records: Buffer | Prepared | None
-    ) -> PartitionProduceResponse:
-        if records is None:
-            raise InvalidBatch(ErrorCode.INVALID_RECORD, "no records")
+    def admit(self, partition: Partition) -> ProducedBy:
+        """Whether its log may be asked at all. Transactions are looked at before `acks` is, so a
+        partition may have been enlisted by a request that is refused."""
+        by = self.by
+        if self.guards is not None:
+            by = by._replace(guard=self.guards.guard_of(partition.name))
+        if self.request.acks not in ACKS:
+            raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
         topic = partition.name.topic
         if topic in INTERNAL_TOPICS and self.context.client_id != ADMIN_CLIENT_ID:
             # What coordinators rely on is theirs to write.
             raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal")
-        by = self.by
-        if self.guards is not None:
-            by = by._replace(guard=self.guards.guard_of(partition.name))
+        return by
+
+    def append(
+        self, partition: Partition, index: int, records: Buffer | Prepared | None, by: ProducedBy
+    ) -> PartitionProduceResponse:
+        if records is None:
+            raise InvalidBatch(ErrorCode.INVALID_RECORD, "no records")
         appended = partition.append(records, self.request.acks, by)
         if self.guards is not None:
             reach(FaultPoint.DATA_APPENDED)

@@ -9,6 +9,7 @@ Leaves    reading to the fetch handler, time to the caller.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from random import Random
 from typing import NamedTuple, Protocol
 
@@ -41,6 +42,7 @@ class WantedPartition:
         "partition_bytes_max",
         "told_high_watermark",
         "told_log_start_offset",
+        "turn",
     )
 
     def __init__(
@@ -60,6 +62,7 @@ class WantedPartition:
         self.log_start_offset = log_start_offset
         self.told_high_watermark = -1
         self.told_log_start_offset = -1
+        self.turn = 0  # given by its session: the lower, the sooner
 
     def take_over(self, other: WantedPartition) -> None:
         """The reader asks again, from another position."""
@@ -79,6 +82,9 @@ class WantedPartition:
         # After an error the partition is told again, even if nothing else has changed.
         self.told_high_watermark = -1 if error_code else high_watermark
         return is_news or error_code != 0
+
+
+TURN = attrgetter("turn")
 
 
 class Watcher(Protocol):
@@ -101,6 +107,7 @@ class FetchSession:
         "is_follower",
         "marked",
         "partitions",
+        "turns",
         "used_ms",
         "uses_topic_ids",
         "watchers",
@@ -115,6 +122,7 @@ class FetchSession:
         self.epoch = next_epoch(FULL_EPOCH)
         self.partitions: dict[FetchKey, WantedPartition] = {}
         self.marked: dict[FetchKey, None] = {}
+        self.turns = 0  # given so far
         self.watchers: set[Watcher] = set()  # of the fetch that waits now, if one does
 
     def update(self, wanted: Iterable[WantedPartition], forgotten: Iterable[FetchKey]) -> None:
@@ -122,6 +130,7 @@ class FetchSession:
             known = self.partitions.get(each.key)
             if known is None:
                 self.partitions[each.key] = each
+                self._end_turn(each)
             else:
                 known.take_over(each)
             self.marked[each.key] = None
@@ -144,16 +153,29 @@ class FetchSession:
                 watcher.data_arrived(size, is_stable=is_stable)
 
     def to_look_at(self) -> Iterator[WantedPartition]:
-        return (self.partitions[key] for key in list(self.marked))
+        """Whoever was served longest ago comes first, as on Kafka."""
+        return iter(sorted((self.partitions[key] for key in self.marked), key=TURN))
 
-    def looked_at(self, key: FetchKey, *, has_more: bool, is_left_over: bool = False) -> None:
+    def looked_at(
+        self,
+        key: FetchKey,
+        *,
+        has_more: bool,
+        is_left_over: bool = False,
+        was_served: bool = True,
+    ) -> None:
         """Unmark a partition without more to tell; one with more goes behind the others, and one
         that was left over for want of room keeps its place: its turn comes next."""
         if is_left_over:
             return
-        self.marked.pop(key, None)
-        if has_more:
-            self.marked[key] = None
+        if not has_more:
+            self.marked.pop(key, None)
+        elif was_served and (known := self.partitions.get(key)) is not None:
+            self._end_turn(known)
+
+    def _end_turn(self, partition: WantedPartition) -> None:
+        self.turns += 1
+        partition.turn = self.turns
 
 
 class FetchSessions:

@@ -18,10 +18,6 @@ NO_PARTITIONS = "A topic named without partitions is named in the answer; Kafka 
 IN_NO_TIME = "We answer with what was done, Kafka that it was not done within no time at all."
 NOT_A_NUMBER = "Not a number is no number: Kafka takes it, and then compares with it."
 UNNAMED = "Kafka answers nonsense with an unknown server error; we say what is wrong."
-LOG_START = (
-    "Where the log starts is told with every batch that is refused; Kafka leaves it out where it"
-    " refuses before it looks at the log."
-)
 RECORD_ERRORS = (
     "The first record that cannot be read is named; Kafka names those alone whose keys or times are"
     " wrong, also where they are compressed."
@@ -37,11 +33,6 @@ LEFTOVERS = "Bytes behind the batch are refused with it; Kafka drops them silent
 RESERVED = "What only brokers may set is refused; Kafka clears it, or stores it."
 
 PRODUCE = (
-    Allowed(
-        ApiKey.PRODUCE, "*", "*log_start_offset", LOG_START, range(5, 14),
-        "produce_good|produce_bad*|produce_to_compacted|produce_with_settings|produce_idempotently"
-        "|produce_transactionally",
-    ),
     Allowed(
         ApiKey.PRODUCE, "*", "*record_errors*", RECORD_ERRORS, range(8, 14),
         "produce_bad*|produce_with*",
@@ -60,12 +51,12 @@ PRODUCE = (
     Allowed(
         ApiKey.PRODUCE,
         "one byte too many|twenty bytes too many|a good one and a cut-off one|length 49",
-        "*error_code|*base_offset", LEFTOVERS,
+        "*error_code|*base_offset|*log_start_offset", LEFTOVERS,
         script="produce_bad*",
     ),
     Allowed(
-        ApiKey.PRODUCE, "length 2147483647|codec 5|codec 6|codec 7", "*error_code", UNNAMED,
-        script="produce_bad*",
+        ApiKey.PRODUCE, "length 2147483647|codec 5|codec 6|codec 7",
+        "*error_code|*log_start_offset", UNNAMED, script="produce_bad*",
     ),
     Allowed(
         ApiKey.PRODUCE, "log append time bit|delete horizon bit", "*error_code|*base_offset",
@@ -85,10 +76,6 @@ PRODUCE = (
     ),
     Allowed(ApiKey.PRODUCE, "*twice|*in two parts", "*", TWICE, script="produce_to_wrong_places"),
     Allowed(ApiKey.PRODUCE, "no partitions", "*", NO_PARTITIONS, script="produce_to_wrong_places"),
-    Allowed(
-        ApiKey.PRODUCE, "empty records", "*log_start_offset", LOG_START, range(5, 14),
-        "produce_to_wrong_places",
-    ),
 )  # fmt: skip
 
 FETCH = (
@@ -105,11 +92,6 @@ FETCH = (
         script="fetch_records",
     ),
     Allowed(ApiKey.FETCH, "*twice", "*", TWICE, script="fetch_from_wrong_places"),
-    Allowed(
-        ApiKey.FETCH, "one twice|added and forgotten", "*",
-        "Neighbours of one topic are told together, in the order of the session.",
-        script="fetch_sessions_gone_wrong",
-    ),
     Allowed(
         ApiKey.FETCH, "*", "*error_code|*aborted_transactions",
         "A session asks by id for a topic that is gone: the id is unknown. Kafka remembers its"

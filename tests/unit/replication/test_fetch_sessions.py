@@ -29,6 +29,20 @@ def test_a_partition_that_was_served_goes_behind_the_others() -> None:
     assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
+def test_news_of_a_partition_come_before_what_others_that_were_served_have_left() -> None:
+    session = a_session()
+    session.looked_at(KEYS[2], has_more=False)
+    session.looked_at(KEYS[0], has_more=True)
+    session.changed(KEYS[2], 10)
+    assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
+
+
+def test_a_partition_without_records_but_with_more_to_tell_keeps_its_turn() -> None:
+    session = a_session()
+    session.looked_at(KEYS[0], has_more=True, was_served=False)
+    assert to_look_at(session) == KEYS
+
+
 def test_a_partition_left_over_for_want_of_room_keeps_its_place() -> None:
     session = a_session()
     session.looked_at(KEYS[0], has_more=True)

@@ -47,6 +47,7 @@ class CommittedOffsets:
         self.committed: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
         self.pending: dict[int, dict[OffsetName, CommittedOffset]] = {}  # by producer id
         self._open: dict[str, dict[tuple[str, int], set[int]]] = {}  # producers, by group
+        self._groups: set[str] = set()  # that had an offset since they were deleted last
 
     # What it knows.
 
@@ -57,11 +58,12 @@ class CommittedOffsets:
         return self.committed.get(group_id, _NOTHING)
 
     def has_group(self, group_id: str) -> bool:
-        """Whether the group has offsets, committed or about to be."""
-        return group_id in self.committed or group_id in self._open
+        """Whether the group has had offsets, committed or about to be, and was not deleted since:
+        what an aborted transaction or OffsetDelete leaves is a group without offsets."""
+        return group_id in self._groups
 
     def group_ids(self) -> set[str]:
-        return self.committed.keys() | self._open.keys()
+        return set(self._groups)
 
     def is_unstable(self, name: OffsetName) -> bool:
         """Whether an open transaction would change this offset."""
@@ -92,6 +94,8 @@ class CommittedOffsets:
         record_offset: int,
     ) -> None:
         name = OffsetName(key.group, key.topic, key.partition)
+        if value is not None:
+            self._groups.add(name.group_id)
         if value is None:
             self._forget(name)
         elif producer_id == NO_PRODUCER_ID:
@@ -100,6 +104,11 @@ class CommittedOffsets:
             self.pending.setdefault(producer_id, {})[name] = from_record(value, record_offset)
             by_partition = self._open.setdefault(name.group_id, {})
             by_partition.setdefault((name.topic, name.partition), set()).add(producer_id)
+
+    def group_deleted(self, group_id: str) -> None:
+        """Its record says so; offsets that it still has keep it."""
+        if group_id not in self.committed and group_id not in self._open:
+            self._groups.discard(group_id)
 
     def apply_marker(self, producer_id: int, is_commit: bool) -> None:
         """A transaction ended: its offsets count now, or never will."""

@@ -45,7 +45,7 @@ class GroupShard:
     # What it knows.
 
     def find(self, group_id: str) -> Group | None:
-        """The group; one without a record exists as long as it has offsets."""
+        """The group; one without a record exists from its first offset until it is deleted."""
         group = self.groups.get(group_id)
         if group is None and self.offsets.has_group(group_id):
             return ClassicGroup(group_id, self.shared)
@@ -76,6 +76,7 @@ class GroupShard:
         group = self.groups.get(group_id)
         classic = group if isinstance(group, ClassicGroup) else None
         if value is None:
+            self.offsets.group_deleted(group_id)
             if classic is not None:
                 self._dissolve(classic)
         elif self.is_loaded and classic is not None:
@@ -106,6 +107,7 @@ class GroupShard:
             for waits in MEMBER_WAITS:
                 self.shared.timers.cancel(Deadline(key.group_id, waits, key.member_id))
         elif isinstance(key, GroupKey):
+            self.offsets.group_deleted(key.group_id)
             del self.groups[key.group_id]
             self.shared.checked.pop(key.group_id, None)
 

@@ -88,7 +88,6 @@ class MarkerWriter:
         """Append one marker; what is still to be waited for."""
         append = self._append_offsets_marker if topic == GROUP_OFFSETS else self._append_marker
         try:
-            check_producer(marker)
             replicated = append(topic, answer.partition_index, marker)
         except BrokerError as error:
             answer.error_code = LEADER_ERRORS.get(error.code, error.code)
@@ -100,6 +99,7 @@ class MarkerWriter:
         self, topic: str, index: int, marker: WritableTxnMarker
     ) -> Awaitable[None] | None:
         partition = self._replicas.partition(topic, index)
+        check_producer(marker)
         batch = build_end_marker(
             marker.transaction_result,
             marker.coordinator_epoch,
@@ -117,6 +117,7 @@ class MarkerWriter:
     def _append_offsets_marker(
         self, _topic: str, index: int, marker: WritableTxnMarker
     ) -> Awaitable[None] | None:
+        check_producer(marker)
         writer = Writer(marker.producer_id, marker.producer_epoch)
         end = EndMarker(marker.transaction_result, marker.coordinator_epoch)
         outcome = self._groups.end_transaction(index, writer, end, by(marker))

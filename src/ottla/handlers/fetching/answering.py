@@ -41,7 +41,10 @@ def _must_tell(found: Found, wants: Wants) -> bool:
     is_new = found.wanted.tell(answer.error_code, answer.high_watermark, answer.log_start_offset)
     has_more = found.size > 0 or found.is_news
     is_left_over = not has_more and _has_readable(found, wants)
-    wants.session.looked_at(found.wanted.key, has_more=has_more, is_left_over=is_left_over)
+    was_served = found.size > 0 and not wants.is_full  # a first answer begins no new round
+    wants.session.looked_at(
+        found.wanted.key, has_more=has_more, is_left_over=is_left_over, was_served=was_served
+    )
     return wants.is_full or is_new or has_more
 
 

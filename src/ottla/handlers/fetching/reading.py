@@ -76,19 +76,24 @@ def _read(
         end = partition.divergence(wanted.last_fetched_epoch, wanted.fetch_offset)
         if end is not None:
             answer.diverging_epoch = EpochEndOffset(*end)
+            answer.aborted_transactions = None
             return Found(wanted, answer, partition)
+    bytes_max = min(wanted.partition_bytes_max, room)
     found = partition.read(
         wanted.fetch_offset,
-        min(wanted.partition_bytes_max, room),
+        bytes_max,
         is_committed=wants.is_committed,
         at_least_one=is_first,
     )
     if len(found.records):
         answer.records = found.records
-    if found.aborted is not None:
-        answer.aborted_transactions = [
-            AbortedTransaction(each.producer_id, each.first_offset) for each in found.aborted
-        ]
+        if found.aborted is not None:
+            answer.aborted_transactions = [
+                AbortedTransaction(each.producer_id, each.first_offset) for each in found.aborted
+            ]
+    elif bytes_max > 0 and wanted.fetch_offset < answer.last_stable_offset:
+        # The first batch did not fit. Kafka has nothing to say of what it left out so.
+        answer.aborted_transactions = None
     return Found(wanted, answer, partition, found.check)
 
 

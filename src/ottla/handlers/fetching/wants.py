@@ -64,7 +64,11 @@ class Wants:
             forgotten = self._forgotten()
             parts.replicas.leave(session, forgotten)
             session.update(self._named(), forgotten)
-            return session
+            if session.partitions:
+                return session
+            # Nothing is left to tell of: it ends here, and the answer says so.
+            parts.close_fetch_session(session.id)
+            return None
         if request.session_id != NO_SESSION:
             parts.close_fetch_session(request.session_id)
         if request.session_epoch == FINAL_EPOCH:

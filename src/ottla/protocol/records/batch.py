@@ -35,6 +35,7 @@ TIMESTAMP_TYPE_BIT = 0x08
 TRANSACTIONAL_BIT = 0x10
 CONTROL_BIT = 0x20
 DELETE_HORIZON_BIT = 0x40
+KNOWN_ATTRIBUTES = 0x7F  # what has a meaning; other bits are lost where a broker writes them anew
 
 _HEADER = Struct(">qiiBIhiqqqhii")
 _PLACE = Struct(">qii")  # base offset, batch length, leader epoch
@@ -181,7 +182,8 @@ def stamp_log_append_time(
 
     Only the maximum changes: readers take it as the time of every record of such a batch.
     """
-    _ATTRIBUTES.pack_into(data, position + 21, header.attributes | TIMESTAMP_TYPE_BIT)
+    attributes = header.attributes & KNOWN_ATTRIBUTES | TIMESTAMP_TYPE_BIT
+    _ATTRIBUTES.pack_into(data, position + 21, attributes)
     _OFFSET.pack_into(data, position + 35, now_ms)
     stamp_checksum(data, position, header.size_bytes)
 

@@ -90,6 +90,11 @@ def check_produced(
     return CheckedBatch(header, _check_records(data, header, codec, rules, now_ms))
 
 
+def check_asked(data: Buffer, produce_version: int) -> None:
+    """What must hold for a partition of a request to be looked at, whatever its log would say."""
+    check_codec(check_single_batch(data), produce_version)
+
+
 def check_single_batch(data: Buffer) -> BatchHeader:
     """The header of the batch that fills `data`: magic 2, whole, and nothing after it."""
     if len(data) < HEADER_BYTES:

@@ -18,6 +18,7 @@ from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records import native
 from ottla.protocol.records.batch import (
     CODEC_MASK,
+    KNOWN_ATTRIBUTES,
     BatchHeader,
     Buffer,
     has_valid_checksum,
@@ -181,7 +182,7 @@ def recompress(
     if header.codec:  # else they were looked at where they were
         counted = header.records_count, header.base_timestamp
         native.walk(body, 0, len(body), *counted, True, False)
-    attributes = header.attributes & ~CODEC_MASK | codec
+    attributes = header.attributes & KNOWN_ATTRIBUTES & ~CODEC_MASK | codec
     return assemble(header._replace(attributes=attributes), body, level)
 
 

@@ -198,7 +198,9 @@ class Log:
 
     @property
     def last_stable_offset(self) -> int:
-        return self.producer_states.last_stable_offset(self.high_watermark)
+        """Never before the log: what was deleted of an open transaction keeps nobody waiting."""
+        offset = self.producer_states.last_stable_offset(self.high_watermark)
+        return max(offset, self.log_start_offset)
 
     def update_high_watermark(self, offset: int) -> int:
         """Replication says how far records are safe; kept within the log."""

@@ -59,7 +59,10 @@ def finding_by_timestamp(log: Log, timestamp: int) -> Steps[FoundTime | None]:
 
 
 def finding_max_timestamp(log: Log) -> Steps[FoundTime | None]:
-    """The record with the largest timestamp; the first of them, if there are several."""
+    """The record with the largest timestamp; the first of them, if there are several.
+
+    As on Kafka it may be one before the start of the log, while its segment is there.
+    """
     while True:
         try:
             return (yield from _finding_max(log))
@@ -100,7 +103,7 @@ def _finding_max(log: Log) -> Steps[FoundTime | None]:
     if found is None or found[1].max_timestamp != newest.max_timestamp:
         return None
     watch = _Watch(log, newest)
-    opened = _Opened(newest, watch, *found, newest.max_timestamp, log.log_start_offset)
+    opened = _Opened(newest, watch, *found, newest.max_timestamp, start_offset=0)
     return (yield from opened.finding())
 
 

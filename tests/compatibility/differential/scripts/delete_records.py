@@ -36,6 +36,7 @@ def delete_records(talk: Talk) -> None:
         label = f"to {offset} #{len(talk.answers)}"
         talk.ask(label, delete(topic, (0, offset)))
         talk.ask(f"{label}: earliest", question(topic, (0, -2, -1)), version=5)
+        talk.ask(f"{label}: largest time", question(topic, (0, -3, -1)), version=7)
     talk.ask("empty partition to 0", delete(topic, (1, 0)))
     talk.ask("empty partition to -1", delete(topic, (1, -1)))
     talk.ask("empty partition to 1", delete(topic, (1, 1)))

@@ -83,6 +83,9 @@ def fetch_records(talk: Talk) -> None:
         talk.ask(f"isolation {isolation}", fetch(topic, wanted(), isolation=isolation))
         request = fetch(topic, wanted(offset=6), isolation=isolation)
         talk.ask(f"isolation {isolation} at the end", request)
+    for size in (0, 61, 100, 160):
+        both = fetch(topic, wanted(0), wanted(1), max_bytes=size, isolation=1)
+        talk.ask(f"two partitions, committed, bytes {size}", both)
     for epoch in (0, 1, -2, 2**31 - 1):
         talk.ask(f"epoch {epoch}", fetch(topic, wanted(epoch=epoch)))
         talk.ask(f"epoch {epoch}, beyond the end", fetch(topic, wanted(offset=99, epoch=epoch)))

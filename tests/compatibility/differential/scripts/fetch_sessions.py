@@ -58,7 +58,9 @@ def fetch_sessions_gone_wrong(talk: Talk) -> None:
     talk.ask("unknown session renewed", fetch(topic, wanted(), session=(12345, 0)))
     talk.ask("epoch 5 without a session", fetch(topic, wanted(), session=(0, 5)))
     talk.ask("epoch -2 without a session", fetch(topic, wanted(), session=(0, -2)))
-    talk.ask("opened with nothing", fetch(topic, session=(0, 0)))
+    first = talk.ask("opened with nothing", fetch(topic, session=(0, 0)))
+    talk.ask("still nothing", fetch(topic, session=(first.session_id, 1)))
+    talk.ask("nothing any more", fetch(topic, session=(first.session_id, 2)))
     first = talk.ask("opened with strangers", fetch(stranger, wanted(), session=(0, 0)))
     if first.session_id:
         talk.ask("strangers again", fetch(topic, session=(first.session_id, 1)))
@@ -76,6 +78,23 @@ def fetch_sessions_gone_wrong(talk: Talk) -> None:
     talk.ask("the old one", fetch(topic, session=(number, 5)))
     talk.ask("the new one", fetch(topic, session=(second.session_id, 1)))
     talk.ask("highest epoch", fetch(topic, session=(second.session_id, 2**31 - 1)))
+
+
+@script(ApiKey.FETCH, versions=VERSIONS)
+def fetch_sessions_in_turns(talk: Talk) -> None:
+    """Who is served first where there is room for one batch."""
+    topic = filled(talk, "t", 4)
+    all_four = [wanted(index) for index in range(4)]
+    number = talk.ask("opened", fetch(topic, *all_four, session=(0, 0), max_bytes=1)).session_id
+    for epoch in range(1, 4):
+        talk.ask(f"next {epoch}", fetch(topic, session=(number, epoch), max_bytes=1))
+    talk.ask("2 at the end", fetch(topic, wanted(2, 6), session=(number, 4), max_bytes=1))
+    talk.append(topic, batch(b"new"), 2)
+    for epoch in range(5, 9):
+        talk.ask(f"2 has news {epoch}", fetch(topic, session=(number, epoch), max_bytes=1))
+    left = [(topic, index) for index in range(3)]
+    talk.ask("one left", fetch(topic, session=(number, 9), forgotten=left))
+    talk.ask("none left", fetch(topic, session=(number, 10), forgotten=[(topic, 3)]))
 
 
 @script(ApiKey.FETCH, versions=VERSIONS)

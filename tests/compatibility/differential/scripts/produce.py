@@ -81,6 +81,8 @@ def produce_to_wrong_places(talk: Talk) -> None:
     for acks in (2, -2, 127, -128):
         talk.ask(f"acks {acks}", produce(topic, (0, GOOD), acks=acks))
     talk.ask("acks 2, nothing to store", ProduceRequest(None, 2, 1000, []))
+    talk.ask("acks 2, several", produce(topic, (0, GOOD), (9, GOOD), (1, GOOD + GOOD), acks=2))
+    talk.ask("acks 2, zstd", produce(topic, (0, batch(b"a", codec=4)), acks=2))
     for acks in (-1, 1, 0):
         for index in (2, -1, 2**31 - 1):
             request = produce(topic, (index, GOOD), acks=acks)

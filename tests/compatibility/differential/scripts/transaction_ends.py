@@ -62,6 +62,7 @@ def write_txn_markers(talk: Talk) -> None:
     ask("no topics", marker(one))
     ask("no partitions", marker(one, (t, [])))
     ask("unknown topic", marker(one, (none, [0])))
+    ask("unknown topic, epoch -1", marker(one._replace(epoch=-1), (none, [0])))
     ask("unknown partition", marker(one, (t, [9, -1])))
     for name in ("", ".", "a b"):
         ask(f"topic {name!r}", marker(one, (name, [0])))

@@ -6,7 +6,10 @@ from copy import copy
 from typing import Any
 
 from tests.compatibility.differential.scripting import script
+from tests.compatibility.differential.scripts.delete_records import delete
+from tests.compatibility.differential.scripts.list_offsets import question
 from tests.compatibility.differential.scripts.transactional import (
+    READ_COMMITTED,
     SEVERAL_FROM,
     TIMEOUT_MS,
     Places,
@@ -30,6 +33,7 @@ from tests.compatibility.differential.talk import Talk
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest
 from ottla.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from ottla.protocol.messages.list_offsets_request import ListOffsetsRequest
 
 EXPECTING_FROM = 3  # versions of InitProducerId in which a producer says who it was
 BUMPING_FROM = 5  # versions of EndTxn that give the producer a new epoch
@@ -280,6 +284,10 @@ def produce_transactionally(talk: Talk) -> None:
     def ask(label: str, producer: Producer, partition: int, sequence: int, **more: bool) -> None:
         talk.ask(label, write(producer, topic, partition, sequence, **more))
 
+    strange = write(one, topic, 2, 0)
+    strange.acks = 2
+    talk.ask("acks 2", strange)
+    described(talk, "acks 2: described", one)
     if not grows:
         ask("not enlisted", one, 1, 0)
         enlist(talk, one, (topic.name, [0, 1]))
@@ -302,6 +310,16 @@ def produce_transactionally(talk: Talk) -> None:
     ask("next transaction", one, 0, 2)
     finish(talk, one, is_commit=False)
     stored(talk, "aborted", topic)
+    two = new_producer(talk, "two")
+    enlist(talk, two, (topic.name, [0]))
+    store(talk, two, topic, 0)
+    talk.quietly(delete(topic.name, (0, -1)), 2)
+    stored(talk, "open, and deleted", topic)
+    talk.ask("open, and deleted: latest", latest_committed(topic.name), version=5)
     new_producer(talk, "one")
     ask("fenced", one, 0, 3)
     described(talk, "fenced: described", one)
+
+
+def latest_committed(topic: str) -> ListOffsetsRequest:
+    return question(topic, (0, -1, -1), isolation=READ_COMMITTED)
