@@ -23,11 +23,13 @@ from tests.compatibility.clients.foreign.kafka_python import KafkaPython
 from tests.compatibility.clients.foreign.librdkafka import Librdkafka
 from tests.compatibility.clients.group_readers import Reader
 from tests.compatibility.clients.reading_groups import Group
+from tests.support.apache_kafka import ApacheKafka
 from tests.support.java_clients import JavaClients
 from tests.support.oracle import Oracle, OracleOf
 
 from ottla.testing.broker import RunningBroker
 
+APACHE_KAFKA = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 ClientOf = Callable[[str, str], ForeignClient]
 PYTHONS: Mapping[str, Callable[[str], ForeignClient]] = {
     LIBRDKAFKA: Librdkafka,
@@ -42,6 +44,25 @@ def broker() -> Iterator[RunningBroker]:
     with RunningBroker(config=KEEPING) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]
+
+
+@pytest.fixture(scope="module")
+def own_broker() -> Iterator[RunningBroker]:
+    """Of the tests of one file, with few partitions for its coordinators to load."""
+    settings = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
+    with RunningBroker(config=settings) as running:
+        yield running
+        assert "Traceback" not in running.log, running.log[-20_000:]
+
+
+@pytest.fixture(params=["ottla", pytest.param("apache-kafka", marks=APACHE_KAFKA)])
+def either_bootstrap(request: pytest.FixtureRequest) -> str:
+    """Where that broker is, and where Apache Kafka is: the test runs on both."""
+    if request.param == "ottla":
+        own: RunningBroker = request.getfixturevalue("own_broker")
+        return own.bootstrap_servers
+    kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
+    return kafka.bootstrap
 
 
 @pytest.fixture(scope="session")

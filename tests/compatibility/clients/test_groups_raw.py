@@ -16,7 +16,6 @@ from tests.compatibility.clients.groups_world import (
     subscription,
     until,
 )
-from tests.support.apache_kafka import ApacheKafka
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
@@ -29,7 +28,6 @@ from ottla.protocol.messages.offset_delete_request import (
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from ottla.testing.broker import RunningBroker
 
 NONE = ErrorCode.NONE
 REBALANCE = ErrorCode.REBALANCE_IN_PROGRESS
@@ -41,27 +39,10 @@ FENCED_EPOCH = ErrorCode.FENCED_MEMBER_EPOCH
 STALE_EPOCH = ErrorCode.STALE_MEMBER_EPOCH
 NO_GROUP = ErrorCode.GROUP_ID_NOT_FOUND
 
-BROKERS = [
-    "ottla",
-    pytest.param("apache-kafka", marks=[pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]),
-]
 
-
-@pytest.fixture(scope="module")
-def own_broker() -> Iterator[RunningBroker]:
-    with RunningBroker(config={"offsets.topic.num.partitions": "3"}) as running:
-        yield running
-        assert "Traceback" not in running.log, running.log[-20_000:]
-
-
-@pytest.fixture(params=BROKERS)
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    if request.param == "ottla":
-        bootstrap = request.getfixturevalue("own_broker").bootstrap_servers
-    else:
-        kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
-        bootstrap = kafka.bootstrap
-    world = World(bootstrap)
+@pytest.fixture
+def world(either_bootstrap: str) -> Iterator[World]:
+    world = World(either_bootstrap)
     yield world
     world.close()
 

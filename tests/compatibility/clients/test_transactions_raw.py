@@ -15,13 +15,11 @@ from tests.compatibility.clients.transactions_world import (
     World,
     settled,
 )
-from tests.support.apache_kafka import ApacheKafka
 from tests.support.raw_client import RawClient, batch_of
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from ottla.protocol.messages.fetch_response import AbortedTransaction
-from ottla.testing.broker import RunningBroker
 
 NONE = ErrorCode.NONE
 FENCED = ErrorCode.PRODUCER_FENCED
@@ -30,28 +28,10 @@ WRONG_ID = ErrorCode.INVALID_PRODUCER_ID_MAPPING
 WRONG_STATE = ErrorCode.INVALID_TXN_STATE
 ABORTABLE = ErrorCode.TRANSACTION_ABORTABLE
 
-BROKERS = [
-    "ottla",
-    pytest.param("apache-kafka", marks=[pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]),
-]
 
-
-@pytest.fixture(scope="module")
-def own_broker() -> Iterator[RunningBroker]:
-    settings = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
-    with RunningBroker(config=settings) as running:
-        yield running
-        assert "Traceback" not in running.log, running.log[-20_000:]
-
-
-@pytest.fixture(params=BROKERS)
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    if request.param == "ottla":
-        bootstrap = request.getfixturevalue("own_broker").bootstrap_servers
-    else:
-        kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
-        bootstrap = kafka.bootstrap
-    with RawClient(bootstrap) as client:
+@pytest.fixture
+def world(either_bootstrap: str) -> Iterator[World]:
+    with RawClient(either_bootstrap) as client:
         yield World.new(client)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import pytest
 from tests.compatibility.clients.transactions_world import Begun, Producer, World, settled
-from tests.support.apache_kafka import ApacheKafka
 from tests.support.java_clients import run_tool
 from tests.support.oracle import Oracle
 from tests.support.raw_client import RawClient
@@ -33,28 +32,11 @@ from ottla.testing.broker import RunningBroker
 
 NONE = ErrorCode.NONE
 TOOL = "org.apache.kafka.tools.TransactionsCommand"
-BROKERS = [
-    "ottla",
-    pytest.param("apache-kafka", marks=[pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]),
-]
 
 
-@pytest.fixture(scope="module")
-def own_broker() -> Iterator[RunningBroker]:
-    settings = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
-    with RunningBroker(config=settings) as running:
-        yield running
-        assert "Traceback" not in running.log, running.log[-20_000:]
-
-
-@pytest.fixture(params=BROKERS)
-def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    if request.param == "ottla":
-        bootstrap = request.getfixturevalue("own_broker").bootstrap_servers
-    else:
-        kafka: ApacheKafka = request.getfixturevalue("apache_kafka")
-        bootstrap = kafka.bootstrap
-    with RawClient(bootstrap) as client:
+@pytest.fixture
+def world(either_bootstrap: str) -> Iterator[World]:
+    with RawClient(either_bootstrap) as client:
         yield World.new(client)
 
 
