@@ -39,7 +39,7 @@ from ottla.protocol.messages.produce_response import PartitionProduceResponse
 from ottla.protocol.records.batch import Buffer
 
 
-class Delivery:
+class ProduceDelivery:
     def __init__(
         self,
         cluster: Cluster,

@@ -27,7 +27,7 @@ from typing import Self
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
-from ottla.client.produce_delivery import Delivery
+from ottla.client.produce_delivery import ProduceDelivery
 from ottla.client.produce_window import Acknowledged
 from ottla.client.transactions import ProducerIdentity
 from ottla.protocol.records.batch import Buffer
@@ -48,7 +48,7 @@ class BatchProducer:
             raise ValueError("an idempotent producer needs acks=all")
         if transactional_id is not None and identity is None:
             raise ValueError("a transactional producer needs the identity of its id")
-        self._delivery = Delivery(cluster, identity, transactional_id, acks)
+        self._delivery = ProduceDelivery(cluster, identity, transactional_id, acks)
         self._failure: BaseException | None = None
 
     def __enter__(self) -> Self:

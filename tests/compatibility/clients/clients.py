@@ -11,6 +11,8 @@ JAVA, JAVA_3_9 = "java", "java-3.9"  # the newest release, and the last of the o
 JAVAS = (JAVA, JAVA_3_9)
 # Records of tests are of long ago, and a broker looks every few minutes for such.
 KEEPING = {"log.retention.ms": "-1"}
+# A broker that is started often has little for its coordinators to load.
+FEW_SHARDS = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
 NAMES = (LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA, *JAVAS)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from tests.compatibility.clients.clients import (
     AIOKAFKA,
+    FEW_SHARDS,
     JAVA,
     KAFKA_PYTHON,
     KEEPING,
@@ -48,9 +49,8 @@ def broker() -> Iterator[RunningBroker]:
 
 @pytest.fixture(scope="module")
 def own_broker() -> Iterator[RunningBroker]:
-    """Of the tests of one file, with few partitions for its coordinators to load."""
-    settings = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
-    with RunningBroker(config=settings) as running:
+    """Of the tests of one file."""
+    with RunningBroker(config=FEW_SHARDS) as running:
         yield running
         assert "Traceback" not in running.log, running.log[-20_000:]
 

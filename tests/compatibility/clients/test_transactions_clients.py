@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from aiokafka.errors import KafkaError as AioKafkaError
@@ -12,6 +12,7 @@ from tests.compatibility.clients.clients import (
     AIOKAFKA,
     EVERY_CLIENT,
     EVERY_JAVA,
+    FEW_SHARDS,
     KAFKA_PYTHON,
     LIBRDKAFKA,
 )
@@ -32,7 +33,6 @@ from tests.support.raw_client import RawClient
 from ottla.testing.broker import RunningBroker
 from ottla.testing.ports import quiet_port
 
-SETTINGS = {"transaction.state.log.num.partitions": "3", "offsets.topic.num.partitions": "3"}
 OpenClient = Callable[[str], TransactionalClient]
 ClientAt = Callable[[str, str], TransactionalClient]
 PYTHONS: Mapping[str, ClientAt] = {
@@ -40,13 +40,6 @@ PYTHONS: Mapping[str, ClientAt] = {
     KAFKA_PYTHON: KafkaPython,
     AIOKAFKA: AioKafka,
 }
-
-
-@pytest.fixture(scope="module")
-def own_broker() -> Iterator[RunningBroker]:
-    with RunningBroker(config=SETTINGS) as running:
-        yield running
-        assert "Traceback" not in running.log, running.log[-20_000:]
 
 
 @pytest.fixture(params=EVERY_CLIENT)
@@ -136,7 +129,7 @@ def test_the_java_client_is_fenced_by_a_second_producer(
 
 
 def test_a_transaction_goes_on_after_the_broker_was_restarted(topic: str) -> None:
-    with RunningBroker(config=SETTINGS, port=quiet_port()) as broker:
+    with RunningBroker(config=FEW_SHARDS, port=quiet_port()) as broker:
         create_topic(broker, topic)
         client = Librdkafka(broker.bootstrap_servers, topic)
         client.begin(topic, [b"before"], "group", 7)
@@ -157,7 +150,7 @@ LOST: tuple[type[Exception], ...] = (
 def test_a_transaction_is_whole_or_gone_though_the_broker_is_killed_in_it(
     client_at: ClientAt, topic: str
 ) -> None:
-    with RunningBroker(config=SETTINGS, port=quiet_port()) as broker:
+    with RunningBroker(config=FEW_SHARDS, port=quiet_port()) as broker:
         bootstrap = broker.bootstrap_servers
         create_topic(broker, topic)
         client = client_at(bootstrap, topic)
@@ -191,7 +184,7 @@ FEW_S = 5.0  # for a batch that is not full
 
 def test_a_copy_is_exact_though_the_broker_is_killed_under_it(topic: str) -> None:
     """Read, write and commit offsets in transactions: the loop that exactly-once is made for."""
-    with RunningBroker(config=SETTINGS, port=quiet_port()) as broker:
+    with RunningBroker(config=FEW_SHARDS, port=quiet_port()) as broker:
         bootstrap = broker.bootstrap_servers
         for name in ("from", "to"):
             create_topic(broker, f"{name}-{topic}")
