@@ -51,8 +51,11 @@ def read_uvarint(data: memoryview, at: int) -> tuple[int, int]:
 def read_long_uvarint(data: memoryview, at: int, first: int) -> tuple[int, int]:
     """The rest of a varint whose first byte said that there is more; at most 32 bits."""
     second = data[at]
-    if second < 128:  # as for most batches
+    if second < 128:
         return first & 0x7F | second << 7, at + 1
+    third = data[at + 1]
+    if third < 128:  # up to two megabytes: longer batches are rare
+        return first & 0x7F | (second & 0x7F) << 7 | third << 14, at + 2
     value = first & 0x7F
     for shift in (7, 14, 21, 28):
         byte = data[at]

@@ -239,8 +239,9 @@ class Partition:
         own_end = log.log_end_offset
         if log.recovery_point < self._flush_owed_to:
             own_end = min(own_end, log.recovery_point)
-        before = log.high_watermark
-        wanted = state.high_watermark(before, own_end, log.config.min_insync_replicas)
+        before, wanted = log.high_watermark, own_end
+        if state.followers:
+            wanted = state.high_watermark(before, own_end, log.config.min_insync_replicas)
         if wanted <= before:
             self._untold_bytes = size
             return

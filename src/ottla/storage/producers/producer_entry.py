@@ -120,10 +120,7 @@ class ProducerEntry:
             self.begin_epoch(epoch)
         elif len(window) == _FULL:
             del window[:_WORDS]
-        window.append(last_sequence)
-        window.append(last_offset)
-        window.append(offset_delta)
-        window.append(timestamp)
+        window.extend((last_sequence, last_offset, offset_delta, timestamp))
         self.last_timestamp = timestamp
 
     def add_older_batch(self, batch: WrittenBatch) -> bool:
