@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from types import MappingProxyType
@@ -25,6 +26,7 @@ from ottla.metadata.records import ConfigResource, Endpoint, Record, ResourceTyp
 
 KIND = "k"
 VERSION = "v"
+INFINITY = "inf"
 # Kinds that security will add; nothing else may take these names.
 RESERVED_KINDS = ("scram", "-scram", "acl", "-acl", "token", "-token")
 
@@ -62,7 +64,13 @@ def _yes_or_no(value: Any) -> bool:
     return value
 
 
+def _number_or_word(value: float) -> float | str:
+    return value if value != math.inf else INFINITY  # JSON has no number for it
+
+
 def _number(value: Any) -> float:
+    if value == INFINITY:
+        return math.inf
     if type(value) not in (int, float):
         raise TypeError("expected a number")
     return float(value)
@@ -117,7 +125,7 @@ def _entity(value: Any) -> records.QuotaEntity:
 INT = Shape(_same, _whole)
 TEXT = Shape(_same, _text)
 BOOL = Shape(_same, _yes_or_no)
-FLOAT = Shape(_same, _number)
+FLOAT = Shape(_number_or_word, _number)
 INTS = Shape(_same, _wholes)
 UUID = Shape(_uuid_text, _uuid)
 UUIDS = Shape(lambda values: list(map(_uuid_text, values)), _uuids)

@@ -183,7 +183,7 @@ def test_of_an_entity_named_twice_the_first_counts_and_the_last_is_told() -> Non
     decision = decide_alter_client_quotas(three_brokers().state, request)
     assert [each.error_code for each in decision.answer.entries] == [ErrorCode.INVALID_REQUEST]
     (record,) = decision.records
-    assert isinstance(record, QuotaChanged) and record.value == 50.0
+    assert record == QuotaChanged((("user", "u"),), "request_percentage", 50.0)
 
 
 def test_a_level_that_one_broker_cannot_do_is_refused() -> None:

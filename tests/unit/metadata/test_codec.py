@@ -61,6 +61,11 @@ def test_a_value_that_takes_something_away_is_told_apart_from_none_given() -> No
     assert decode_records(encode(records)) == records
 
 
+def test_a_limit_without_end_comes_back() -> None:
+    record = QuotaChanged((("user", "u"),), "request_percentage", float("inf"))
+    assert decode_records(encode([record])) == [record]
+
+
 def test_fields_that_are_not_known_are_skipped() -> None:
     content = json.loads(encode([TopicCreated(ID, "t")]))
     content[0]["colour"] = {"deep": [1]}

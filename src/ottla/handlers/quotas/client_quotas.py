@@ -9,6 +9,7 @@ Leaves    which quota holds to `payers.py`, the arithmetic to `base/rates.py`, a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
@@ -46,7 +47,9 @@ class Meters(Generic[M]):
         return bool(self._limits)
 
     def due(self, context: Context) -> Due | None:
-        return self._limits.find(context.peer.user, context.client_id or "")
+        """None where there is no limit, or one without end."""
+        found = self._limits.find(context.peer.user, context.client_id or "")
+        return None if found is not None and found.limit == math.inf else found
 
     def meter(self, payer: Payer) -> M:
         meter = self._meters.pop(payer, None) or self._make()

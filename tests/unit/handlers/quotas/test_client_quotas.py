@@ -21,6 +21,7 @@ from ottla.protocol.messages.create_partitions_request import (
 )
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
+from ottla.protocol.messages.describe_client_quotas_request import DescribeClientQuotasRequest
 from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.messages.metadata_request import MetadataRequest
 from ottla.protocol.messages.produce_request import (
@@ -178,6 +179,16 @@ def test_partitions_are_not_changed_without_end(world: World) -> None:
     assert world.ask(more, 3).results[0].error_code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
     world.clock.advance_ms(39_000)
     assert world.ask(more, 3).results[0].error_code == 0
+
+
+def test_a_quota_without_end_is_kept_and_holds_nobody_up(world: World) -> None:
+    for key in (EPHEMERAL, "request_percentage"):
+        set_quota(world, key, float("inf"), user="ANONYMOUS")
+    request = CreateTopicsRequest([CreatableTopic("many", 500, 1)], 1000)
+    answer = world.ask(request, 7)
+    assert (answer.topics[0].error_code, answer.throttle_time_ms) == (0, 0)
+    everything = world.ask(DescribeClientQuotasRequest([], False), 1).entries
+    assert {each.value for each in everything[0].values} == {float("inf")}
 
 
 def test_older_clients_are_not_refused_but_wait(world: World) -> None:
