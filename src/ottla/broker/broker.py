@@ -57,6 +57,7 @@ from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.files.directory_health import StorageUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +81,7 @@ class Broker:
         self._rng = rng or Random()
         self._files = files or DiskFileSystem()
         self._is_ready = asyncio.Event()
+        self._storage_lost = asyncio.Event()
         self._tasks = OwnedTasks()
         self.broker_epoch = -1
 
@@ -92,6 +94,7 @@ class Broker:
         """Load what is on disk and take the ports."""
         directories = self.config.log_directories
         self.logs = LogManager(self._files, self.clock, self._rng, directories)
+        self.logs.on_last_failure = self._storage_lost.set
         self.logs.take()  # before anything there is read: the metadata log repairs what it finds
         self.metadata_log = FileMetadataLog(
             self._files, f"{directories[0]}/{METADATA_DIRECTORY}", asyncio.to_thread
@@ -250,11 +253,18 @@ class Broker:
         """Without its controller a broker cannot go on: what ends one ends the other."""
         await self._controlling
 
+    async def _watch_storage(self) -> None:
+        """As Kafka does: whoever watches over the process may start it again on a sound disk."""
+        await self._storage_lost.wait()
+        log.error("no log directory is left, the broker ends")
+        raise StorageUnavailable("no log directory is left")
+
     async def run(self) -> None:
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.network.run(), name="network")
                 tasks.create_task(self._watch_controller(), name="controller")
+                tasks.create_task(self._watch_storage(), name="storage")
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
                 tasks.create_task(self.groups.run(), name="groups")
                 tasks.create_task(self.transactions.run(), name="transactions")

@@ -172,6 +172,11 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
         return 0
     except EXPECTED as error:  # a disk that is full or gone
         return refuse(f"did not stop in good order, the next start will recover: {error}", code=1)
+    except ExceptionGroup as ended:
+        expected, others = ended.split(EXPECTED)
+        if expected is None or others is not None:
+            raise
+        return refuse(f"cannot go on: {expected.exceptions[0]}", code=1)
     return refuse("the broker ended by itself", code=1)
 
 

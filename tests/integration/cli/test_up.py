@@ -115,6 +115,19 @@ def test_it_ends_with_the_standard_input_of_whoever_started_it(tmp_path: Path) -
         assert process.wait(120) == 0
 
 
+def test_a_broker_that_has_lost_its_last_directory_ends(tmp_path: Path) -> None:
+    """Whoever watches over it may start it again, as with Apache Kafka."""
+    logs = tmp_path / "logs"
+    with RunningBroker(config={"log.dirs": str(logs)}) as broker:
+        create_topic(broker, "before")
+        shutil.rmtree(logs)
+        admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+        admin.create_topics([NewTopic("after", 1)])  # whatever is answered
+        assert broker.wait_for_end() == 1
+        assert "no log directory is left, the broker ends" in broker.log
+        assert "Traceback" not in broker.log
+
+
 def test_a_directory_that_is_gone_is_told_when_it_stops(tmp_path: Path) -> None:
     data = tmp_path / "data"
     words = ["up", "--listen", "127.0.0.1:0", "--data", str(data)]

@@ -46,6 +46,7 @@ class LogManager:
     ) -> None:
         self.directories = [LogDirectory(files, clock, random, path) for path in paths]
         self.on_failure: Callable[[LogDirectory, list[TopicPartition]], None] = lambda *_: None
+        self.on_last_failure: Callable[[], None] = lambda: None  # no directory is left
         self._clock = clock
         self._places: dict[TopicPartition, LogDirectory] = {}
         self._future_places: dict[TopicPartition, LogDirectory] = {}
@@ -332,6 +333,8 @@ class LogManager:
         for partition in [each for each, at in self._future_places.items() if at is directory]:
             del self._future_places[partition]  # its current log is elsewhere, and goes on
         self.on_failure(directory, sorted(lost))
+        if not self.online:
+            self.on_last_failure()
 
     def _require_one(self) -> None:
         if not self.online:

@@ -503,6 +503,17 @@ def test_a_failing_directory_takes_its_partitions_and_nothing_else(disk: MemoryD
     assert broker.manager.directory_of(TopicPartition("c", 0)) is second
 
 
+def test_somebody_is_told_once_no_directory_is_left(disk: MemoryDisk) -> None:
+    broker = Broker(disk)
+    told: list[str] = []
+    broker.manager.on_last_failure = lambda: told.append("nothing left")
+    first, second = broker.manager.directories
+    first.health.failed("testing", OSError(errno.EIO, "broken"))
+    assert told == []
+    second.health.failed("testing", OSError(errno.EIO, "broken"))
+    assert told == ["nothing left"]
+
+
 def test_a_directory_that_failed_is_not_marked_as_closed_in_order(disk: MemoryDisk) -> None:
     broker = Broker(disk)
     first, second = broker.manager.directories
