@@ -102,6 +102,12 @@ FETCH = (
 
 OFFSETS = (
     Allowed(
+        ApiKey.LIST_OFFSETS, "5 ms|10 ms", "*",
+        "A search by time goes on behind the segment in which the log begins; Kafka looks no"
+        " further once a deleted record there is young enough.",
+        script="list_offsets_after_deletion",
+    ),
+    Allowed(
         ApiKey.LIST_OFFSETS, "isolation 2|isolation -1", "*",
         "An isolation level that does not exist is read as uncommitted; Kafka has an unknown server"
         " error.",

@@ -7,6 +7,11 @@ from tests.compatibility.differential.scripting import script
 from tests.compatibility.differential.talk import Talk
 
 from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages.delete_records_request import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -58,6 +63,21 @@ def list_offsets(talk: Talk) -> None:
         talk.ask(f"time for replica {replica}", request)
     talk.ask("isolation 2", question(full.name, (0, -1, -1), isolation=2))
     talk.ask("isolation -1", question(full.name, (0, -1, -1), isolation=-1))
+
+
+@script(ApiKey.LIST_OFFSETS)
+def list_offsets_after_deletion(talk: Talk) -> None:
+    """The log begins in its first segment; what is looked for may be in the second one."""
+    topic = talk.topic("t", 1, {"segment.ms": "86400000"})
+    talk.append(topic, batch(b"a", time_ms=TIME_MS + 10))
+    talk.append(topic, batch(b"b"))
+    talk.append(topic, batch(b"c", time_ms=TIME_MS + 2 * 86_400_000))
+    deleted = DeleteRecordsTopic(topic.name, [DeleteRecordsPartition(0, 1)])
+    talk.quietly(DeleteRecordsRequest([deleted], 10_000), 2)
+    for after in (0, 5, 10, 11, 2 * 86_400_000):
+        talk.ask(f"{after} ms", question(topic.name, (0, TIME_MS + after, -1)))
+    for name, special in SPECIAL.items():
+        talk.ask(name, question(topic.name, (0, special, -1)))
 
 
 @script(ApiKey.LIST_OFFSETS)
