@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+
+from ottla.base.disk import default_open_files_max
 from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.listeners import Listeners
@@ -14,6 +17,9 @@ INT32_MAX = 2**31 - 1
 REQUEST_BYTES_MAX = 256 * 1024 * 1024  # where Kafka's default would be "no bound"
 # Who accepts also serves here: a burst of clients would wait a second for the system to ask again.
 BACKLOG_MIN = 1024
+# Descriptors for what is neither a log's file nor a connection: pipes, checkpoints, directories.
+SPARE_DESCRIPTORS = 64
+CONNECTIONS_MIN = 8
 
 
 def network_settings(config: BrokerConfig, listeners: Listeners) -> NetworkSettings:
@@ -46,10 +52,18 @@ def limits(config: BrokerConfig, quotas: Quotas | None = None) -> ConnectionLimi
 
     default_rate, rates = address_limits(quotas or {})
     return ConnectionLimits(
-        bounded(config.max_connections),
+        min(bounded(config.max_connections), connections_with_descriptors()),
         bounded(config.max_connections_per_ip),
         parse_ip_overrides(config.max_connections_per_ip_overrides),
         bounded(config.max_connection_creation_rate),
         UNLIMITED if default_rate is None else default_rate,
         rates,
     )
+
+
+def connections_with_descriptors() -> int:
+    """As many as leave files their part: without it, a flood of clients would stop the disks."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit == resource.RLIM_INFINITY:
+        return UNLIMITED
+    return max(CONNECTIONS_MIN, limit - default_open_files_max() - SPARE_DESCRIPTORS)

@@ -51,9 +51,16 @@ class DirectoryHealth:
         return StorageUnavailable(f"{doing}: {error}")
 
     def refused(self, doing: str, error: OSError) -> StorageUnavailable:
-        """As `failed`, except that a full disk still serves what it has, and may get room."""
+        """As `failed`, unless nothing was lost and the next try may succeed.
+
+        A full disk still serves what it has, and may get room; a process that has no descriptor
+        left has not even touched the disk.
+        """
         if is_full(error):
             log.warning("log directory %s is full: %s", self.path, doing)
+            return StorageUnavailable(f"{doing}: {error}")
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            log.warning("no file can be opened in %s: %s: %s", self.path, doing, error.strerror)
             return StorageUnavailable(f"{doing}: {error}")
         return self.failed(doing, error)
 

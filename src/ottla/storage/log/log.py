@@ -135,19 +135,19 @@ class Log:
                 at_least_one=at_least_one, with_aborted=with_aborted,
             )  # fmt: skip
         except OSError as error:
-            raise self.health.failed(f"reading {self.path}", error) from error
+            raise self.health.refused(f"reading {self.path}", error) from error
 
     def finding_by_timestamp(self, timestamp: int) -> Steps[time_search.FoundTime | None]:
         try:
             return (yield from time_search.finding_by_timestamp(self, timestamp))
         except OSError as error:
-            raise self.health.failed(f"reading {self.path}", error) from error
+            raise self.health.refused(f"reading {self.path}", error) from error
 
     def finding_max_timestamp(self) -> Steps[time_search.FoundTime | None]:
         try:
             return (yield from time_search.finding_max_timestamp(self))
         except OSError as error:
-            raise self.health.failed(f"reading {self.path}", error) from error
+            raise self.health.refused(f"reading {self.path}", error) from error
 
     # Cutting, deleting, swapping: `truncation.py`, `retention.py`, `replacement.py`
 
@@ -220,7 +220,7 @@ class Log:
             try:
                 self._states = load_states(self.snapshots, self.segments, self.log_end_offset)
             except OSError as error:
-                raise self.health.failed(f"reading {self.path}", error) from error
+                raise self.health.refused(f"reading {self.path}", error) from error
             self._states.high_watermark_advanced(self.high_watermark)
         return self._states
 
@@ -244,7 +244,7 @@ class Log:
             try:
                 epochs = open_epochs(self.context.files, path, self.segments, start, end)
             except OSError as error:
-                raise self.health.failed(f"reading {self.path}", error) from error
+                raise self.health.refused(f"reading {self.path}", error) from error
             epochs.truncate_from_start(self.log_start_offset)
             self._leader_epochs = epochs
         return self._leader_epochs

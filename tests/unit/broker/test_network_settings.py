@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+from ottla.base.disk import default_open_files_max
+from ottla.broker.network_settings import SPARE_DESCRIPTORS, limits
+from ottla.config.broker_options import BrokerConfig
+from ottla.network.limits import UNLIMITED
+
+
+def with_descriptors(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (limit, limit))
+
+
+@pytest.mark.parametrize("limit", [256, 1024, 4096])
+def test_connections_leave_their_descriptors_to_files(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_descriptors(monkeypatch, limit)
+    connections = limits(BrokerConfig()).connections_max
+    assert connections + default_open_files_max() + SPARE_DESCRIPTORS == limit
+
+
+@pytest.mark.parametrize("limit", [1_000_000, resource.RLIM_INFINITY])
+def test_where_there_are_descriptors_the_setting_counts(
+    limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_descriptors(monkeypatch, limit)
+    assert limits(BrokerConfig(max_connections=77)).connections_max == 77
+    if limit == resource.RLIM_INFINITY:
+        config = BrokerConfig(max_connections=2**31 - 1)
+        assert limits(config).connections_max == UNLIMITED

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from ottla.storage.files.directory_health import DirectoryHealth
+
+
+def failure(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE])
+def test_a_directory_stays_online_where_nothing_was_lost(number: int) -> None:
+    health = DirectoryHealth("/logs")
+    refused = health.refused("appending to t-0", failure(number))
+    assert os.strerror(number) in str(refused)
+    health.check()
+    assert health.is_online
+
+
+def test_a_directory_that_lost_a_write_goes_offline() -> None:
+    health, told = DirectoryHealth("/logs"), list[str]()
+    health.on_failure = told.append
+    health.refused("appending to t-0", failure(errno.EIO))
+    assert told == ["/logs"]
+    assert not health.is_online
