@@ -172,7 +172,7 @@ class Leave(NamedTuple):
     by_instance: bool = False  # without the member id
 
     def play(self, world: GroupsWorld) -> None:
-        if not world.is_alone_or_follows(self.group, [who for who, _ in self.whos]):
+        if not world.is_leader_clear(self.group, [who for who, _ in self.whos]):
             return
         people = [self._identity(world, *each) for each in self.whos]
         if self.version < MEMBER_LISTS_FROM:

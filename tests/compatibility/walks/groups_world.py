@@ -32,6 +32,7 @@ TOPICS = {"t": 3, "u": 1, "ux": 2}
 UNKNOWN_ID = b"0123456789abcdef"
 DESCRIBE_VERSION, CONSUMER_DESCRIBE_VERSION, PROBE_VERSION = 5, 1, 8
 TURNS_MAX = 5  # of a loop, between the decision to answer and the answer
+CALM = 6  # descriptions that are the same
 # Of a group whose first members are waited for a moment, even if that is no time at all.
 FRESH = {"", "Empty", "Dead"}
 
@@ -65,6 +66,7 @@ class GroupsWorld:
         self.topics["none"] = Topic(hand.talk.name("none"), UNKNOWN_ID)
         self.known: dict[str, dict[str, Known]] = {group: {} for group in GROUPS}
         self._states = dict.fromkeys(GROUPS, "")
+        self._sizes = dict.fromkeys(GROUPS, 0)
         self._joins = 0
 
     # What things are called here
@@ -101,14 +103,11 @@ class GroupsWorld:
             return "somebody" if name else ""
         return self.who(group, name).id
 
-    def is_alone_or_follows(self, group: str, leaving: Iterable[str]) -> bool:
+    def is_leader_clear(self, group: str, leaving: Iterable[str]) -> bool:
         """Whether it is clear who leads when these leave: Kafka's hash table chooses of several."""
-        everybody = {each.id: each for each in self.known[group].values() if each.id}
-        gone = {self.member_id(group, name) for name in leaving}
-        left = [each for each in everybody if each not in gone]
-        return len(left) <= 1 or not any(
-            each.leader in gone for each in everybody.values() if each.leader
-        )
+        leaders = {each.leader for each in self.known[group].values() if each.leader}
+        gone = {self.member_id(group, name) for name in leaving} - {""}
+        return not leaders & gone or self._sizes.get(group, 0) - len(gone) <= 1
 
     # The broker at rest
 
@@ -135,6 +134,9 @@ class GroupsWorld:
         self._states = {
             name: each.group_state for name, each in zip(GROUPS, described.groups, strict=True)
         }
+        self._sizes = {
+            name: len(each.members) for name, each in zip(GROUPS, described.groups, strict=True)
+        }
         self.hand.ask(ConsumerGroupDescribeRequest(names, False), CONSUMER_DESCRIBE_VERSION)
 
     def _await_first_generations(self) -> None:
@@ -147,6 +149,14 @@ class GroupsWorld:
                 "the first generation",
             )
             self.quiet()
+
+    def await_patterns(self) -> None:
+        """Until the topics of patterns are found, which both brokers do beside: no more changes."""
+        request = ConsumerGroupDescribeRequest([self.group(name) for name in GROUPS], False)
+        shown: list[str] = []
+        while len(shown) < CALM or len(set(shown[-CALM:])) > 1:
+            self.quiet()
+            shown.append(repr(self.hand.talk.quietly(request, CONSUMER_DESCRIBE_VERSION)))
 
     def only_own(self) -> Callable[[Any], Any]:
         """Of a list of groups, those of this walk."""

@@ -9,6 +9,7 @@ from tests.compatibility.differential.comparing import Difference
 from tests.compatibility.walks.walk import Step, Walk, words_of
 
 TRIES_MAX = 50
+SHOWN_MAX = 12
 Judge = Callable[[Walk], list[Difference]]
 
 
@@ -19,7 +20,7 @@ class Found(NamedTuple):
     def __str__(self) -> str:
         words = [words_of(step) for step in self.walk.steps]
         steps = [f"  {number:2} {step}" for number, step in enumerate(words)]
-        told = "\n".join(f"  {each}" for each in self.differences)
+        told = "\n".join(f"  {each}" for each in self.differences[:SHOWN_MAX])
         for number, step in enumerate(words):
             told = told.replace(f"{number} {step}", f"#{number}")
         return "\n".join([f"walk {self.walk.area.name} {self.walk.seed}:", *steps, told])
