@@ -2,12 +2,14 @@
 
 Pure: connections are counted here, and accepted or closed by `listener.py`. A connection passes
 several gates (its listener's own, and the broker's, which the listener between brokers does not
-pass); it is counted at all of them or at none.
+pass); it is counted at all of them or at none. As in Kafka, what comes too fast for a listener or
+the broker waits to be accepted, and what one address has too much of is closed.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +22,6 @@ BUCKETS_MAX = 10_000
 class Refusal(Enum):
     TOTAL = "too many connections"
     ADDRESS = "too many connections of one address"
-    RATE = "too many new connections a second"
     ADDRESS_RATE = "too many new connections of one address a second"
 
 
@@ -56,6 +57,11 @@ class TokenBucket:
         self._filled_s = now_s
         return self._tokens >= 1.0
 
+    def seconds_to_token(self, now_s: float) -> float:
+        if self.has_token(now_s):
+            return 0.0
+        return (1.0 - self._tokens) / self._rate_per_s if self._rate_per_s else math.inf
+
     def take(self) -> None:
         self._tokens -= 1.0
 
@@ -88,13 +94,15 @@ class ConnectionGate:
     def open_of(self, address: str) -> int:
         return self._of_address[address]
 
+    def seconds_to_next(self, now_s: float) -> float:
+        """How long a new connection has to wait before it is accepted."""
+        return self._bucket.seconds_to_token(now_s)
+
     def refusal(self, address: str, now_s: float) -> Refusal | None:
         if self.open_connections >= self._limits.connections_max:
             return Refusal.TOTAL
         if self._of_address[address] >= self._limits.of_address(address):
             return Refusal.ADDRESS
-        if not self._bucket.has_token(now_s):
-            return Refusal.RATE
         bucket = self._bucket_of(address, now_s)
         if bucket is not None and not bucket.has_token(now_s):
             return Refusal.ADDRESS_RATE

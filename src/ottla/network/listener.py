@@ -2,7 +2,8 @@
 
 Owns      the listening sockets and the connections that came in by them.
 Promises  limits are exact: a connection is counted before it is accepted by us and until it is
-          gone; one too many is closed at once. Running out of descriptors pauses accepting.
+          gone; one too many is closed at once. What comes faster than it may waits, and running
+          out of descriptors pauses accepting.
 Leaves    what happens on a connection to `connection.py`, counting to `limits.py`.
 """
 
@@ -26,7 +27,7 @@ from ottla.network.sparse_log import SparseLog
 log = logging.getLogger(__name__)
 
 ACCEPTS_PER_TURN = 64  # before connections that are open have their turn
-ACCEPT_AGAIN_S = 1.0  # after running out of descriptors or memory
+ACCEPT_AGAIN_S = 1.0  # after running out of descriptors or memory; limits may change meanwhile
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -97,13 +98,17 @@ class Listener:
 
     def _accept_some(self, listening: socket.socket) -> None:
         for _ in range(ACCEPTS_PER_TURN):
+            if (wait_s := self._seconds_to_next()) > 0:
+                self._pause_accepting(listening, min(wait_s, ACCEPT_AGAIN_S))
+                return
             try:
                 sock, address = listening.accept()
             except BlockingIOError:
                 return
             except OSError as error:
                 if error.errno in _EXHAUSTED:
-                    self._pause_accepting(listening, error)
+                    log.error("listener %s cannot accept for a moment: %s", self.name, error)
+                    self._pause_accepting(listening, ACCEPT_AGAIN_S)
                     return
                 continue  # this one was gone before we took it
             self._accepted(sock, normal_address(address[0]), address[1])
@@ -138,13 +143,14 @@ class Listener:
             connection.abandon()
             self._home.release(connection)
 
-    def _pause_accepting(self, listening: socket.socket, error: OSError) -> None:
-        log.error("listener %s cannot accept for a moment: %s", self.name, error)
+    def _seconds_to_next(self) -> float:
+        now_s = self._shared.loop.time()
+        return max(gate.seconds_to_next(now_s) for gate in self._home.gates)
+
+    def _pause_accepting(self, listening: socket.socket, seconds: float) -> None:
         loop = self._shared.loop
         loop.remove_reader(listening)
-        self._paused[listening] = loop.call_later(
-            ACCEPT_AGAIN_S, lambda: self._accept_again(listening)
-        )
+        self._paused[listening] = loop.call_later(seconds, lambda: self._accept_again(listening))
 
     def _accept_again(self, listening: socket.socket) -> None:
         del self._paused[listening]

@@ -1,5 +1,7 @@
 """Connections are counted exactly, at all gates or at none."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,11 @@ from ottla.network.limits import (
 
 
 def admitted(gate: ConnectionGate, address: str, count: int, now_s: float = 0.0) -> int:
-    return sum(admit([gate], address, now_s) is None for _ in range(count))
+    """How many of so many that wait, as the listener takes them."""
+    return sum(
+        not gate.seconds_to_next(now_s) and admit([gate], address, now_s) is None
+        for _ in range(count)
+    )
 
 
 def test_nothing_is_limited_by_default() -> None:
@@ -59,6 +65,17 @@ def test_the_rate_allows_a_burst_of_a_second_and_then_its_pace() -> None:
     assert admitted(gate, "a", 100, now_s=5.05) == 0
     assert admitted(gate, "a", 100, now_s=5.5) == 5
     assert admitted(gate, "a", 100, now_s=500.0) == 10
+
+
+def test_what_comes_too_fast_is_told_how_long_to_wait() -> None:
+    gate = ConnectionGate(ConnectionLimits(creations_per_s_max=4))
+    assert admitted(gate, "a", 9, now_s=1.0) == 4
+    assert gate.seconds_to_next(1.0) == 0.25
+    assert gate.seconds_to_next(1.125) == 0.125
+    assert gate.seconds_to_next(1.25) == 0.0
+    closed = ConnectionGate(ConnectionLimits(creations_per_s_max=0))
+    assert admitted(closed, "a", 9) <= 1
+    assert closed.seconds_to_next(100.0) == math.inf
 
 
 def test_a_rate_below_one_a_second_still_lets_one_pass() -> None:
