@@ -13,7 +13,7 @@ from tests.compatibility.clients.stories.all_stories import STORIES
 from tests.compatibility.clients.stories.telling import Story
 from tests.support.kafka_jars import KAFKA_VERSION, OLDER_VERSION
 
-from ottla.handlers.served import SERVED
+from ottla.handlers.served import ANNOUNCED
 from ottla.protocol.api_keys import APIS, ApiKey
 
 _HEAD = """\
@@ -110,7 +110,7 @@ def with_requests(keys: Iterable[ApiKey]) -> str:
 
 
 def line(row: Row) -> str:
-    versions = SERVED[row.key].versions
+    versions = ANNOUNCED[row.key].versions
     span = f"{versions[0]}" if len(versions) == 1 else f"{versions[0]}-{versions[-1]}"
     name = f"{api_name(row.key)} ({int(row.key)})"
     return f"| {name} | {span} | {row.sender} | {row.other} | {row.shown} |\n"
@@ -126,5 +126,5 @@ def apis_without_a_story() -> list[str]:
     return [
         f"{api_name(key)} is announced, but no story in tests/compatibility/clients/stories shows "
         "that it works"
-        for key in sorted(SERVED.keys() - told)
+        for key in sorted(ANNOUNCED.keys() - told)
     ]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
-from ottla.handlers.served import SERVED
+from ottla.handlers.served import ANNOUNCED
 from ottla.metadata.features import SUPPORTED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -50,14 +50,14 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
 
 
 def announced_keys(context: Context) -> list[ApiKey]:
-    """All that are served; but clients need not ask for metrics that nobody has subscribed to."""
+    """All that do something; but clients need not ask for metrics that nobody has subscribed to."""
     if context.parts.telemetry.has_subscriptions:
-        return sorted(SERVED)
-    return [key for key in sorted(SERVED) if key not in TELEMETRY]
+        return sorted(ANNOUNCED)
+    return [key for key in sorted(ANNOUNCED) if key not in TELEMETRY]
 
 
 def announced_range(key: ApiKey) -> ApiVersion:
-    versions = SERVED[key].versions
+    versions = ANNOUNCED[key].versions
     # librdkafka takes a Produce that does not begin at 0 for a broker without modern features.
     # Versions below the served ones are refused all the same.
     first = 0 if key == ApiKey.PRODUCE else versions[0]

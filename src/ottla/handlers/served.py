@@ -1,8 +1,9 @@
-"""What this broker serves, and therefore announces: the API, its versions, its module.
+"""What this broker serves, and what of it it announces: the API, its versions, its module.
 
-Not announced, because they are not served yet: AlterUserScramCredentials, the share group and
-streams group calls. SASL, ACLs and delegation tokens are answered as by a Kafka where they are not
-set up. Never announced to clients: what only KRaft nodes say to each other.
+Not served yet: AlterUserScramCredentials, the share group and streams group calls. Served, and not
+announced until there is something behind them: SASL, ACLs and delegation tokens, which are answered
+as by a Kafka where they are not set up. Never announced to clients: what only KRaft nodes say to
+each other.
 """
 
 from __future__ import annotations
@@ -82,3 +83,19 @@ SERVED: dict[ApiKey, ServedApi] = _all_versions(
     ApiKey.DESCRIBE_DELEGATION_TOKEN,
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
 )
+
+# A client that asks all the same is told that there is no such thing, and keeps its connection.
+UNANNOUNCED = frozenset(
+    {
+        ApiKey.SASL_HANDSHAKE,
+        ApiKey.SASL_AUTHENTICATE,
+        ApiKey.DESCRIBE_ACLS,
+        ApiKey.CREATE_ACLS,
+        ApiKey.DELETE_ACLS,
+        ApiKey.CREATE_DELEGATION_TOKEN,
+        ApiKey.RENEW_DELEGATION_TOKEN,
+        ApiKey.EXPIRE_DELEGATION_TOKEN,
+        ApiKey.DESCRIBE_DELEGATION_TOKEN,
+    }
+)
+ANNOUNCED = {key: served for key, served in SERVED.items() if key not in UNANNOUNCED}

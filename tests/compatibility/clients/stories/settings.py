@@ -141,6 +141,26 @@ def a_quota_slows_its_client_down(on: Cluster) -> Sight:
     return is_slow
 
 
+@shows(
+    by=JAVA,
+    does=[ApiKey.ALTER_CLIENT_QUOTAS, ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS],
+    seen_by=LIBRDKAFKA,
+    sees=[ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS],
+)
+def a_user_has_a_quota_and_no_password(on: Cluster) -> Sight:
+    entity = ("--entity-type", "users", "--entity-name", "limited")
+    tool, quota = "kafka.admin.ConfigCommand", "consumer_byte_rate=500.0"
+    on.tool(tool, "--alter", *entity, "--add-config", quota)
+
+    def is_told() -> bool:
+        assert quota in on.tool(tool, "--describe", *entity).text
+        with on.librdkafka_admin() as admin:
+            known: dict[str, object] = admin.describe_user_scram_credentials().result(PATIENCE_S)
+        return known == {}
+
+    return is_told
+
+
 @shows(by=KAFKA_PYTHON, does=[ApiKey.UPDATE_FEATURES], seen_by=JAVA, sees=[ApiKey.API_VERSIONS])
 def a_lowered_feature_level_is_told(on: Cluster) -> Sight:
     with on.kafka_python_admin() as admin:
