@@ -48,7 +48,7 @@ def offset_commit(
     by_id = context.version >= TOPIC_IDS_FROM
     sorted_out = [sort_out(topic, context.parts.metadata, by_id) for topic in request.topics]
     known = [each.known for each in sorted_out if each.known.partitions]
-    unknown = [each.unknown for each in sorted_out if each.unknown.partitions]
+    unknown = [each.unknown for each in sorted_out if each.unknown is not None]
     if not known:
         return OffsetCommitResponse(topics=merged(unknown, ()))
     request.topics = known
@@ -64,10 +64,10 @@ def offset_commit(
 
 
 class SortedOut(NamedTuple):
-    """The partitions of a topic that exist, and the answer for those that do not."""
+    """The partitions of a topic that exist, and the answer for those that do not, or for all."""
 
     known: OffsetCommitRequestTopic
-    unknown: OffsetCommitResponseTopic
+    unknown: OffsetCommitResponseTopic | None
 
 
 def sort_out(topic: OffsetCommitRequestTopic, image: Image, by_id: bool) -> SortedOut:
@@ -81,7 +81,8 @@ def sort_out(topic: OffsetCommitRequestTopic, image: Image, by_id: bool) -> Sort
     missing = [each for each in topic.partitions if not 0 <= each.partition_index < count]
     is_unknown_id = by_id and found is None
     code = ErrorCode.UNKNOWN_TOPIC_ID if is_unknown_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return SortedOut(known, refused(known, missing, code))
+    is_told = missing or found is None
+    return SortedOut(known, refused(known, missing, code) if is_told else None)
 
 
 def refused(

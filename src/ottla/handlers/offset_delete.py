@@ -53,4 +53,5 @@ def unknown_part(topic: OffsetDeleteRequestTopic, image: Image) -> OffsetDeleteR
         for p in topic.partitions
         if image.partition(topic.name, p.partition_index) is None
     ]
-    return OffsetDeleteResponseTopic(topic.name, partitions) if partitions else None
+    is_unknown = image.topic(topic.name) is None
+    return OffsetDeleteResponseTopic(topic.name, partitions) if partitions or is_unknown else None

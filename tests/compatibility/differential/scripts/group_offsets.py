@@ -118,6 +118,7 @@ def offset_commit(talk: Talk) -> None:
         talk.ask(f"topic {name!r}", commit(g, (Topic(name, bytes(16)), [one])))
     talk.ask("nothing", commit(g))
     talk.ask("no partitions", commit(g, (topic, [])))
+    talk.ask("no partitions of an unknown topic", commit(g, (none, []), (topic, [one])))
     talk.ask("a partition twice", commit(g, (topic, [(0, 1, -1, ""), (0, 2, -1, "")])))
     talk.ask("a topic twice", commit(g, (topic, [(1, 1, -1, "")]), (topic, [(1, 2, -1, "")])))
     talk.ask(
@@ -246,6 +247,7 @@ def offset_delete(talk: Talk) -> None:
     ask("no name", g, ("", [0]))
     ask("nothing", g)
     ask("no partitions", g, (topic.name, []))
+    ask("no partitions of an unknown topic", g, (none, []), (topic.name, [9]))
     ask("a partition twice", g, (topic.name, [2, 2]))
     ask("a topic twice", g, (other.name, [0]), (other.name, [0]))
     ask("unknown group", none, (topic.name, [0]))
