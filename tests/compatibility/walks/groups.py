@@ -87,6 +87,13 @@ def is_nameless(difference: Difference, kafka: Plain, ours: Plain) -> bool:
     )
 
 
+def is_order(difference: Difference, _kafka: Plain, _ours: Plain) -> bool:
+    """The partitions of a topic are a set to Kafka."""
+    one, other = difference.kafka, difference.ours
+    is_list = isinstance(one, list) and isinstance(other, list)
+    return difference.path.endswith(".partitions") and is_list and sorted(one) == sorted(other)
+
+
 def code_of(answer: Plain) -> Plain:
     return answer.get("error_code") if isinstance(answer, dict) else None
 
@@ -97,4 +104,4 @@ ALLOWED = [
         "Members that wait for each other are asked to come back within a second.",
     ),
 ]  # fmt: skip
-AREA = Area("groups", draw_steps, GroupsWorld, ALLOWED, [is_late_word, is_nameless])
+AREA = Area("groups", draw_steps, GroupsWorld, ALLOWED, [is_late_word, is_nameless, is_order])

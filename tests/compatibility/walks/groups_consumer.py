@@ -50,6 +50,9 @@ class Beat(NamedTuple):
     rebalance_ms: int = -1
 
     def play(self, world: GroupsWorld) -> None:
+        if self.regex is not None and self.group in world.patterned:
+            self._replace(regex=None).play(world)  # Kafka looks for topics once in ten seconds
+            return
         known = world.who(self.group, self.who)
         is_join = self.epoch == JOIN or (self.epoch == OWN and known.generation <= 0)
         request = self._joining(world) if is_join else self._beating(world, known)
@@ -57,6 +60,7 @@ class Beat(NamedTuple):
         if answer is not None:
             self._answered(world, known, answer)
         if self.regex is not None:
+            world.patterned.add(self.group)
             world.await_patterns()
 
     def _joining(self, world: GroupsWorld) -> ConsumerGroupHeartbeatRequest:

@@ -95,7 +95,7 @@ class DeleteOffsets(NamedTuple):
 
 def draw_commit(chance: random.Random) -> CommitOffsets:
     parts = tuple(
-        (name, tuple(draw_offset(chance) for _ in range(chance.randint(1, 2))))
+        (name, tuple(draw_offset(chance) for _ in range(usually(chance, 1, 2, 0, often=0.5))))
         for name in some_of(chance, TOPICS, 3)
     )
     return CommitOffsets(

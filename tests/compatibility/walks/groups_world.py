@@ -67,6 +67,7 @@ class GroupsWorld:
         self.known: dict[str, dict[str, Known]] = {group: {} for group in GROUPS}
         self._states = dict.fromkeys(GROUPS, "")
         self._sizes = dict.fromkeys(GROUPS, 0)
+        self.patterned: set[str] = set()  # groups that were given a pattern
         self._joins = 0
 
     # What things are called here

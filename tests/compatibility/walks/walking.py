@@ -10,6 +10,7 @@ from tests.compatibility.walks.shrinking import Found, shrink
 from tests.compatibility.walks.walk import Area, Walk, draw_walk
 
 STEPS_COUNT = 40
+TOLD_EVERY = 25  # walks
 
 
 class Tally(NamedTuple):
@@ -32,6 +33,8 @@ def walk_all(
     for walk in walks:
         differences = differences_of(walk, brokers)
         tally = tally._replace(walks=tally.walks + 1, steps=tally.steps + len(walk.steps))
+        if tally.walks % TOLD_EVERY == 0:
+            tell(str(tally))
         if not differences:
             continue
         found = shrink(Found(walk, differences), lambda each: differences_of(each, brokers))
