@@ -35,14 +35,20 @@ LISTED = (
     "codec", "not what codec", "one byte too", "twenty bytes", "a good one and", "length 49",
     "length 2147483647", "log append", "delete horizon", "record offset delta 1", "key length -2",
 )  # fmt: skip
+IDS_FROM = 13  # versions of Fetch that name topics by id
 BAD_LABELS = [label for label in BAD if not label.startswith(LISTED)]
 UNFRAMED = ("length", "magic byte 3", "magic byte 127", "magic byte 255")
 
 
 def draw(random: Random, count: int) -> list[Step]:
-    fetching = random.randrange(7, 19)  # the version that most sessions of this walk have
+    # The version that most sessions of this walk have.
+    fetching = random.choice((*range(7, IDS_FROM), *range(7, 19)))
     kinds = random.choices(list(DRAWN), [weight for weight, _ in DRAWN.values()], k=count)
-    return [DRAWN[kind][1](random, fetching) for kind in kinds]
+    steps = [DRAWN[kind][1](random, fetching) for kind in kinds]
+    if any(each.kind == "session" and each.version >= IDS_FROM for each in steps):
+        # Sessions that ask by id for what is gone are told so in other words, see the differences.
+        return [each for each in steps if each.kind != "recreate"]
+    return steps
 
 
 def draw_places(random: Random, sizes: Sequence[int] = (1, 1, 2, 3)) -> tuple[Place, ...]:
@@ -106,7 +112,7 @@ def draw_reading(random: Random) -> tuple[tuple[str, Any], ...]:
 
 def draw_session(random: Random, fetching: int) -> Step:
     """A request of one of two sessions; its first one opens it."""
-    version = fetching if random.random() < 0.9 else random.randrange(7, 19)
+    version = fetching if random.random() < 0.95 else random.randrange(7, 19)
     chosen: list[tuple[str, Any]] = [("session", random.randrange(2)), *draw_reading(random)]
     deeds = ("next", "open", "close", "old epoch", "newer epoch", "unknown", "negative")
     deed = random.choices(deeds, (30, 4, 2, 1, 1, 1, 1))[0]
@@ -160,6 +166,10 @@ def draw_epochs(random: Random, _fetching: int) -> Step:
     return Step("epochs", random.randrange(2, 5), draw_places(random), (), chosen)
 
 
+def draw_recreate(random: Random, _fetching: int) -> Step:
+    return Step("recreate", 0, (random.choice((("plain", 0), ("small", 0), ("t", 0))),))
+
+
 def draw_producers(random: Random, _fetching: int) -> Step:
     return Step("producers", 0, draw_places(random))
 
@@ -173,6 +183,7 @@ DRAWN: dict[str, tuple[int, Callable[[Random, int], Step]]] = {
     "delete": (5, draw_delete),
     "epochs": (3, draw_epochs),
     "producers": (4, draw_producers),
+    "recreate": (2, draw_recreate),
 }
 
 ALLOWED = (Allowed(ApiKey.PRODUCE, "*", "*record_errors*", RECORD_ERRORS, range(8, 14)),)

@@ -23,6 +23,7 @@ from ottla.protocol.messages.delete_records_request import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from ottla.protocol.messages.describe_producers_request import (
     DescribeProducersRequest,
     TopicRequest,
@@ -39,6 +40,7 @@ from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from ottla.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
@@ -52,6 +54,7 @@ from ottla.protocol.messages.produce_request import (
 
 Place = tuple[str, int]
 WAIT_MS = 1500
+UNKNOWN = 3  # UNKNOWN_TOPIC_OR_PARTITION
 DAY_MS = 86_400_000
 PRODUCERS = 2
 NEVER_ROLLED = {"segment.ms": str(10**15)}
@@ -134,6 +137,15 @@ class Logs:
         for topic, index in places:
             found.setdefault(topic, []).append(index)
         return [(self.topics[topic], indexes) for topic, indexes in found.items()]
+
+    def ask_recreate(self, step: Step) -> None:
+        """Another topic of the same name, when the old one is gone."""
+        ((name, _),) = step.places
+        talk, old = self.hand.talk, self.topics[name]
+        talk.quietly(DeleteTopicsRequest([], [old.name], 10_000), 5)
+        asked = MetadataRequest([MetadataRequestTopic(bytes(16), old.name)], False)
+        talk.until(asked, 9, lambda answer: answer.topics[0].error_code == UNKNOWN, "deletion")
+        self.topics[name] = talk.topic(name, *TOPICS[name])
 
     # Writing
 

@@ -164,6 +164,12 @@ def draw_look(kind: str, versions: Sequence[int]) -> Any:
                 ("isolation", random.choice((0, 1))),
                 ("time", random.choice((-1, -1, -2, -3))),
             )
+        elif kind == "list":
+            details = (
+                ("states", random.choice((None, None, ("Ongoing",), ("Empty", "CompleteAbort")))),
+                ("producers", random.choice((None, None, ("a",), ("b", "plain")))),
+                ("pattern", random.choice((".*", "A", "[AB]", "x"))),
+            )
         elif kind == "committed":
             details = (("group", random.choice(GROUPS)), ("stable", random.random() < 0.5))
         elif kind == "delete":

@@ -326,7 +326,14 @@ class Transactions:
         self.ask(step, request)
 
     def ask_list(self, step: Step) -> None:
-        self.ask(step, ListTransactionsRequest(), shown=self.own)
+        pattern = f"{self.talk.name('')}{step['pattern']}" if step.version >= 2 else None
+        request = ListTransactionsRequest(
+            step["states"] or (),
+            [self.slots[each].producer.id for each in step["producers"] or ()],
+            -1,
+            pattern,
+        )
+        self.ask(step, request, shown=self.own)
 
     def own(self, answer: Any) -> Any:
         out, prefix = copy(answer), self.talk.name("")
