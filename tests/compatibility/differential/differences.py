@@ -201,7 +201,8 @@ UNKNOWN_SETTINGS = "A setting that no broker knows is refused: nobody would read
 
 SETTINGS = (
     Allowed(
-        ApiKey.DESCRIBE_CONFIGS, "kind 8, name '1'", "*", NO_LOGGERS, script="describe_configs"
+        ApiKey.DESCRIBE_CONFIGS, "kind 8, name '1'|kind 8, name '01'|kind 8, name '+1'", "*",
+        NO_LOGGERS, script="describe_configs",
     ),
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "broker, some|broker, all", "*node.id",
@@ -249,7 +250,14 @@ SETTINGS = (
         "*error_code", UNKNOWN_SETTINGS,
     ),
     Allowed(
-        ApiKey.INCREMENTAL_ALTER_CONFIGS, "kind 8, name '1'", "*error_code", NO_LOGGERS,
+        ApiKey.INCREMENTAL_ALTER_CONFIGS, "dry: log.flush.interval.ms = '-1'*", "*error_code",
+        "What no topic may have cannot be the default of all of them; Kafka takes it, and cannot"
+        " read the settings of any topic after that.",
+        script="alter_broker_configs",
+    ),
+    Allowed(
+        ApiKey.INCREMENTAL_ALTER_CONFIGS, "kind 8, name '1'|kind 8, name '01'", "*error_code",
+        NO_LOGGERS,
         script="incremental*",
     ),
     Allowed(ApiKey.ALTER_CONFIGS, "*NaN*", "*", NOT_A_NUMBER),

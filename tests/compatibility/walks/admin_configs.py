@@ -46,7 +46,7 @@ HARMLESS = (
     "log.preallocate", "log.roll.ms", "log.segment.bytes", "log.segment.delete.delay.ms",
     "message.max.bytes", "log.cleanup.policy", "unclean.leader.election.enable",
     "log.message.timestamp.before.max.ms", "log.message.timestamp.after.max.ms",
-    "log.flush.interval.messages", "log.index.size.max.bytes",
+    "log.flush.interval.messages",
 )  # fmt: skip
 NOT_SERVED = ("share.", "streams.")  # groups that we do not have
 # Other defaults than Kafka's, on purpose; or not settled by what both are told.

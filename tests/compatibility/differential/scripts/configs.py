@@ -49,7 +49,7 @@ def describe_configs(talk: Talk) -> None:
     for name in ("", ".", "a b", "x" * 250, "__cluster_metadata"):
         talk.ask(f"topic {name[:30]!r}", describe((TOPIC, name, ["retention.ms"])))
     for kind in KINDS:
-        for name in ("", "1", "2", "x", talk.name("g")):
+        for name in ("", "1", "2", "x", talk.name("g"), "01", "+1", " 1"):
             keys = ["retention.ms", "log.retention.ms", "root", "interval.ms"]
             shown = f"kind {kind}, name {talk.names.in_text(name)!r}"
             talk.ask(shown, describe((kind, name, keys), synonyms=True))
@@ -137,7 +137,7 @@ def incremental_alter_configs(talk: Talk) -> None:
     talk.ask("a resource twice", change(one, one))
     talk.ask("good and bad resources", change((TOPIC, none, [("retention.ms", SET, "1")]), one))
     for kind in KINDS[1:]:
-        for name in ("", "1", "2", "x"):
+        for name in ("", "1", "2", "x", "01", " 1"):
             request = change((kind, name, [("nonsense", SET, "1")]), dry=True)
             talk.ask(f"kind {kind}, name {name!r}", request)
 
@@ -151,8 +151,10 @@ BROKER_VALUES: dict[str, list[str | None]] = {
     "listeners": ["PLAINTEXT://:1"],
     "log.dirs": ["/tmp"],
     "node.id": ["2"],
-    "background.threads": ["2", "3"],
+    "background.threads": ["1", "2", "3", "4", "5", "+3", "TRUE"],
     "max.connections": ["0", "-1", "10"],
+    "max.connection.creation.rate": ["0", "1000"],
+    "log.flush.interval.ms": ["-1", "0"],
     "max.connections.per.ip.overrides": ["x", "1.2.3.4:5", ""],
     "min.insync.replicas": ["1", "0"],
     "leader.replication.throttled.rate": ["-1", "100"],
@@ -182,6 +184,23 @@ def alter_broker_configs(talk: Talk) -> None:
         talk.ask(
             f"deleted of {name!r}", change((BROKER, name, [("background.threads", DELETE, None)]))
         )
+    spelt = [("log.preallocate", SET, "TRUE"), ("background.threads", SET, " +3 ")]
+    talk.ask("spelt otherwise", change((BROKER, "1", spelt)))
+    talk.settle()
+    keys = ["background.threads", "log.preallocate"]
+    after = describe((BROKER, "1", keys), synonyms=True)
+    talk.ask("spelt otherwise: after", after, version=4)
+    gone = [(key, DELETE, None) for key in keys]
+    talk.ask("spelt otherwise: deleted", change((BROKER, "1", gone)))
+    hidden = [("1", "gzip"), ("", "GZIP")]
+    for name, value in hidden:
+        request = change((BROKER, name, [("compression.type", SET, value)]))
+        talk.ask(f"compression.type = {value} of {name!r}", request)
+    talk.settle()
+    talk.ask(
+        "compression.type of '1' deleted",
+        change((BROKER, "1", [("compression.type", DELETE, None)])),
+    )
     group = talk.name("g")
     for value in ("1000", "45000", "60000", "60001", "0", "x", None):
         key = "consumer.session.timeout.ms"
@@ -197,6 +216,11 @@ def alter_broker_configs(talk: Talk) -> None:
         ("interval.ms", "1"),
         ("match", "x"),
         ("match", "client_id=a"),
+        ("match", "client_id=a=b"),
+        ("match", "client_id="),
+        ("match", "client_id=a,,client_id=b"),
+        ("metrics", "a,,b"),
+        ("metrics", ""),
     ):
         request = change((METRICS, talk.name("m"), [(key, SET, value)]), dry=True)
         talk.ask(f"dry: {key} = {value!r} of metrics", request)

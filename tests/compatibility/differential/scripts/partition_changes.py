@@ -44,11 +44,11 @@ def elect_leaders(talk: Talk) -> None:
     for kind in (0, 1, 2, -1, 127):
         ask("one", kind, (topic, [0]))
         ask("unknown topic", kind, (none, [0]))
+        ask("nothing", kind)
     for kind in (0, 1):
         ask("three", kind, (topic, [0, 1, 2]))
         ask("unknown partition", kind, (topic, [9, -1]))
         ask("good and bad", kind, (topic, [0, 9]), (none, [0]))
-        ask("nothing", kind)
         ask("no partitions", kind, (topic, []))
         ask("no partitions of an unknown one", kind, (none, []))
         ask("a partition twice", kind, (topic, [0, 0]))
@@ -88,6 +88,7 @@ def alter_partition_reassignments(talk: Talk) -> None:
     ask("unknown partition", (topic, [(9, [1]), (-1, [1])]))
     ask("unknown partition, cancelled", (topic, [(9, None)]))
     ask("nothing")
+    ask("nothing, of the same count", may_change_count=False)
     ask("no partitions", (topic, []))
     ask("a partition twice", (topic, [(0, [1]), (0, [1])]))
     ask("a topic twice", (topic, [(0, [1])]), (topic, [(1, [1])]))

@@ -102,7 +102,13 @@ def alter_client_quotas(talk: Talk) -> None:
         alter(([user], [("consumer_byte_rate", 6.0, False), ("consumer_byte_rate", 7.0, False)])),
     )
     after("a key twice")
-    talk.ask("an entity twice", alter(([user], rate), ([user], rate)))
+    talk.ask(
+        "an entity twice", alter(([user], rate), ([user], [("request_percentage", 9.0, False)]))
+    )
+    after("an entity twice")
+    percent = [("request_percentage", float("inf"), False)]
+    talk.ask("without end", alter(([user], percent)))
+    after("without end")
     talk.ask("good and bad", alter(([client], rate), ([("nonsense", "x")], rate)))
     talk.ask("no changes", alter(([user], [])))
     talk.ask("nothing", alter())
@@ -158,6 +164,7 @@ def update_features(talk: Talk) -> None:
         talk.ask(label, UpdateFeaturesRequest(10_000, chosen, talk.version > 0))
 
     ask("nothing")
+    ask("lowered without a kind", ("transaction.version", 1, True, 1))
     for name in ("nonsense", ""):
         ask(f"{name!r}", (name, 1, False, 1))
     for name in ("transaction.version", "group.version"):

@@ -78,6 +78,8 @@ def create_topics(talk: Talk) -> None:
     ask("internal name", CreatableTopic("__consumer_offsets", 1, 1), dry=True)
     for partitions in (0, -1, -2, -(2**31), 10_001, 2**31 - 1):
         ask(f"{partitions} partitions", one(f"p{partitions}", partitions), dry=partitions > 0)
+    others = (CreatableTopic("__cluster_metadata", 1, 1), one("p"), one("p"), one("q", 0))
+    ask("too many partitions, and others", one("p10001", 10_001), *others, dry=True)
     for replicas in (0, -1, -2, 2, 32767, -32768):
         ask(f"{replicas} replicas", one(f"r{replicas}", 1, replicas))
     ask("defaults", one("default", -1, -1))
@@ -112,7 +114,7 @@ VALUES: dict[str, list[str | None]] = {
     "unclean.leader.election.enable": ["true", "TRUE", "yes", ""],
     "min.cleanable.dirty.ratio": ["0", "1", "1.1", "-0.1", "x", "NaN"],
     "compression.gzip.level": ["1", "9", "-1", "0", "10"],
-    "leader.replication.throttled.replicas": ["*", "0:1", "x", ""],
+    "leader.replication.throttled.replicas": ["*", "0:1", "x", "", "0:1,", "0:1,0:1", ",*"],
     "max.compaction.lag.ms": ["0", "1"],
     "segment.ms": ["0", "1"],
     "flush.messages": ["0", "1"],
