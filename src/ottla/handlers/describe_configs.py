@@ -14,6 +14,7 @@ from ottla.config.describe import (
     describe_topic,
 )
 from ottla.config.kinds import INT
+from ottla.handlers.broker_loggers import describe_loggers
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.metadata.records import ConfigResource, ResourceType
@@ -76,6 +77,8 @@ def entries_of(kind: int, name: str, context: Context) -> list[ConfigEntry]:
             return describe_topic(image.topic_config(name), layers)
         case ResourceType.BROKER:
             return describe_all_brokers(layers) if not name else broker_entries(name, context)
+        case ResourceType.BROKER_LOGGER:
+            return describe_loggers(context.parts.broker_id, name)
         case ResourceType.GROUP:
             if not name:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")

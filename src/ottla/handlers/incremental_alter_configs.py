@@ -1,16 +1,26 @@
 """IncrementalAlterConfigs (key 44), versions 0 and 1: changes single settings.
 
 v1 flexible encoding
+
+Levels of loggers are changed here and now (`broker_loggers.py`); all else is the controller's.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ottla.controller.alter_configs import decide_incremental_alter_configs
+from ottla.handlers.broker_loggers import alter_loggers
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
+from ottla.metadata.records import ResourceType
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.messages.incremental_alter_configs_request import IncrementalAlterConfigsRequest
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.incremental_alter_configs_request import (
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from ottla.protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
     IncrementalAlterConfigsResponse,
@@ -36,6 +46,48 @@ def refuse_incremental_alter_configs(
 async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: Context
 ) -> IncrementalAlterConfigsResponse:
+    others = [each for each in request.resources if not is_loggers(each)]
+    if len(others) == len(request.resources):
+        return await alter_settings(request, context)
+    rest = IncrementalAlterConfigsRequest(others, request.validate_only)
+    settings = await alter_settings(rest, context)
+    named = Counter(each.resource_name for each in request.resources if is_loggers(each))
+    answers = iter(settings.responses)
+    return IncrementalAlterConfigsResponse(
+        responses=[
+            alter_levels(each, named[each.resource_name], request, context)
+            if is_loggers(each)
+            else next(answers)
+            for each in request.resources
+        ]
+    )
+
+
+async def alter_settings(
+    request: IncrementalAlterConfigsRequest, context: Context
+) -> IncrementalAlterConfigsResponse:
     return await context.parts.controller.decide(
         lambda state: decide_incremental_alter_configs(state, request, context.parts.broker_id)
     )
+
+
+def is_loggers(resource: AlterConfigsResource) -> bool:
+    return resource.resource_type == ResourceType.BROKER_LOGGER
+
+
+def alter_levels(
+    resource: AlterConfigsResource,
+    times_named: int,
+    request: IncrementalAlterConfigsRequest,
+    context: Context,
+) -> AlterConfigsResourceResponse:
+    kind, name = resource.resource_type, resource.resource_name
+    try:
+        if times_named > 1:
+            what = "Each resource must appear at most once."
+            raise BrokerError(ErrorCode.INVALID_REQUEST, what)
+        own, only_check = context.parts.broker_id, request.validate_only
+        alter_loggers(own, name, resource.configs, validate_only=only_check)
+    except BrokerError as error:
+        return AlterConfigsResourceResponse(error.code, error.message or None, kind, name)
+    return AlterConfigsResourceResponse(ErrorCode.NONE, None, kind, name)

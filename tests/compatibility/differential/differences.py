@@ -196,13 +196,13 @@ TOPICS = (
     Allowed(ApiKey.CREATE_PARTITIONS, "to 2147483647 again", "*error_code", UNNAMED),
 )  # fmt: skip
 
-NO_LOGGERS = "There are no loggers with levels of their own."
+OWN_LOGGERS = "The loggers are our own; what can be done with them is the same."
 UNKNOWN_SETTINGS = "A setting that no broker knows is refused: nobody would read it."
 
 SETTINGS = (
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "kind 8, name '1'|kind 8, name '01'|kind 8, name '+1'", "*",
-        NO_LOGGERS, script="describe_configs",
+        OWN_LOGGERS, script="describe_configs",
     ),
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "broker, some|broker, all", "*node.id",
@@ -254,11 +254,6 @@ SETTINGS = (
         "What no topic may have cannot be the default of all of them; Kafka takes it, and cannot"
         " read the settings of any topic after that.",
         script="alter_broker_configs",
-    ),
-    Allowed(
-        ApiKey.INCREMENTAL_ALTER_CONFIGS, "kind 8, name '1'|kind 8, name '01'", "*error_code",
-        NO_LOGGERS,
-        script="incremental*",
     ),
     Allowed(ApiKey.ALTER_CONFIGS, "*NaN*", "*", NOT_A_NUMBER),
     Allowed(ApiKey.ALTER_CONFIGS, "kind 4, *", "*error_code", UNKNOWN_SETTINGS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -119,6 +120,53 @@ def test_what_cannot_be_described_is_refused(world: World) -> None:
         (99, "x", ErrorCode.INVALID_REQUEST),
     ):
         assert describe(world, kind, name).error_code == code, (kind, name)
+
+
+def test_levels_of_loggers_are_told_and_changed_in_this_process(world: World) -> None:
+    logger = logging.getLogger("ottla.test_configs.logger")
+    try:
+        assert alter(world, BROKER_LOGGER, "1", (logger.name, SET, "TRACE")) == 0
+        assert settings(world, BROKER_LOGGER, "1")[logger.name] == "TRACE"
+        assert logger.isEnabledFor(logging.DEBUG)
+        assert alter(world, BROKER_LOGGER, "1", (logger.name, DELETE, None)) == 0
+        assert logger.level == logging.NOTSET
+        told = settings(world, BROKER_LOGGER, "1")
+        assert told[logger.name] == told["root"]
+    finally:
+        logger.setLevel(logging.NOTSET)
+
+
+def test_what_loggers_cannot_do_is_refused_and_changes_none_of_them(world: World) -> None:
+    logger = logging.getLogger("ottla.test_configs.refused")
+    for name, change, code in (
+        ("1", ("no.such.logger", SET, "INFO"), ErrorCode.INVALID_CONFIG),
+        ("1", ("root", SET, "LOUD"), ErrorCode.INVALID_CONFIG),
+        ("1", ("root", SET, None), ErrorCode.INVALID_REQUEST),
+        ("1", ("root", DELETE, None), ErrorCode.INVALID_REQUEST),
+        ("1", ("root", APPEND, "INFO"), ErrorCode.INVALID_REQUEST),
+        ("1", (logger.name, SET, "INFO"), ErrorCode.INVALID_REQUEST),  # named twice
+        ("2", ("root", SET, "INFO"), ErrorCode.INVALID_REQUEST),
+        ("", ("root", SET, "INFO"), ErrorCode.INVALID_REQUEST),
+    ):
+        first = (logger.name, SET, "DEBUG")
+        assert alter(world, BROKER_LOGGER, name, first, change) == code, (name, change)
+    assert logger.level == logging.NOTSET
+    for name in ("2", "", "x"):
+        assert describe(world, BROKER_LOGGER, name).error_code == ErrorCode.INVALID_REQUEST
+
+
+def test_loggers_and_other_settings_are_changed_in_one_request(world: World) -> None:
+    world.create_topic("t")
+    logger = logging.getLogger("ottla.test_configs.mixed")
+    level = AlterConfigsResource(BROKER_LOGGER, "1", [AlterableConfig(logger.name, SET, "WARN")])
+    topic = AlterConfigsResource(TOPIC, "t", [AlterableConfig("retention.ms", SET, "1000")])
+    bad = AlterConfigsResource(TOPIC, "missing", [AlterableConfig("retention.ms", SET, "1000")])
+    answers = world.ask(IncrementalAlterConfigsRequest([level, bad, topic], True), 1).responses
+    assert [each.resource_name for each in answers] == ["1", "missing", "t"]
+    assert [each.error_code for each in answers] == [0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0]
+    assert logger.level == logging.NOTSET, "it was only asked whether it could be done"
+    answers = world.ask(IncrementalAlterConfigsRequest([level, level, topic]), 1).responses
+    assert [each.error_code for each in answers] == [ErrorCode.INVALID_REQUEST] * 2 + [0]
 
 
 def test_nothing_a_wire_sets_names_a_file_a_class_or_an_address(world: World) -> None:
