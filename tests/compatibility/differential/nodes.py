@@ -39,6 +39,6 @@ def our_properties() -> dict[str, str]:
 
 
 @contextmanager
-def our_broker() -> Iterator[RunningBroker]:
-    with RunningBroker(config=our_properties()) as broker:
+def our_broker(more: Mapping[str, str] | None = None) -> Iterator[RunningBroker]:
+    with RunningBroker(config={**our_properties(), **(more or {})}) as broker:
         yield broker

@@ -92,7 +92,7 @@ class Gather(NamedTuple):
     sync_version: int
 
     def play(self, world: GroupsWorld) -> None:
-        for name, known in world.known[self.group].items():
+        for name, known in classic_members(world, self.group):
             if known.id and not known.joining:
                 version = max(self.join_version, INSTANCES_FROM_JOIN if known.instance else 0)
                 Join(
@@ -101,12 +101,16 @@ class Gather(NamedTuple):
                 ).play(world)  # fmt: skip
         world.rest()
         for name, known in sorted(
-            world.known[self.group].items(), key=lambda item: item[1].is_leader
+            classic_members(world, self.group), key=lambda item: item[1].is_leader
         ):
             if known.id and not known.joining:
                 version = max(self.sync_version, INSTANCES_FROM if known.instance else 0)
                 Sync(self.group, name, version).play(world)
                 world.rest()
+
+
+def classic_members(world: GroupsWorld, group: str) -> list[tuple[str, Known]]:
+    return [item for item in world.known[group].items() if item[0][:1] in MEMBERS]
 
 
 class Sync(NamedTuple):

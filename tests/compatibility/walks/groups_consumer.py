@@ -25,7 +25,6 @@ from ottla.protocol.messages.consumer_group_heartbeat_request import (
 # no client does that, and Kafka forgets what such a one had.
 INSTANCES = {"p": None, "q": None, "r": "ir", "s": "is", "x": "ir", "y": "is"}
 MEMBERS = tuple(INSTANCES)
-ASSIGNORS = {"g": "range", "h": "uniform"}  # of two Kafka's hash tables choose where votes tie
 JOIN = 0
 OWN = 1_000  # the epoch that it has; others are told as they are
 GONE = (
@@ -147,7 +146,7 @@ def draw_beat(chance: random.Random) -> Beat:
         usually(chance, None, ("t",), ("u",), ("t", "ux"), ("none",), (), often=0.6),
         usually(chance, None, "u.*", "t", "[", "nothing", "", often=0.9) if version else None,
         usually(chance, INSTANCES[who], None, "ir", "", often=0.95),
-        usually(chance, None, ASSIGNORS.get(group), "nonsense", "", often=0.75),
+        usually(chance, None, "range", "nonsense", "", often=0.75),
         usually(chance, "as told", *OWNED),
         usually(chance, None, "here", "", often=0.95),
         usually(chance, -1, REBALANCE_MS, 0, -2, often=0.9),

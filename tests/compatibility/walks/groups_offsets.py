@@ -114,7 +114,7 @@ def draw_offset(chance: random.Random) -> Commit:
         usually(chance, 0, 1, 2, 3, -1, often=0.4),
         usually(chance, chance.randint(0, 99), -1, 2**63 - 1),
         usually(chance, -1, 0, 5),
-        usually(chance, "", None, "kept", "m" * 4097),
+        usually(chance, "", None, "kept"),
     )
 
 

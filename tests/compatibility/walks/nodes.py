@@ -15,6 +15,9 @@ from tests.compatibility.walks.playing import Brokers
 
 from ottla.testing.broker import RunningBroker
 
+# The assignor that goes by the names of members: the other leaves to Kafka's hash table who gets
+# one partition more than others.
+SETTINGS = {"group.consumer.assignors": "range,uniform"}
 ONLY_KAFKAS = {
     "num.io.threads": "1",
     "group.coordinator.append.linger.ms": "0",
@@ -24,7 +27,7 @@ ONLY_KAFKAS = {
 
 @contextmanager
 def kafka_for_walks() -> Iterator[str]:
-    with kafka_node(ONLY_KAFKAS) as node:
+    with kafka_node({**SETTINGS, **ONLY_KAFKAS}) as node:
         make_ready(node.bootstrap)
         yield node.bootstrap
 
@@ -32,7 +35,7 @@ def kafka_for_walks() -> Iterator[str]:
 @contextmanager
 def ours_for_walks() -> Iterator[RunningBroker]:
     """It must not have met a bug when it is left."""
-    with our_broker() as broker:
+    with our_broker(SETTINGS) as broker:
         make_ready(broker.bootstrap_servers)
         yield broker
         assert "Traceback" not in broker.log, broker.log[-20_000:]
