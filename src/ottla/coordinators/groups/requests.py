@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.groups import consumer_requests, group_requests, offset_requests
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.group import CONSUMER
 from ottla.coordinators.groups.offset_commits import Decision
 from ottla.coordinators.groups.replies import WaitingReply
@@ -93,7 +94,12 @@ class GroupRequests:
         reply = WaitingReply[JoinGroupResponse]()
         step, group_id = self._stepper.step, request.group_id
         step(shard, group_id, lambda state: group_requests.prepare_join(state, request))
-        step(shard, group_id, lambda state: group_requests.join(state, request, caller, reply))
+        try:
+            step(shard, group_id, lambda state: group_requests.join(state, request, caller, reply))
+        except BrokerError as error:
+            if not isinstance(shard.state.groups.get(group_id), ConsumerGroup):
+                raise
+            return JoinGroupResponse(error_code=error.code)  # such a group names nobody
         return reply.outcome()
 
     def sync(self, request: SyncGroupRequest) -> Outcome[SyncGroupResponse]:

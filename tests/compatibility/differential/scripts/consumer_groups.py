@@ -228,6 +228,9 @@ def consumer_groups_and_classic_groups(talk: Talk) -> None:
     talk.ask("into a new group", joining(new, ALICE, topic.name))
     other = join_request(new, kind="connect")
     talk.ask("another type into the new group", other, version=3)
+    for version in (3, 9):
+        stranger = join_request(new, "somebody")
+        talk.ask(f"a stranger into the new group, v{version}", stranger, version=version)
     talk.ask("a new group as a classic one", DescribeGroupsRequest([new], False), version=6)
     described(talk, "a classic group as a new one", classic)
     described(talk, "nobody's", talk.name("none"))

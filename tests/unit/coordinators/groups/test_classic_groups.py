@@ -135,6 +135,17 @@ def test_a_protocol_is_chosen_by_votes_among_those_that_all_can_do(bench: Bench)
     assert [reply.response.protocol_name for reply in replies] == ["range"] * 3
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_tied_vote_goes_to_the_protocol_that_kafka_takes(bench: Bench, order: int) -> None:
+    offers = [{"roundrobin": b"", "range": b""}, {"range": b"", "roundrobin": b""}]
+    members = clients(bench, 2)
+    for member, protocols in zip(members, offers[::order], strict=True):
+        member.protocols = protocols
+    replies = [member.join() for member in members]
+    bench.advance_ms(0)
+    assert [reply.response.protocol_name for reply in replies] == ["range"] * 2
+
+
 @pytest.mark.parametrize(
     ("protocol_type", "protocols"),
     [("connect", {"range": b""}), ("consumer", {"own": b""}), ("consumer", {}), ("", {"x": b""})],

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from ottla.coordinators.groups.shared import Caller, Reply
 from ottla.protocol.messages.join_group_request import JoinGroupRequest
 
+HASH_SLOTS = 16  # of a table that has not grown yet
+
 
 class OfferedProtocol(NamedTuple):
     """A way of assigning that a member can do, and what it has to say for it."""
@@ -86,14 +88,25 @@ def new_member(request: JoinGroupRequest, member_id: str, caller: Caller) -> Cla
 
 
 def select_protocol(members: Collection[ClassicMember]) -> str:
-    """The one that most members prefer among those that all can do; of equals, the first voted."""
+    """The one that most members prefer among those that all can do; of equals, Kafka's choice."""
     supported = count_protocols(members)
     candidates = {name for name, count in supported.items() if count == len(members)}
     votes: dict[str, int] = {}
     for member in members:
         choice = member.vote(candidates)
         votes[choice] = votes.get(choice, 0) + 1
-    return max(votes, key=votes.__getitem__)
+    most = max(votes.values())
+    chosen = [name for name, count in votes.items() if count == most]
+    return chosen[0] if len(chosen) == 1 else min(chosen, key=hash_slot)
+
+
+def hash_slot(name: str) -> int:
+    """Where the name is in a small hash table of Java's: the first one there wins a tied vote."""
+    units = name.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for at in range(0, len(units), 2):
+        value = (31 * value + int.from_bytes(units[at : at + 2], "big")) & 0xFFFF_FFFF
+    return (value ^ value >> 16) % HASH_SLOTS
 
 
 def count_protocols(members: Iterable[ClassicMember]) -> Mapping[str, int]:
