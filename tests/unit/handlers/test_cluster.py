@@ -29,6 +29,7 @@ from ottla.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
+from ottla.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 from ottla.protocol.messages.update_features_request import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
@@ -173,3 +174,15 @@ def test_quotas_are_set_and_described(world: World, version: int) -> None:
     refused = describe(ComponentData("planet", ANY, None))
     assert refused.error_code == ErrorCode.UNSUPPORTED_VERSION
     assert refused.entries is None
+
+
+def test_a_broker_that_nobody_knows_and_the_one_that_is_asked_are_not_forgotten(
+    world: World,
+) -> None:
+    def forget(broker_id: int) -> int:
+        code: int = world.ask(UnregisterBrokerRequest(broker_id), 0).error_code
+        return code
+
+    assert forget(99) == ErrorCode.BROKER_ID_NOT_REGISTERED
+    assert forget(1) == ErrorCode.INVALID_REQUEST
+    assert [each.broker_id for each in world.ask(DescribeClusterRequest(), 0).brokers] == [1]

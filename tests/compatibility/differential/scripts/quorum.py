@@ -1,4 +1,4 @@
-"""DescribeQuorum: who votes on the metadata log, and how far it is."""
+"""Who votes on the metadata log, and how far it is; brokers that are to be forgotten."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ottla.protocol.messages.describe_quorum_request import (
     PartitionData,
     TopicData,
 )
+from ottla.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
 
 METADATA = "__cluster_metadata"
 
@@ -54,3 +55,9 @@ def without_age(answer: Any) -> Any:
             voter.last_fetch_timestamp = min(voter.last_fetch_timestamp, 1)
             voter.last_caught_up_timestamp = min(voter.last_caught_up_timestamp, 1)
     return out
+
+
+@script(ApiKey.UNREGISTER_BROKER)
+def unregister_broker(talk: Talk) -> None:
+    for broker in (99, 0, -1, -(2**31), 2**31 - 1):
+        talk.ask(f"broker {broker}", UnregisterBrokerRequest(broker))

@@ -1,0 +1,29 @@
+"""UnregisterBroker (key 64), version 0: forgets a broker that will not come back.
+
+Kafka forgets one that runs as well, which then serves nothing until it is started again; the broker
+that is asked refuses to forget itself.
+"""
+
+from __future__ import annotations
+
+from ottla.controller.brokers import decide_unregister_broker
+from ottla.handlers.context import Context
+from ottla.handlers.registry import handles
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
+from ottla.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
+
+
+@handles(ApiKey.UNREGISTER_BROKER, versions=range(1))
+async def unregister_broker(
+    request: UnregisterBrokerRequest, context: Context
+) -> UnregisterBrokerResponse:
+    if request.broker_id == context.parts.broker_id:
+        what = f"Broker {request.broker_id} is this one, and runs"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, what)
+    await context.parts.controller.decide(
+        lambda state: decide_unregister_broker(state, request.broker_id)
+    )
+    return UnregisterBrokerResponse()
