@@ -22,6 +22,7 @@ VARIABLES = ("OTTLA_BOOTSTRAP", "KAFKA_BOOTSTRAP_SERVERS")
 DEFAULT_SERVERS = "localhost:9092"
 DEFAULT_PORT = 9092
 TIMEOUT_S = 10.0
+TIMEOUT_S_MAX = 3600  # of librdkafka
 REACH_S = 5.0
 CLIENT_ID = "ottla"
 HEARD_MAX = 20
@@ -47,10 +48,20 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=float,
+        type=timeout_seconds,
         default=TIMEOUT_S,
         help=f"how long to wait for an answer ({TIMEOUT_S:.0f})",
     )
+
+
+def timeout_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= TIMEOUT_S_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time above 0, at most {TIMEOUT_S_MAX}")
+    return seconds
 
 
 class Connection:

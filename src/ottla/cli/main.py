@@ -7,6 +7,7 @@ command starts quickly.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -40,6 +41,7 @@ COMMANDS: Known = {
 }
 ALIASES = {"topic": "topics", "group": "groups", "--version": "version"}
 HELP = ("-h", "--help", "help")
+OUTPUT_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
 
 
@@ -109,9 +111,20 @@ def run_command(found: Found) -> int:
         print(f"{name}: {error.args[0].str()}", file=sys.stderr)
         return 1
     except BrokenPipeError:  # whoever read our output has enough, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_output()
         return 0
+    except OSError as error:
+        if error.errno not in OUTPUT_FULL:
+            raise
+        forget_output()
+        print(f"{name}: the output cannot be written: {error.strerror}", file=sys.stderr)
+        return 1
     return code
+
+
+def forget_output() -> None:
+    """What is still in the buffer goes nowhere: Python would try to write it again at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def options_of(parser: argparse.ArgumentParser) -> list[str]:

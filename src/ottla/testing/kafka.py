@@ -13,7 +13,7 @@ from secrets import token_hex
 from typing import Any
 
 from ottla.testing.clients import Clients, load
-from ottla.testing.records import Record, Row, as_record, difference, shown
+from ottla.testing.records import Record, Row, as_record, counted, difference, shown
 
 PATIENCE_S = 30.0  # with what must be answered
 TIMEOUT_S = 10.0  # with what may come later
@@ -170,7 +170,7 @@ class Kafka:
         for name, full in self.topics.items():
             found = self._read(full, 0, 0, REPORT_S)
             left_out = max(0, len(found) - DUMPED_RECORDS)
-            lines = [f"{name} ({full}): {len(found)} records", *(["  ..."] if left_out else [])]
+            lines = [f"{name} ({full}): {counted(len(found))}", *(["  ..."] if left_out else [])]
             parts += [*lines, *(f"  {shown(each)}" for each in found[left_out:])]
         return "\n".join(parts)
 

@@ -90,8 +90,10 @@ def kafka_broker(
     """A running broker, for the whole test run."""
     servers = external_servers(pytestconfig.getoption("--kafka"), os.environ)
     if servers is not None:
-        from ottla.testing.external import ExternalCluster
+        from ottla.testing.external import ExternalCluster, problem_with
 
+        if (problem := problem_with(servers)) is not None:
+            raise pytest.UsageError(f"--kafka={EXTERNAL}:{servers}: {problem}")
         yield ExternalCluster(servers)
         return
     from ottla.testing.broker import RunningBroker

@@ -6,14 +6,14 @@ A test says no more than it cares about:
     {"a": 1}  [1, 2]  5    the value, as JSON
     None                   a tombstone
     ("key", value)         key and value, the value being any of these
-    Record(...)            headers, partition, timestamp as well
+    Record(...)            headers, partition, timestamp as well; its parts may be any of these
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Header = tuple[str, bytes | None]
@@ -44,7 +44,8 @@ class Record:
 def as_record(row: Row) -> Record:
     """What a test wrote, as a record to be sent."""
     if isinstance(row, Record):
-        return row
+        headers = tuple((name, as_bytes(value)) for name, value in row.headers)
+        return replace(row, value=as_bytes(row.value), key=as_bytes(row.key), headers=headers)
     if isinstance(row, tuple):
         key, value = row
         return Record(as_bytes(value), as_bytes(key))
@@ -60,8 +61,9 @@ def as_bytes(part: Any) -> bytes | None:
 def matches(record: Record, expected: Row) -> bool:
     """Whether a record is what the test expects, in what it says about it."""
     if isinstance(expected, Record):
-        return (record.key, record.value) == (expected.key, expected.value) and (
-            not expected.headers or record.headers == expected.headers
+        headers = as_record(expected).headers
+        return matches(record, (expected.key, expected.value)) and (
+            not headers or record.headers == headers
         )
     if isinstance(expected, tuple):
         key, value = expected
@@ -107,13 +109,17 @@ def told(
     missing: Sequence[Row],
     unexpected: Sequence[Record],
 ) -> str:
-    lines = [f"expected {len(expected)} records, found {len(records)}"]
+    lines = [f"expected {counted(len(expected))}, found {len(records)}"]
     lines += [f"  missing     {row!r}" for row in missing]
     lines += [f"  unexpected  {shown(record)}" for record in unexpected]
     if not missing and not unexpected:
         lines.append("  all are there, but in another order:")
     lines += ["found, in order:", *(f"  {shown(record)}" for record in records)]
     return "\n".join(lines)
+
+
+def counted(records: int) -> str:
+    return f"{records} record" if records == 1 else f"{records} records"
 
 
 def shown(record: Record) -> str:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+
 import pytest
 
-from ottla.cli.connection import address_of, client_settings, servers_of
+from ottla.cli.connection import address_of, client_settings, servers_of, timeout_seconds
 from ottla.cli.problems import CommandFailed
 
 
@@ -40,3 +42,9 @@ def test_client_settings_are_names_and_values() -> None:
     assert client_settings(["a=b=c", "d="]) == {"a": "b=c", "d": ""}
     with pytest.raises(CommandFailed, match="NAME=VALUE"):
         client_settings(["a"])
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "3601", "soon"])
+def test_a_time_that_nobody_can_wait_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="is not a time above 0, at most 3600"):
+        timeout_seconds(text)

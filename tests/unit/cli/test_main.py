@@ -4,6 +4,7 @@ import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -97,3 +98,13 @@ def test_looking_for_help_loads_next_to_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "['ottla.cli', 'ottla.cli.main']"
+
+
+def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        told = subprocess.run(
+            [sys.executable, "-m", "ottla.cli.main", "version"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, cwd=tmp_path,
+        )  # fmt: skip
+    assert told.stderr == "ottla version: the output cannot be written: No space left on device\n"
+    assert told.returncode == 1

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from ottla.testing.broker import RunningBroker
+from ottla.testing.external import problem_with
 from ottla.testing.plugin import external_servers
 
 pytest_plugins = ["pytester"]
@@ -133,13 +134,13 @@ def test_a_failure_shows_what_was_found_what_the_topics_hold_and_what_the_broker
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "*AssertionError: t: expected 1 records, found 1",
+            "*AssertionError: t: expected 1 record, found 1",
             "*missing     'what was expected'",
             "*unexpected  [[]0@0[]] 'k': 'what came'",
             "*- Kafka broker log -*",
             "a line of the broker's log",
             "*- Kafka topics of this test -*",
-            "t (test-*-t): 1 records",
+            "t (test-*-t): 1 record",
             "  [[]0@0[]] 'k': 'what came'",
         ]
     )
@@ -166,7 +167,7 @@ def test_waiting_for_what_does_not_come_ends_with_what_did(
         def test_too_many(kafka):
             kafka.topic("t")
             kafka.produce("t", ["a", "b"])
-            with pytest.raises(AssertionError, match="expected 1 records, found 2"):
+            with pytest.raises(AssertionError, match="expected 1 record, found 2"):
                 kafka.assert_messages("t", ["a"])
             assert [each.text for each in kafka.consume("t", 1)] == ["a"]
 
@@ -255,6 +256,13 @@ def test_another_cluster_is_used_only_when_it_is_asked_for(
     given: str | None, environment: dict[str, str], servers: str | None
 ) -> None:
     assert external_servers(given, environment) == servers
+
+
+def test_a_cluster_that_is_not_there_is_named_at_once() -> None:
+    problem = problem_with("127.0.0.1:1, [::1]:1,nothing:x")
+    assert problem is not None
+    assert "no broker answers on 127.0.0.1:1: " in problem
+    assert "no broker answers on nothing:x: " in problem
 
 
 @pytest.mark.parametrize("given", ["external", "external:", "kafka", "ottla:x"])

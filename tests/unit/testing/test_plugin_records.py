@@ -6,6 +6,12 @@ import pytest
 
 from ottla.testing.records import Record, as_record, difference, matches
 
+RECORD_OF_ANYTHING = Record(
+    {"a": 1},  # type: ignore[arg-type]  # the parts of a record are rows, too
+    "key",  # type: ignore[arg-type]
+    [("h", "text"), ("n", None)],  # type: ignore[arg-type]
+)
+
 
 @pytest.mark.parametrize(
     ("row", "record"),
@@ -19,6 +25,7 @@ from ottla.testing.records import Record, as_record, difference, matches
         (("key", None), Record(None, b"key")),
         ((7, {"a": 1}), Record(b'{"a": 1}', b"7")),
         (Record(b"x", headers=(("h", b"1"),)), Record(b"x", headers=(("h", b"1"),))),
+        (RECORD_OF_ANYTHING, Record(b'{"a": 1}', b"key", headers=(("h", b"text"), ("n", None)))),
     ],
 )
 def test_a_row_is_a_record_in_short(row: object, record: Record) -> None:
