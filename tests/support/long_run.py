@@ -23,6 +23,8 @@ LONG = [
     # The Java producer at the broker's fault points: librdkafka reaches all twelve
     rf"{CLIENTS}test_transactions_crashes.*kafkas_own_producer_survives.*"
     r"\[java-(?!prepare-logged|first-marker-written)",
+    # What chance finds beside the scripts of the differential test
+    r"tests/compatibility/walks/",
     # What the reader's own tests show without a session
     r"tests/integration/spark/source/test_streams\.py.*batch_0_is_run_again_although",
     # A cluster of two brokers for one refusal
