@@ -15,6 +15,7 @@ from tests.compatibility.clients.foreign.kafka_python import (
     TopicPartition as KafkaPythonPartition,
 )
 from tests.compatibility.clients.stories.telling import Sight, shows
+from tests.support.java_clients import run_tool
 from tests.support.waiting import wait_until
 
 from ottla.protocol.api_keys import ApiKey
@@ -170,6 +171,27 @@ def everybody_sees_the_same_cluster(on: Cluster) -> Sight:
         return bool(now["cluster_id"] == name)
 
     return is_the_same
+
+
+@shows(
+    by=JAVA,
+    does=[ApiKey.UNREGISTER_BROKER],
+    seen_by=KAFKA_PYTHON,
+    sees=[ApiKey.DESCRIBE_CLUSTER],
+    remark="there is but one, which runs",
+)
+def a_broker_that_runs_is_not_forgotten(on: Cluster) -> Sight:
+    for broker, why in (("1", "runs"), ("99", "not currently registered")):
+        words = ("unregister", "--bootstrap-server", on.bootstrap, "--id", broker)
+        printed = run_tool(on.oracle, "org.apache.kafka.tools.ClusterTool", *words)
+        assert printed.status == 1, printed
+        assert why in printed.complaints + printed.text, printed
+
+    def is_there() -> bool:
+        with on.kafka_python_admin() as admin:
+            return len(admin.describe_cluster()["brokers"]) == 1
+
+    return is_there
 
 
 @shows(by=JAVA, does=[ApiKey.CREATE_TOPICS], seen_by=KAFKA_PYTHON, sees=[ApiKey.DESCRIBE_QUORUM])
