@@ -121,6 +121,8 @@ def draw_write(random: Random, taste: str, who: str) -> Step:
         details.append(("named", random.random() < 0.5))
     if random.random() < 0.15:
         details.append(("acks", random.choice((0, 1, 2))))
+    if random.random() < 0.08:
+        details.append(("wrong", random.choice(("control", "checksum", "two batches"))))
     if random.random() < 0.2:
         details.append(("codec", random.randrange(1, 5 if version >= 7 else 4)))
     # A negative number in a batch is refused as malformed, see the table of differences.

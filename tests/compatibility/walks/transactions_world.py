@@ -12,7 +12,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.compatibility.differential.batches import batch
+from tests.compatibility.differential.batches import batch, changed_blindly
 from tests.compatibility.differential.plain import is_of_the_clock
 from tests.compatibility.differential.scripts.transactional import (
     Producer,
@@ -246,26 +246,18 @@ class Transactions:
         is_transactional = step["transactional"]
         if is_transactional is None:
             is_transactional = bool(whom.transactional_id)
-        if (
-            min(whom.id, whom.epoch) < 0
-        ):  # stricter than Kafka: nobody's batch cannot be transactional
+        if min(whom.id, whom.epoch) < 0:  # nobody's batch cannot be transactional, as it can there
             whom, is_transactional = whom._replace(id=-1, epoch=-1), False
         is_named = is_transactional if step["named"] is None else step["named"]
         chosen = {place: self.sequence_of(step, place, count) for place in step.places}
         topics = []
-        for topic, indexes in self.by_topic(step):
-            short = next(name for name, each in self.topics.items() if each is topic)
-            parts = []
-            for index in indexes:
-                first, size = chosen[short, index]
-                data = batch(
-                    *[b"v"] * size,
-                    producer=(whom.id, whom.epoch, first if whom.id >= 0 else -1),
-                    is_transactional=is_transactional,
-                    codec=step["codec"] or 0,
-                )
-                parts.append(PartitionProduceData(index, data))
-            topics.append(TopicProduceData(topic.name, topic.id, parts))
+        for name in dict.fromkeys(place[0] for place in chosen):
+            parts = [
+                PartitionProduceData(at[1], self.records(step, whom, is_transactional, *chosen[at]))
+                for at in chosen
+                if at[0] == name
+            ]
+            topics.append(TopicProduceData(self.topics[name].name, self.topics[name].id, parts))
         transactional_id = whom.transactional_id if is_named else None
         request = ProduceRequest(transactional_id, -1 if acks is None else acks, 30_000, topics)
         asking = self.hand.ask_silently if acks == 0 else self.hand.ask
@@ -274,6 +266,23 @@ class Transactions:
             first, size = chosen[place]
             slot = self.slots[step.who]
             slot.sequences[place], slot.last[place] = first + size, (first, size)
+
+    def records(
+        self, step: Step, whom: Producer, is_transactional: bool, first: int, count: int
+    ) -> bytes | bytearray:
+        data = batch(
+            *[b"v"] * count,
+            producer=(whom.id, whom.epoch, first if whom.id >= 0 else -1),
+            is_transactional=is_transactional,
+            is_control=step["wrong"] == "control",
+            codec=step["codec"] or 0,
+        )
+        match step["wrong"]:
+            case "checksum":
+                return changed_blindly(data, crc=1)
+            case "two batches":
+                return data + data
+        return data
 
     def sequence_of(self, step: Step, place: Place, count: int) -> tuple[int, int]:
         """First sequence, and how many records."""
