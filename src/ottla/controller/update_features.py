@@ -27,7 +27,8 @@ def decide_update_features(
     except BrokerError as refused:
         what = "The update failed for all features since the following feature had an error: "
         return Decision((), UpdateFeaturesResponse(0, refused.code, what + refused.message))
-    results = [UpdatableFeatureResult(name, 0, "NONE") for name in updates] if version <= 1 else []
+    named = [each.feature for each in request.feature_updates]  # as often as they are asked
+    results = [UpdatableFeatureResult(name, 0, "NONE") for name in named] if version <= 1 else []
     answer = UpdateFeaturesResponse(error_message=None, results=results)
     return Decision(() if request.validate_only else tuple(records), answer)
 

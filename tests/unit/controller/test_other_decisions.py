@@ -219,6 +219,14 @@ def test_the_first_version_of_the_request_lowers_nothing_as_with_kafka() -> None
     assert decision.records == ()
 
 
+def test_a_feature_that_is_named_twice_is_told_twice_and_set_once() -> None:
+    update = FeatureUpdateKey("transaction.version", 1, False, 2)
+    request = UpdateFeaturesRequest(1, [update, update])
+    decision = decide_update_features(three_brokers().state, request, 1)
+    assert [each.feature for each in decision.answer.results] == ["transaction.version"] * 2
+    assert decision.records == (FeatureLevelSet("transaction.version", 1),)
+
+
 def test_where_nothing_is_asked_nothing_is_wrong() -> None:
     state = three_brokers().state
     assert decide_elect_leaders(state, ElectLeadersRequest(99, [], 1)).answer.error_code == 0
