@@ -35,7 +35,8 @@ class DiskFileSystem:
         return len(self._descriptors)
 
     def open(self, path: str, *, create: bool = False) -> DiskFile:
-        descriptor = os.open(path, OPEN_FLAGS | (os.O_CREAT if create else 0), _FILE_MODE)
+        flags = OPEN_FLAGS | (os.O_CREAT if create else 0)
+        descriptor = self._descriptors.open_path(path, flags, _FILE_MODE)
         file = DiskFile(self._descriptors, path)
         self._descriptors.adopt(file, descriptor)
         return file
@@ -68,7 +69,8 @@ class DiskFileSystem:
         shutil.rmtree(path)
 
     def sync_directory(self, path: str) -> None:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        descriptor = self._descriptors.open_path(path, flags)
         try:
             os.fsync(descriptor)
         finally:

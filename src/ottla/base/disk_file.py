@@ -184,9 +184,34 @@ class Descriptors:
                 raise OSError(errno.EBADF, "the file was closed", file._path)
             if file._descriptor == _NO_DESCRIPTOR:
                 self._make_room()
-                file._descriptor = os.open(file._path, OPEN_FLAGS)
+                file._descriptor = self._open_or_make_room(file._path, OPEN_FLAGS, 0)
                 self._open[file] = None
             return file._descriptor
+
+    def open_path(self, path: str, flags: int, mode: int = 0) -> int:
+        """A new descriptor, of a file or a directory, for whoever closes it or gives it to us."""
+        try:
+            return os.open(path, flags, mode)
+        except OSError as error:
+            if error.errno != errno.EMFILE:
+                raise
+        with self._lock:
+            return self._open_or_make_room(path, flags, mode)
+
+    def _open_or_make_room(self, path: str, flags: int, mode: int) -> int:
+        """Where connections have taken all descriptors of the process, files share what they have.
+
+        Otherwise a flood of clients would keep records from being written.
+        """
+        while True:
+            try:
+                return os.open(path, flags, mode)
+            except OSError as error:
+                before = len(self._open)
+                if error.errno == errno.EMFILE:
+                    self._make_room(before // 2)
+                if len(self._open) == before:
+                    raise
 
     def close(self, file: DiskFile) -> None:
         """Close the descriptor now; or, if it is in use, whoever uses it does so afterwards."""
@@ -194,13 +219,13 @@ class Descriptors:
             if self._close_if_idle(file):
                 del self._open[file]
 
-    def _make_room(self) -> None:
+    def _make_room(self, bound: int | None = None) -> None:
         """Close what was not used for some time: each file that was used gets a second chance.
 
         With all of them in use the bound gives way, not a user.
         """
-        chances = 2 * len(self._open)
-        while len(self._open) >= self._open_files_max and chances:
+        chances, bound = 2 * len(self._open), self._open_files_max if bound is None else bound
+        while len(self._open) >= max(1, bound) and chances:
             chances -= 1
             file, _ = self._open.popitem(last=False)
             if file._is_recent or not self._close_if_idle(file):

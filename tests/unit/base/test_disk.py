@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -214,3 +215,35 @@ def test_another_process_keeps_us_out(tmp_path: Path) -> None:
             DiskFileSystem().lock(str(path))
         process.communicate()
     DiskFileSystem().lock(str(path)).close()
+
+
+def all_descriptors() -> list[int]:
+    taken = []
+    with suppress(OSError):
+        while True:
+            taken.append(os.dup(0))
+    return taken
+
+
+def test_files_make_room_for_each_other_where_the_process_has_no_descriptor_left(
+    tmp_path: Path,
+) -> None:
+    files = DiskFileSystem(open_files_max=100)
+    paths = [str(tmp_path / str(number)) for number in range(8)]
+    handles = [files.open(path, create=True) for path in paths]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = [os.dup(0)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 3, hard))
+    try:
+        taken += all_descriptors()
+        handles.append(files.open(str(tmp_path / "new"), create=True))
+        files.sync_directory(str(tmp_path))
+        for handle in handles:
+            handle.write_at(0, b"there")
+        assert {handle.read_at(0, 9) for handle in handles} == {b"there"}
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in taken:
+            os.close(descriptor)
+        for handle in handles:
+            handle.close()
