@@ -142,6 +142,18 @@ def test_members_that_wait_in_a_rebalance_are_sent_to_the_new_group(bench: Bench
     assert second.join().code == ErrorCode.NONE
 
 
+def test_a_member_that_offers_other_protocols_by_now_goes_with_the_group(bench: Bench) -> None:
+    first, second = classic(bench, "first"), classic(bench, "second")
+    for each in (first, second):
+        each.protocols = {"sticky": subscription(), "range": subscription()}
+    work_classic(bench, first, second)
+    second.protocols = {"range": subscription()}
+    waiting = second.join()
+    ConsumerClient(bench, "new").beat()
+    assert waiting.code == ErrorCode.REBALANCE_IN_PROGRESS
+    assert len(bench.consumers().members) == 3
+
+
 def test_an_empty_classic_group_becomes_a_new_group_and_keeps_its_offsets(bench: Bench) -> None:
     client = classic(bench, "a")
     work_classic(bench, client)

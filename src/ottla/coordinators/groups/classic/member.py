@@ -56,6 +56,11 @@ class ClassicMember:
                 return each.metadata
         raise KeyError(protocol)
 
+    def told(self, protocol: str | None) -> bytes:
+        """The same, or what it says for its first one: it may have changed its mind since."""
+        offered = (each.metadata for each in self.protocols if each.name == protocol)
+        return next(offered, self.protocols[0].metadata)
+
     def vote(self, candidates: Collection[str]) -> str:
         return next(each.name for each in self.protocols if each.name in candidates)
 

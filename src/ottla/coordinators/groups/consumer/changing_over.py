@@ -95,8 +95,7 @@ def cannot_upgrade(group_id: str, reason: str) -> BrokerError:
 
 def upgraded_member(member: ClassicMember, group: ClassicGroup, image: Image) -> ConsumerMember:
     """It keeps what it has; its generation is its epoch."""
-    chosen = group.protocol or member.protocols[0].name
-    subscription = decode_subscription(member.metadata(chosen))
+    subscription = decode_subscription(member.told(group.protocol))
     assigned = with_epoch(assigned_partitions(member, group.group_id, image), group.generation)
     return ConsumerMember(
         member.member_id,
