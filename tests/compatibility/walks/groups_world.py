@@ -21,6 +21,7 @@ from tests.compatibility.differential.scripting import World as BrokersWorld
 from tests.compatibility.differential.scripts.group_offsets import commit
 from tests.compatibility.differential.talk import Talk, Topic
 from tests.compatibility.walks.hand import Hand
+from tests.compatibility.walks.walk import Parted
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
@@ -67,6 +68,7 @@ class GroupsWorld:
         self.known: dict[str, dict[str, Known]] = {group: {} for group in GROUPS}
         self._states = dict.fromkeys(GROUPS, "")
         self._sizes = dict.fromkeys(GROUPS, 0)
+        self._consumers: set[str] = set()  # groups that are consumer groups
         self.patterned: set[str] = set()  # groups that were given a pattern
         self._joins = 0
 
@@ -138,7 +140,13 @@ class GroupsWorld:
         self._sizes = {
             name: len(each.members) for name, each in zip(GROUPS, described.groups, strict=True)
         }
-        self.hand.ask(ConsumerGroupDescribeRequest(names, False), CONSUMER_DESCRIBE_VERSION)
+        told = self.hand.ask(ConsumerGroupDescribeRequest(names, False), CONSUMER_DESCRIBE_VERSION)
+        for name in self._consumers:
+            if self._sizes[name] > 1:
+                raise Parted("a consumer group became a classic one: a hash table chose its leader")
+        self._consumers = {
+            name for name, each in zip(GROUPS, told.groups, strict=True) if not each.error_code
+        }
 
     def _await_first_generations(self) -> None:
         fresh = [name for name, state in self._states.items() if state in FRESH]
