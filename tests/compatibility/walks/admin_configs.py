@@ -57,7 +57,7 @@ OWN_DEFAULTS = {
     "transaction.state.log.min.isr", "transaction.state.log.replication.factor",
     "socket.send.buffer.bytes", "socket.receive.buffer.bytes", "advertised.listeners",
     "process.roles", "controller.listener.names", "controller.quorum.voters", "num.io.threads",
-    "group.coordinator.append.linger.ms",
+    "group.coordinator.append.linger.ms", "group.consumer.assignors",
 }  # fmt: skip
 Change = tuple[str, int, str | None]
 
