@@ -108,7 +108,7 @@ class ConnectionOptions:
         10_000,
         INT,
         at_least(0),
-        "Connections at a time, fewer where files need the descriptors. Kafka sets no limit itself.",
+        "Connections at a time, fewer where files need the descriptors. Kafka sets no limit.",
         scope=Scope.CLUSTER_WIDE,
     )
     max_connections_per_ip: int = option(
