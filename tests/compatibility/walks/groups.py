@@ -88,10 +88,10 @@ def is_nameless(difference: Difference, kafka: Plain, ours: Plain) -> bool:
 
 
 def is_order(difference: Difference, _kafka: Plain, _ours: Plain) -> bool:
-    """The partitions of a topic are a set to Kafka."""
-    one, other = difference.kafka, difference.ours
-    is_list = isinstance(one, list) and isinstance(other, list)
-    return difference.path.endswith(".partitions") and is_list and sorted(one) == sorted(other)
+    """The partitions of a topic are a set to Kafka, and so are the topics of an assignment."""
+    path, one, other = difference[2:]
+    is_set = path.endswith((".partitions", "assignment")) and type(one) is type(other)
+    return is_set and isinstance(one, list | str) and sorted(one) == sorted(other)
 
 
 def code_of(answer: Plain) -> Plain:
