@@ -96,9 +96,8 @@ def _finding_max(log: Log) -> Steps[FoundTime | None]:
         return None
     for segment in filled:
         _Watch(log, segment).check_place()
+    # Where no record has a time that is the first of them, with the time that it has.
     newest = max(filled, key=lambda segment: segment.max_timestamp)
-    if newest.max_timestamp < 0:
-        return None
     found = find_batch(newest, newest.max_timestamp_offset)
     if found is None or found[1].max_timestamp != newest.max_timestamp:
         return None

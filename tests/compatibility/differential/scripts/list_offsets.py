@@ -51,6 +51,10 @@ def list_offsets(talk: Talk) -> None:
             request = question(topic.name, (0, TIME_MS + after, -1))
             talk.ask(f"{after} ms of {shown}", request)
         talk.ask(f"time 0 of {shown}", question(topic.name, (0, 0, -1)))
+    timeless = talk.topic("timeless")
+    for _ in range(2):
+        talk.append(timeless, batch(b"a", time_ms=-1))
+    talk.ask("max timestamp without any", question(timeless.name, (0, -3, -1)))
     for epoch in (0, 1, -2, 2**31 - 1):
         talk.ask(f"epoch {epoch}", question(full.name, (0, -1, epoch)))
         talk.ask(f"time with epoch {epoch}", question(full.name, (0, TIME_MS, epoch)))
