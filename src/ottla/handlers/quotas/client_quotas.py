@@ -9,7 +9,6 @@ Leaves    which quota holds to `payers.py`, the arithmetic to `base/rates.py`, a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
@@ -25,6 +24,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
 METERS_MAX = 10_000
+LIMITLESS = 2.0**63  # far beyond it sums of limits are no numbers any more
 M = TypeVar("M", RateMeter, TokenBucket)
 Quotas = Mapping[QuotaEntity, Mapping[str, float]]
 
@@ -47,9 +47,9 @@ class Meters(Generic[M]):
         return bool(self._limits)
 
     def due(self, context: Context) -> Due | None:
-        """None where there is no limit, or one without end."""
+        """None where there is no limit, or one that nobody reaches."""
         found = self._limits.find(context.peer.user, context.client_id or "")
-        return None if found is not None and found.limit == math.inf else found
+        return None if found is not None and found.limit >= LIMITLESS else found
 
     def meter(self, payer: Payer) -> M:
         meter = self._meters.pop(payer, None) or self._make()

@@ -181,14 +181,17 @@ def test_partitions_are_not_changed_without_end(world: World) -> None:
     assert world.ask(more, 3).results[0].error_code == 0
 
 
-def test_a_quota_without_end_is_kept_and_holds_nobody_up(world: World) -> None:
+@pytest.mark.parametrize("limit", [1e308, float("inf")])
+def test_a_quota_without_end_is_kept_and_holds_nobody_up(world: World, limit: float) -> None:
     for key in (EPHEMERAL, "request_percentage"):
-        set_quota(world, key, float("inf"), user="ANONYMOUS")
-    request = CreateTopicsRequest([CreatableTopic("many", 500, 1)], 1000)
-    answer = world.ask(request, 7)
-    assert (answer.topics[0].error_code, answer.throttle_time_ms) == (0, 0)
+        set_quota(world, key, limit, user="ANONYMOUS")
+    for version in (7, 5):  # refused, or slowed down
+        request = CreateTopicsRequest([CreatableTopic(f"many-{version}", 500, 1)], 1000)
+        answer = world.ask(request, version)
+        assert (answer.topics[0].error_code, answer.throttle_time_ms) == (0, 0)
+        world.clock.advance_ms(1)
     everything = world.ask(DescribeClientQuotasRequest([], False), 1).entries
-    assert {each.value for each in everything[0].values} == {float("inf")}
+    assert {each.value for each in everything[0].values} == {limit}
 
 
 def test_older_clients_are_not_refused_but_wait(world: World) -> None:
