@@ -25,6 +25,7 @@ from ottla.protocol.records.batch import (
     Buffer,
     read_header,
 )
+from ottla.protocol.records.checking import check_asked
 from ottla.replication.partition import Partition
 from ottla.storage.producers.transaction_verification import NO_GUARD
 
@@ -104,6 +105,7 @@ def transactional_batches(
             if part.records is None or not is_transactional(part.records):
                 continue
             try:
+                check_asked(part.records, context.version)  # else nothing is enlisted for it
                 partition = (
                     replicas.partition_by_id(topic.topic_id, part.index)
                     if context.version >= TOPIC_IDS_FROM

@@ -64,6 +64,7 @@ def draw_produce(random: Random, _fetching: int) -> Step:
     for each in batches:
         if each.kind.startswith(UNFRAMED):  # Kafka then refuses all partitions, known or not
             batches = (replace(each, place=random.choice(PLACES)),)
+            return Step("produce", version, (), batches, (("acks", -1),))
     acks = random.choice((0, 1, 2)) if random.random() < 0.2 else -1
     return Step("produce", version, (), batches, (("acks", acks),))
 

@@ -288,6 +288,12 @@ def produce_transactionally(talk: Talk) -> None:
     strange.acks = 2
     talk.ask("acks 2", strange)
     described(talk, "acks 2: described", one)
+    twice = write(one, topic, 1, 0)
+    part = twice.topic_data[0].partition_data[0]
+    assert part.records is not None
+    part.records = bytes(part.records) * 2
+    talk.ask("two batches", twice)
+    described(talk, "two batches: described", one)
     if not grows:
         ask("not enlisted", one, 1, 0)
         enlist(talk, one, (topic.name, [0, 1]))
