@@ -16,7 +16,7 @@ from tests.compatibility.walks.walking import drawn_walks, walk_all
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.xdist_group("walks")]
 SEED_VARIABLE = "OTTLA_WALKS_SEED"
 WALKS = 25
-AREAS = ("groups", "groups_mixed", "log", "transactions")
+AREAS = ("groups", "log", "transactions")
 
 
 @pytest.fixture(scope="module")
