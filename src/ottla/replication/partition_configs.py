@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import ConfigResource, ResourceType
-from ottla.replication.partition import Partition
 from ottla.replication.partition_table import PartitionTable
+from ottla.storage.log.admission import may_open
 
 ConfigOf = Callable[[str], TopicConfig]
 
@@ -22,6 +22,7 @@ class PartitionConfigs:
         self.of_topic = config_of
         # Names and ids of topics whose batches may have to be opened: few, and asked often.
         self.opening: set[str | bytes] = set()
+        self._ids: dict[str, bytes] = {}  # of topics that have partitions here, made or not
         self._table = table
 
     def changed(self, resource: ConfigResource) -> None:
@@ -32,29 +33,36 @@ class PartitionConfigs:
 
     def update(self, topic: str) -> None:
         config = self.of_topic(topic)
+        self._renew(topic, config)
         for partition in self._table.by_name.values():
             if partition.name.topic == topic:
-                self._update(partition, config)
+                partition.log.update_config(config)
 
     def update_all(self) -> None:
         """A broker's setting is the default of its topics'."""
-        configs: dict[str, TopicConfig] = {}
+        configs = {topic: self.of_topic(topic) for topic in self._ids}
+        for topic, config in configs.items():
+            self._renew(topic, config)
         for partition in self._table.by_name.values():
-            topic = partition.name.topic
-            config = configs.get(topic) or configs.setdefault(topic, self.of_topic(topic))
-            self._update(partition, config)
+            partition.log.update_config(configs[partition.name.topic])
 
-    def note(self, partition: Partition) -> None:
-        """One that is new, or has other settings than before."""
-        names: set[str | bytes] = {partition.name.topic, partition.topic_id}
-        if partition.log.rules.may_open:
+    def note(self, topic: str, topic_id: bytes) -> None:
+        """One that is new here. None of its partitions need be made: the first batch makes its
+        own, and may be large."""
+        if self._ids.get(topic) != topic_id:
+            self._ids[topic] = topic_id
+            self._renew(topic, self.of_topic(topic))
+
+    def forget(self, topic: str, topic_id: bytes) -> None:
+        self._ids.pop(topic, None)
+        self.opening -= {topic, topic_id}
+
+    def _renew(self, topic: str, config: TopicConfig) -> None:
+        topic_id = self._ids.get(topic)
+        if topic_id is None:
+            return  # of other brokers
+        names: set[str | bytes] = {topic, topic_id}
+        if may_open(config):
             self.opening |= names
         else:
             self.opening -= names
-
-    def forget(self, topic: str, topic_id: bytes) -> None:
-        self.opening -= {topic, topic_id}
-
-    def _update(self, partition: Partition, config: TopicConfig) -> None:
-        partition.log.update_config(config)
-        self.note(partition)

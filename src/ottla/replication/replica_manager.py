@@ -211,6 +211,7 @@ class ReplicaManager:
         if name in self._partitions or self.broker_id not in decided.replicas:
             self._place(topic, index, decided)
         else:
+            self._configs.note(topic.name, topic.id)
             self._new.add(topic, index, decided)
 
     def _place(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
@@ -251,7 +252,7 @@ class ReplicaManager:
         found.is_in_use = True
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
         self._table.add(partition)
-        self._configs.note(partition)
+        self._configs.note(topic.name, topic.id)
         return partition
 
     def _remove(self, name: TopicPartition) -> None:

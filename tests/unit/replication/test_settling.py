@@ -15,7 +15,7 @@ from tests.unit.storage.log_making import append, append_many
 from ottla.base.collector import paused_collector
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
-from ottla.metadata.records import PartitionChanged, TopicDeleted
+from ottla.metadata.records import ConfigResource, PartitionChanged, ResourceType, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.deletions import DELETED_AT_ONCE
@@ -69,6 +69,32 @@ def test_a_large_topic_is_made_over_many_turns_of_the_loop(world: BrokerWorld) -
     asyncio.run(watch())
     assert len(world.replicas) == MANY
     assert max(after - before for before, after in pairwise(counts)) == 1
+
+
+def test_a_topic_that_opens_batches_is_known_before_its_first_partition_is_made(
+    world: BrokerWorld,
+) -> None:
+    world.create_topic("t", MANY)
+    zipped = TopicConfig(compression_type="gzip")
+    world.replicas._configs.of_topic = lambda topic: zipped if topic == "later" else TopicConfig()
+    topic_id = world.create_topic("later", 1)
+    assert ("later", 0) in world.replicas._new
+    assert world.replicas.opening == {"later", topic_id}
+
+
+def test_settings_that_change_before_a_topics_first_partition_is_made_hold_for_it(
+    world: BrokerWorld,
+) -> None:
+    world.create_topic("t", MANY)
+    topic_id = world.create_topic("later", 1)
+    configs = world.replicas._configs
+    assert not configs.opening
+    configs.of_topic = lambda _topic: TopicConfig(cleanup_policy=("compact",))
+    configs.changed(ConfigResource(ResourceType.TOPIC, "later"))
+    assert configs.opening == {"later", topic_id}
+    configs.of_topic = lambda _topic: TopicConfig()
+    configs.changed(ConfigResource(ResourceType.BROKER, ""))
+    assert not configs.opening
 
 
 def test_a_partition_that_is_asked_for_before_its_turn_is_there(world: BrokerWorld) -> None:

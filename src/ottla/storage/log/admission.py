@@ -80,10 +80,15 @@ def append_rules(config: TopicConfig) -> AppendRules:
         is_log_append_time,
         config.max_message_bytes,
         config.segment_bytes,
-        config.is_compacted or codec is not None,
+        may_open(config),
         bytes_at_once(codec, level),
         codec is None and not is_log_append_time,
     )
+
+
+def may_open(config: TopicConfig) -> bool:
+    codec, _level = codec_and_level(config)
+    return config.is_compacted or codec is not None
 
 
 def decompressed_bytes_max(config: TopicConfig) -> int:

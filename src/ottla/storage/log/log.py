@@ -286,7 +286,9 @@ class Log:
 
     def update_config(self, config: TopicConfig) -> None:
         self.config = config
-        self.rules = append_rules(config)
+        rules = append_rules(config)
+        if rules != self.rules:  # else a batch that was prepared by the old ones stays so
+            self.rules = rules
 
     # Life
 

@@ -66,6 +66,17 @@ def test_a_setting_that_changed_meanwhile_counts() -> None:
     assert read_header(stored_bytes(log)).codec == Codec.ZSTD
 
 
+def test_a_setting_that_decides_nothing_about_batches_leaves_a_prepared_one_prepared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    log = Place(config=GZIP).open()
+    batch = prepared(log, batch_of(*VALUES))
+    log.update_config(replace(GZIP, retention_ms=1))
+    monkeypatch.delattr("ottla.storage.log.preparation.admit")  # it is not opened again
+    log.append_as_leader(batch, 3)
+    assert read_header(stored_bytes(log)).codec == Codec.GZIP
+
+
 def test_what_is_wrong_is_told_when_the_batch_is_appended() -> None:
     log = Place(config=COMPACTED).open()
     without_keys = batch_of(*VALUES, key=None, codec=Codec.GZIP)
