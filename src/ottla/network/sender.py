@@ -12,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import socket
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import cast
 
@@ -28,6 +29,8 @@ SENDFILE_BYTES_MIN = 128 * 1024
 READ_BYTES_MAX = 64 * 1024  # read at a time: larger buffers come from the kernel page by page
 GATHER_BYTES = 128 * 1024  # of small pieces, handed over at a time
 WRITE_BYTES_MAX = 1024 * 1024  # of a large one
+
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE)  # no descriptor is left
 
 
 class Sender:
@@ -69,7 +72,7 @@ class Sender:
         self._is_blocked = False  # by unsent bytes in the transport, or by a file on its way
         self._is_closed = False
         self._file_send: FileSend | None = None
-        self._socket = -1
+        self._socket: socket.socket | None = None
         # Under TLS the bytes must pass through the process; a simulated network has no socket.
         self._sends_files = (
             transport.get_extra_info("sslcontext") is None
@@ -96,7 +99,7 @@ class Sender:
     def add(self, segments: list[Segment]) -> None:
         if self._is_closed:
             return
-        size = sum(map(len, segments))
+        size = _size_of(segments)
         self._queue.extend(segments)
         self._queued_bytes += size
         self._added_bytes += size
@@ -111,10 +114,12 @@ class Sender:
                     queue.clear()
                 else:
                     parts = self._gather()
-                if parts:
-                    self._write(parts)
-                elif queue:
+                if not parts:
                     self._begin_file(queue[0])
+                elif queue and self._goes_by_sendfile(queue[0]):
+                    self._write_before_file(parts)
+                else:
+                    self._write(parts)
         except OSError as error:
             self._fail(error)
 
@@ -130,12 +135,12 @@ class Sender:
         if self._file_send is not None:
             self._file_send.close()
             self._file_send = None
-        if self._socket >= 0:
-            os.close(self._socket)
-            self._socket = -1
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
 
     def _write(self, parts: list[Bytes]) -> None:
-        size = sum(map(len, parts))
+        size = _size_of(parts)
         self._queued_bytes -= size
         self._counters.bytes_out += size
         if len(parts) == 1:
@@ -143,6 +148,27 @@ class Sender:
         else:
             self._transport.writelines(parts)
         self._is_blocked = self._transport.get_write_buffer_size() > 0
+
+    def _write_before_file(self, parts: list[Bytes]) -> None:
+        """What leaves together with the beginning of a file: alone it would wake the client."""
+        size = _size_of(parts)
+        try:
+            sent = self._file_socket().sendmsg(parts, (), socket.MSG_MORE)
+        except BlockingIOError:
+            sent = 0
+        except OSError as error:
+            if error.errno not in _EXHAUSTED:
+                raise
+            sent = 0
+        self._queued_bytes -= sent
+        self._counters.bytes_out += sent
+        if sent < size:
+            self._write([memoryview(b"".join(parts))[sent:]])
+
+    def _goes_by_sendfile(self, piece: Segment) -> bool:
+        return (
+            self._sends_files and isinstance(piece, FileRange) and len(piece) >= SENDFILE_BYTES_MIN
+        )
 
     def _gather(self) -> list[Bytes]:
         """Take the pieces that can go now from the front of the queue; none if a file must."""
@@ -180,7 +206,7 @@ class Sender:
 
         None if it goes by `sendfile`, or must first be fetched from the disk.
         """
-        if piece.size >= SENDFILE_BYTES_MIN and self._sends_files:
+        if self._goes_by_sendfile(piece):
             return None
         size = min(piece.size, READ_BYTES_MAX)
         data = piece.file.read_cached(piece.position, size)
@@ -200,12 +226,15 @@ class Sender:
     def _begin_file(self, piece: Segment) -> None:
         """The queue begins with a range that is large, or not in the page cache."""
         assert isinstance(piece, FileRange)
-        if piece.size < SENDFILE_BYTES_MIN or not self._sends_files:
+        if not self._goes_by_sendfile(piece):
             self._fetch(piece)
             return
         try:
             file_send = self._file_send_of(piece)
         except OSError as error:
+            if error.errno in _EXHAUSTED:
+                self._fetch(piece)  # which needs no further descriptor
+                return
             if error.errno != errno.EOPNOTSUPP:
                 raise
             self._sends_files = False  # files in memory have no descriptor
@@ -216,12 +245,17 @@ class Sender:
             self._file_send = file_send
 
     def _file_send_of(self, piece: FileRange) -> FileSend:
-        if self._socket < 0:
-            # The loop refuses to watch a transport's own descriptor for us.
-            self._socket = os.dup(self._transport.get_extra_info("socket").fileno())
+        descriptor = self._file_socket().fileno()
         return FileSend(
-            self._loop, self._executor, self._socket, piece, self._sent_of_file, self._file_is_sent
+            self._loop, self._executor, descriptor, piece, self._sent_of_file, self._file_is_sent
         )
+
+    def _file_socket(self) -> socket.socket:
+        """A duplicate: the loop refuses to watch a transport's own socket, or to write to it."""
+        if self._socket is None:
+            its = self._transport.get_extra_info("socket")
+            self._socket = socket.socket(its.family, its.type, its.proto, os.dup(its.fileno()))
+        return self._socket
 
     def _sent_of_file(self, count: int) -> None:
         self._queued_bytes -= count
@@ -267,3 +301,7 @@ class Sender:
     def _fail(self, error: OSError) -> None:
         self._is_closed = True
         self._failed(error)
+
+
+def _size_of(pieces: Sequence[Segment]) -> int:
+    return len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))

@@ -237,7 +237,7 @@ SETTINGS = (
     Allowed(
         ApiKey.DESCRIBE_CONFIGS, "broker, all",
         "*.socket.send.buffer.bytes|*.socket.receive.buffer.bytes",
-        "The system fits the buffers to each client, which is up to 1.8 times as fast.",
+        "A larger send buffer, and a receive buffer that the system fits to each client: faster.",
         script="describe_broker_configs",
     ),
     Allowed(ApiKey.INCREMENTAL_ALTER_CONFIGS, "*NaN*", "*", NOT_A_NUMBER, script="incremental*"),

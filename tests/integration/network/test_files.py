@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import random
 import threading
@@ -281,6 +282,25 @@ def test_a_descriptor_stays_open_while_a_thread_reads_from_it(
         assert client.receive() == CONTENT[: MIB // 2]
         client.close()
     network.wait_until(lambda: descriptors_of(file.path) == before)
+
+
+@pytest.mark.parametrize("fails_from", [1, 2, 3])
+def test_without_a_descriptor_to_spare_files_are_read_and_sent(
+    network: RunningNetwork, file: File, monkeypatch: pytest.MonkeyPatch, fails_from: int
+) -> None:
+    calls, duplicate = itertools.count(1), os.dup
+
+    def exhausted(descriptor: int) -> int:
+        if next(calls) >= fails_from:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return duplicate(descriptor)
+
+    monkeypatch.setattr(os, "dup", exhausted)
+    segments = random_segments(random.Random(9), file)
+    serve_segments(network, lambda: segments)
+    client = network.connect()
+    client.send(b"F", b"F")
+    assert [client.receive(), client.receive()] == [expected(segments)] * 2
 
 
 def test_a_small_send_buffer_changes_nothing(file: File) -> None:

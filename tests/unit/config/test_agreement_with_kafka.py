@@ -26,7 +26,7 @@ OTHER_DEFAULTS = {
     "queued.max.request.bytes": "268435456",
     "log.dir": "/tmp/ottla-logs",
     "group.coordinator.rebalance.protocols": "classic,consumer",
-    "socket.send.buffer.bytes": "-1",
+    "socket.send.buffer.bytes": "262144",
     "socket.receive.buffer.bytes": "-1",
 }
 FIXED_HERE = {"listeners", "listener.security.protocol.map"}  # listeners do not move while we run
