@@ -4,7 +4,7 @@ Owns      the moves under way. What is already moved is in a future log, a secon
           partition in the other directory; a move goes on from there after a restart.
 Promises  readers and writers notice nothing: the future log takes over between two requests, when
           it has everything the current one has, and is as safe on disk. A move that fails leaves
-          the current log as it is.
+          the current log as it is; the copy is kept where that one cannot be reached any more.
 Leaves    the files and their names to the storage, knowing who is where to the controller.
 """
 
@@ -137,7 +137,7 @@ class DirectoryMoves:
                     self._take_over(partition, future)
         except (BrokerError, StorageError, OSError) as error:
             log.error("%s stays where it is: moving it failed: %s", name, error)
-            self._give_up(partition)
+            self._give_up(name)
 
     def _is_wanted(self, partition: Partition, future: Log) -> bool:
         """Not any more when the topic was deleted, or the move stopped, while we waited."""
@@ -177,8 +177,10 @@ class DirectoryMoves:
         log.info("%s is in %s now", partition.name, directory.path)
         self._moved(partition, directory)
 
-    def _give_up(self, partition: Partition) -> None:
+    def _give_up(self, name: TopicPartition) -> None:
         try:
-            self._logs.drop_future(partition.name)
-        except BrokerError:
-            pass  # its directory has failed, and everything in it is gone with it
+            self._logs.drop_future(name)
+        except BrokerError as error:
+            # A directory has failed: with the future log, or with the current one. Then the future
+            # one is kept, and the next start goes on with what it finds.
+            log.warning("%s: what was moved of it is not deleted: %s", name, error)

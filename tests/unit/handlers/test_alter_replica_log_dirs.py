@@ -15,6 +15,7 @@ from tests.unit.handlers.world import DIRECTORIES, World
 from ottla.base.ids import TopicPartition
 from ottla.broker.broker import Broker
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.alter_replica_log_dirs_request import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
@@ -31,6 +32,7 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 from ottla.replication import directory_moves
 from ottla.storage.log import log_copying
+from ottla.storage.log.flushing import flush
 
 HERE = TopicPartition("t", 0)
 
@@ -220,6 +222,56 @@ def test_a_directory_that_fails_in_the_middle_leaves_the_partition_where_it_is(
     assert world.broker.logs.future_partitions() == []
     append(world, 1)
     assert records(world).count(b"v" * 500) == 21
+
+
+@pytest.mark.parametrize("seed", [None, *range(6)])
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [("sync_directory", errno.EIO), ("rename", errno.EIO), ("sync_directory", errno.ENOSPC)],
+)
+def test_a_directory_that_fails_at_the_hand_over_leaves_all_records_for_the_next_start(
+    world: World, kind: str, error: int, seed: int | None
+) -> None:
+    append(world, 20)
+    before, home, target = records(world), place(world), elsewhere(world)
+    flush(world.broker.replicas.partition(*HERE).log)
+    world.disk.fail(kind, home if kind == "sync_directory" else f"{home}/*", error=error)
+    assert move(world, target) == 0
+    settle(world)
+    with pytest.raises(BrokerError) as raised:
+        append(world, 1)
+    assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    if seed is not None:
+        world.disk.crash(Random(seed))
+    reopen(world)
+    settle(world)
+    assert records(world) == before
+    assert place(world) == target
+
+
+def test_a_directory_that_fails_when_it_takes_over_has_the_records_at_the_next_start(
+    world: World,
+) -> None:
+    append(world, 20)
+    before, target = records(world), elsewhere(world)
+    world.disk.fail("rename", f"{target}/*-future", error=errno.EIO)
+    assert move(world, target) == 0
+    settle(world)
+    with pytest.raises(BrokerError) as raised:  # and not taken by a log that is deleted soon
+        append(world, 1)
+    assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    reopen(world)
+    assert place(world) == target
+    assert records(world) == before
+
+
+def test_a_full_disk_at_the_hand_over_does_not_stop_it(world: World) -> None:
+    append(world, 20)
+    before, home, target = records(world), place(world), elsewhere(world)
+    world.disk.fail("write", f"{home}/*checkpoint*", error=errno.ENOSPC)
+    assert move(world, target) == 0
+    settle(world)
+    assert (place(world), records(world)) == (target, before)
 
 
 def test_a_deleted_topic_is_not_moved(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,6 +177,14 @@ class LogDirectory:
         except OSError as error:
             raise self.health.failed(f"deleting logs in {self.path}", error) from error
 
+    def make_way(self, log: Log) -> None:
+        """Another directory's log is to take over: from here on this one cannot come back."""
+        self.begin_deleting([log])
+        try:
+            self.files.sync_directory(self.path)
+        except OSError as error:
+            raise self.health.failed(f"deleting {log.path}", error) from error
+
     def finishing_deletion(self) -> Steps[None]:
         """What waits for the disk, as work for a thread."""
         if self._half_deleted and self.health.is_online:

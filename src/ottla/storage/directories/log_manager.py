@@ -236,15 +236,23 @@ class LogManager:
     def promote_future(self, partition: TopicPartition) -> Log:
         """The future log has caught up: it becomes the current one, and the old one goes."""
         old_place, new_place = self._places[partition], self._future_places[partition]
-        old_place.delete([old_place.logs[partition]])
+        old_place.make_way(old_place.logs[partition])
+        self._places[partition] = self._future_places.pop(partition)  # even if that fails now
         log = new_place.promote_future(partition)
-        self._places[partition] = self._future_places.pop(partition)
+        try:
+            old_place.free_name(partition)
+        except StorageUnavailable as error:
+            logger.warning("%s has moved, its old place is cleared later: %s", partition, error)
         return log
 
     def drop_future(self, partition: TopicPartition) -> None:
-        """The partition stays where it is."""
-        directory = self._future_places.pop(partition, None)
+        """The partition stays where it is. StorageUnavailable, and nothing dropped, where its
+        current log is out of reach: the future one may be all that is left of it."""
+        directory = self._future_places.get(partition)
         if directory is not None:
+            if self.get(partition) is None:
+                raise StorageUnavailable(f"{partition} has no log but its future one")
+            del self._future_places[partition]
             directory.delete([directory.future_logs[partition]])
 
     def delete(self, partitions: Iterable[TopicPartition]) -> None:
