@@ -21,6 +21,7 @@ from ottla.base.rates import Windows
 from ottla.base.tasks import OwnedTasks
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
+from ottla.broker.effective_config import EffectiveConfig, is_of_brokers
 from ottla.broker.first_start import name_cluster
 from ottla.broker.group_settings import GroupSettings
 from ottla.broker.housekeeping import Housekeeping
@@ -145,7 +146,8 @@ class Broker:
         self.replicas = ReplicaManager(
             self.broker_id, self.logs, self.topic_settings.config, self.clock, run_elsewhere
         )
-        self.housekeeping = Housekeeping(self.logs, self.config, self.clock)
+        self.effective_config = EffectiveConfig(self.broker_id, self.config, image)
+        self.housekeeping = Housekeeping(self.logs, self.effective_config, self.clock)
         for directory in self.logs.directories:
             take_care_of(directory, self.housekeeping)
 
@@ -206,8 +208,7 @@ class Broker:
         self.moved_logs = MovedLogs(self.housekeeping, self.controller, self._tasks)
 
         def bytes_per_second() -> int:
-            texts = self.topic_settings.layers.effective()
-            return int(texts["replica.alter.log.dirs.io.max.bytes.per.second"])
+            return self.effective_config().replica_alter_log_dirs_io_max_bytes_per_second
 
         moved = self.moved_logs.moved
         return DirectoryMoves(self.replicas, self.clock, windows, bytes_per_second, moved)
@@ -216,11 +217,12 @@ class Broker:
         self.network = Network(
             network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
         )
-        self.network.gate.limits = limits(self.config, image.quotas)
+        self.network.gate.limits = limits(self.effective_config(), image.quotas)
 
     def _subscribe(self) -> None:
         """Who hears of changes to the metadata, in this order."""
         for changed in (
+            self.effective_config.changed,
             self.verification.changed,
             self.topic_settings.changed,
             self.parts.quotas.changed,
@@ -246,8 +248,8 @@ class Broker:
         self.replicas.apply(changes)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
-        if changes.quotas:
-            self.network.gate.limits = limits(self.config, image.quotas)
+        if changes.quotas or is_of_brokers(changes):
+            self.network.gate.limits = limits(self.effective_config(), image.quotas)
 
     async def _watch_controller(self) -> None:
         """Without its controller a broker cannot go on: what ends one ends the other."""
@@ -280,7 +282,7 @@ class Broker:
     @property
     def address(self) -> str:
         """Where the first listener can be reached."""
-        return self.settings.listeners.reached_with(host_name(), self.ports).address
+        return self.settings.listeners.reached_with(self.ports).address
 
     def advertised(self) -> tuple[Listener, ...]:
         return self.settings.listeners.advertised_with(host_name(), self.ports)

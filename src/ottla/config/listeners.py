@@ -23,6 +23,7 @@ _LISTENER = re.compile(
     r"(?P<name>[^:/]+)://(?:\[(?P<ipv6>[^]]*)\]|(?P<host>[^][/]*)):(?P<port>-?\d+)"
 )
 _EVERY_INTERFACE = ("", "0.0.0.0", "::")
+THIS_MACHINE = "localhost"
 
 
 class Listener(NamedTuple):
@@ -55,13 +56,11 @@ class Listeners(NamedTuple):
             for each in self.advertised
         )
 
-    def reached_with(self, host_name: str, ports: Mapping[str, int]) -> Listener:
+    def reached_with(self, ports: Mapping[str, int]) -> Listener:
         """The first one as this machine reaches it, whatever address others are told."""
         first = self.bound[0]
-        if first.host not in _EVERY_INTERFACE:
-            return first._replace(port=ports.get(first.name, first.port))
-        told = (each for each in self.advertised_with(host_name, ports) if each.name == first.name)
-        return next(told, first._replace(host=host_name, port=ports.get(first.name, first.port)))
+        host = first.host if first.host not in _EVERY_INTERFACE else THIS_MACHINE
+        return first._replace(host=host, port=ports.get(first.name, first.port))
 
 
 def listeners_of(config: BrokerConfig, controller_names: Iterable[str] = ()) -> Listeners:
