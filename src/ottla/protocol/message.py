@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
 from ottla.protocol.errors import MalformedMessage, UnencodableValue
-from ottla.protocol.primitives import items_left
+from ottla.protocol.primitives import bounded, items_left
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
 Segment: TypeAlias = (
@@ -89,11 +89,13 @@ class Message(Struct):
         cls, data: Buffer, version: int, at: int, items_max: int
     ) -> tuple[Self, int]:
         """As `decode_prefix`; MalformedMessage where all arrays together have more items."""
-        items_left.append(items_max)
+        before = items_left.set(items_max)
+        bounded.append(cls)
         try:
             return cls.decode_prefix(data, version, at)
         finally:
-            items_left.clear()
+            bounded.pop()
+            items_left.reset(before)
 
     @classmethod
     def decode_prefix(cls, data: Buffer, version: int, at: int = 0) -> tuple[Self, int]:
@@ -149,6 +151,9 @@ class RecordsMessage(Message):
 
     def encode(self, version: int) -> bytes:
         return b"".join(self.encode_segments(version, bytearray()))
+
+    def encode_prefixed(self, version: int) -> bytes:
+        return version.to_bytes(2, "big", signed=True) + self.encode(version)
 
     def encode_segments(self, version: int, out: bytearray) -> list[Segment]:
         encoder = self.ENCODERS.get(version) or self._no_encoder(version)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextvars import ContextVar
 from struct import Struct
 from typing import NoReturn
 
@@ -253,14 +254,19 @@ def write_compact_nullable_bytes(value: bytes | None, out: bytearray) -> None:
 
 # How many items all arrays of the message that is being read may have together. An item of two
 # bytes may become an object of a hundred, so a large frame needs a bound: `Message.decode_bounded`
-# sets one, for the one thread that reads requests. Empty where there is none.
-items_left: list[int] = []
+# sets one, which is that of its thread alone.
+items_left: ContextVar[int] = ContextVar("items_left")
+# Messages that are read with a bound now: asked first, since there is none nearly always.
+bounded: list[type] = []
 
 
 def spend_items(count: int, at: int) -> None:
-    items_left[0] -= count
-    if items_left[0] < 0:
+    left = items_left.get(None)
+    if left is None:
+        return  # another thread has the bound
+    if count > left:
         raise MalformedMessage(f"{count} more items at byte {at} than one message may have")
+    items_left.set(left - count)
 
 
 def read_count(data: memoryview, at: int, item_bytes: int) -> tuple[int, int]:
@@ -271,7 +277,7 @@ def read_count(data: memoryview, at: int, item_bytes: int) -> tuple[int, int]:
         refuse_null("array", at) if count == -1 else refuse_length("array", count, data, at)
     if count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
-    if items_left:
+    if bounded:
         spend_items(count, at)
     return count, at
 
@@ -282,7 +288,7 @@ def read_nullable_count(data: memoryview, at: int, item_bytes: int) -> tuple[int
     at += 4
     if count < -1 or count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
-    if items_left:
+    if bounded:
         spend_items(count, at)
     return count, at
 
@@ -297,7 +303,7 @@ def read_compact_count(data: memoryview, at: int, item_bytes: int) -> tuple[int,
     count -= 1
     if count * item_bytes > len(data) - at:
         refuse_length("array", count, data, at)
-    if items_left:
+    if bounded:
         spend_items(count, at)
     return count, at
 

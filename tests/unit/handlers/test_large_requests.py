@@ -39,7 +39,7 @@ from ottla.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from ottla.protocol.primitives import items_left
+from ottla.protocol.primitives import bounded
 
 MANY = 10_000
 
@@ -133,7 +133,7 @@ def test_frames_that_are_full_of_tiny_parts_are_refused_before_they_are_taken_ap
     finally:
         tracemalloc.stop()
     assert peak_bytes < len(frame)
-    assert not items_left
+    assert not bounded
 
 
 def test_a_great_many_numbers_are_no_tiny_parts(world: World) -> None:

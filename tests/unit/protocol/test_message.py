@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from ottla.protocol.errors import MalformedMessage, UnencodableValue
@@ -25,6 +27,7 @@ from ottla.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
+from ottla.protocol.primitives import bounded, items_left
 
 HEARTBEAT = HeartbeatRequest("group", 7, "member")
 
@@ -106,6 +109,24 @@ def test_a_stored_record_tells_its_version_in_front() -> None:
         OffsetCommitValue.decode_prefixed(b"\x00")
 
 
+def test_the_bound_of_one_thread_is_no_other_threads() -> None:
+    request = MetadataRequest([MetadataRequestTopic(name="t")] * 3)
+    data = request.encode(9)
+    with pytest.raises(MalformedMessage, match="3 more items"):
+        MetadataRequest.decode_bounded(data, 9, 0, 2)
+    token = items_left.set(2)
+    bounded.append(MetadataRequest)
+    try:
+        with ThreadPoolExecutor() as other:
+            assert other.submit(MetadataRequest.decode, data, 9).result() == request
+        with pytest.raises(MalformedMessage, match="3 more items"):
+            MetadataRequest.decode(data, 9)
+    finally:
+        bounded.pop()
+        items_left.reset(token)
+    assert MetadataRequest.decode(data, 9) == request
+
+
 # --- encoding -------------------------------------------------------------------------------
 
 
@@ -119,6 +140,12 @@ def test_records_are_passed_on_uncopied_between_the_bytes_around_them() -> None:
     assert segments[1] is first
     assert segments[3] is second
     assert b"".join(segments) == b"head" + response.encode(12)
+
+
+def test_records_are_there_behind_a_version_in_front_too() -> None:
+    partitions = [PartitionData(0, records=memoryview(b"one")), PartitionData(1)]
+    response = FetchResponse(responses=[FetchableTopicResponse("t", partitions=partitions)])
+    assert FetchResponse.decode_prefixed(response.encode_prefixed(12)) == response
 
 
 def test_a_message_without_records_is_one_segment() -> None:
