@@ -16,7 +16,7 @@ from tests.compatibility.walks.walking import drawn_walks, walk_all
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.xdist_group("walks")]
 SEED_VARIABLE = "OTTLA_WALKS_SEED"
 WALKS = 25
-AREAS = ("groups", "log", "transactions")
+AREAS = ("groups", "log", "transactions", "admin")
 
 
 @pytest.fixture(scope="module")
@@ -30,4 +30,5 @@ def test_walks_go_the_same_way_on_both_brokers(name: str, brokers: Brokers) -> N
     chance = random.SystemRandom().randrange(2**32)
     seed = int(os.environ.get(SEED_VARIABLE) or chance)
     tally = walk_all(drawn_walks(area_called(name), seed, range(WALKS)), brokers, print)
-    assert not tally.found, f"{SEED_VARIABLE}={seed}\n{tally.found[0]}"
+    told = "\n".join(map(str, [tally, *tally.found, *tally.passing]))
+    assert tally.is_good, f"{SEED_VARIABLE}={seed}\n{told}"
