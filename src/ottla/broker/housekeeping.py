@@ -37,7 +37,8 @@ HELPER_IDLE_MS_MAX = 10_000
 
 
 class Housekeeping:
-    def __init__(self, logs: LogManager, config: BrokerConfig, clock: Clock) -> None:
+    def __init__(self, logs: LogManager, config: Callable[[], BrokerConfig], clock: Clock) -> None:
+        """`config` is asked each time: much of it can change while we run."""
         self._logs = logs
         self._config = config
         self._clock = clock
@@ -47,20 +48,22 @@ class Housekeeping:
         self._helper_used_ms = 0
 
     async def run(self) -> None:
-        config = self._config
+        config = self._config()
+        flush_interval_ms = min(config.log_flush_scheduler_interval_ms, FLUSH_INTERVAL_MS_MAX)
         async with asyncio.TaskGroup() as tasks:
             for work, interval_ms in (
-                (self.retain, config.log_retention_check_interval_ms),
-                (self.flush, min(config.log_flush_scheduler_interval_ms, FLUSH_INTERVAL_MS_MAX)),
-                (self.checkpoint, config.replica_high_watermark_checkpoint_interval_ms),
-                (self.remove, REMOVAL_INTERVAL_MS),
-                (self.expire_producers, config.producer_id_expiration_check_interval_ms),
+                (self.retain, lambda: config.log_retention_check_interval_ms),
+                (self.flush, lambda: flush_interval_ms),
+                (self.checkpoint, lambda: config.replica_high_watermark_checkpoint_interval_ms),
+                (self.remove, lambda: REMOVAL_INTERVAL_MS),
+                (self.expire_producers, lambda: config.producer_id_expiration_check_interval_ms),
             ):
                 tasks.create_task(repeat(work, interval_ms), name=work.__name__)
             if config.log_cleaner_enable:
-                tasks.create_task(
-                    repeat(self.compact, config.log_cleaner_backoff_ms), name="compaction"
-                )
+                tasks.create_task(repeat(self.compact, self._backoff_ms), name="compaction")
+
+    def _backoff_ms(self) -> int:
+        return self._config().log_cleaner_backoff_ms
 
     async def retain(self) -> None:
         """Delete what is too old or too much."""
@@ -79,9 +82,10 @@ class Housekeeping:
             if not each.is_closed:
                 try:
                     await flush_in_thread(each)
-                except OSError as error:  # its files cannot be opened: no sync has failed
-                    log.warning("%s: to be synced later: %s", each.partition, error)
-                    self._unsynced.add(each)
+                except (OSError, BrokerError) as error:
+                    log.warning("%s: not synced: %s", each.partition, error)
+                    if each.health.is_online:  # its files cannot be opened: no sync has failed
+                        self._unsynced.add(each)
 
     def needs_sync(self, partition_log: Log) -> None:
         """A log was made, or a segment closed."""
@@ -93,7 +97,8 @@ class Housekeeping:
 
     async def remove(self) -> None:
         for directory, removal in self._logs.due_removals():
-            await in_directory(directory, "deleting files", removal.run)
+            if not await in_directory(directory, "deleting files", removal.run):
+                directory.context.deletions.add(removal, self._clock.now_ms())  # to be tried again
         for directory in self._logs.online:
             compactor = self._compactors.get(directory.path)
             if compactor is not None and not compactor.offsets.is_written:
@@ -101,8 +106,9 @@ class Housekeeping:
 
     async def expire_producers(self) -> None:
         now_ms = self._clock.now_ms()
+        expiration_ms = self._config().producer_id_expiration_ms
         for each in self._logs.logs:
-            each.expire_producers(now_ms, self._config.producer_id_expiration_ms)
+            each.expire_producers(now_ms, expiration_ms)
             await asyncio.sleep(0)
 
     # Compaction
@@ -121,11 +127,13 @@ class Housekeeping:
 
     async def _compact(self, directory: LogDirectory) -> None:
         compactor = self.compactor_of(directory)
+        compactor.limits = cleaning_limits(self._config())
         while (
             chosen := compactor.begin(directory.logs.values(), self._clock.now_ms())
         ) is not None:
             await self._clean(compactor, chosen)
             self._helper_used_ms = self._clock.now_ms()
+            compactor.limits = cleaning_limits(self._config())
 
     async def _let_idle_helper_go(self) -> None:
         is_idle = self._clock.now_ms() - self._helper_used_ms >= HELPER_IDLE_MS_MAX
@@ -136,12 +144,8 @@ class Housekeeping:
     def compactor_of(self, directory: LogDirectory) -> Compactor:
         known = self._compactors.get(directory.path)
         if known is None:
-            config = self._config
-            limits = CleaningLimits(
-                map_bytes_max=config.log_cleaner_dedupe_buffer_size // config.log_cleaner_threads,
-                bytes_per_second=config.log_cleaner_io_max_bytes_per_second,
-            )
-            known = Compactor(CleanerOffsets(directory.files, directory.path), limits)
+            offsets = CleanerOffsets(directory.files, directory.path)
+            known = Compactor(offsets, cleaning_limits(self._config()))
             self._compactors[directory.path] = known
         return known
 
@@ -206,13 +210,21 @@ class Housekeeping:
                 try:
                     compactor.offsets.job()()
                 except OSError as error:
-                    directory.health.failed("writing cleaner offsets", error)
+                    directory.health.refused("writing cleaner offsets", error)
 
 
-async def repeat(work: Callable[[], Awaitable[None]], interval_ms: int) -> None:
+def cleaning_limits(config: BrokerConfig) -> CleaningLimits:
+    bytes_per_second = config.log_cleaner_io_max_bytes_per_second
+    return CleaningLimits(
+        map_bytes_max=config.log_cleaner_dedupe_buffer_size,
+        bytes_per_second=bytes_per_second if bytes_per_second > 0 else float("inf"),
+    )
+
+
+async def repeat(work: Callable[[], Awaitable[None]], interval_ms: Callable[[], int]) -> None:
     """Again and again until cancelled; a failure is logged, and the next turn comes anyway."""
     while True:
-        await asyncio.sleep(interval_ms / 1000)
+        await asyncio.sleep(interval_ms() / 1000)
         try:
             await work()
         except Exception:
@@ -220,21 +232,22 @@ async def repeat(work: Callable[[], Awaitable[None]], interval_ms: int) -> None:
 
 
 async def flush_in_thread(partition_log: Log) -> None:
+    job = FlushJob(partition_log)
+    error: Exception | None = None
     try:
-        job = FlushJob(partition_log)
-        error: Exception | None = None
-        try:
-            await asyncio.to_thread(job.run)
-        except OSError as failure:
-            error = failure
-        finish_flush(partition_log, job, error)
-    except BrokerError as failed:
-        log.warning("%s: %s", partition_log.partition, failed)
+        await asyncio.to_thread(job.run)
+    except OSError as failure:
+        error = failure
+    finish_flush(partition_log, job, error)
 
 
-async def in_directory(directory: LogDirectory, doing: str, work: Callable[[], None]) -> None:
-    """Run disk work in a thread; a disk that fails takes its directory offline."""
+async def in_directory(directory: LogDirectory, doing: str, work: Callable[[], None]) -> bool:
+    """Run disk work in a thread, and say whether it was done. A disk that fails takes its directory
+    offline; a full one does not: what is not written now only makes recovery take longer.
+    """
     try:
         await asyncio.to_thread(partial(work))
     except OSError as error:
-        directory.health.failed(doing, error)
+        directory.health.refused(doing, error)
+        return False
+    return True

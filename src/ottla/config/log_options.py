@@ -221,7 +221,12 @@ class CleanerOptions:
         "log.cleaner.enable", True, BOOLEAN, anything, "Whether logs are compacted at all."
     )
     log_cleaner_threads: int = option(
-        "log.cleaner.threads", 1, INT, at_least(0), "Logs compacted at a time.", scope=DYNAMIC
+        "log.cleaner.threads",
+        1,
+        INT,
+        at_least(0),
+        "Kept for tools that set it; without effect: logs are compacted one after the other.",
+        scope=DYNAMIC,
     )
     log_cleaner_dedupe_buffer_size: int = option(
         "log.cleaner.dedupe.buffer.size",

@@ -8,12 +8,15 @@ declaration. What is wrong with a value is said in Kafka's words, because admin 
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
 from ottla.config.kinds import Kind, shown
+
+log = logging.getLogger(__name__)
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -53,13 +56,23 @@ class Option(Generic[T]):
 
     def parse(self, text: str) -> T:
         """The value that `text` stands for; InvalidOption when it is no such value."""
-        try:
-            value = self.kind.parse(text.strip())
-        except ValueError as error:
-            raise InvalidOption(invalid(self.name, text, str(error))) from None
+        value = self._of_its_kind(text)
         if (wrong := self.check(self.name, value)) is not None:
             raise InvalidOption(wrong)
         return value
+
+    def parse_stored(self, text: str) -> T:
+        """The same for a text that was accepted once: stricter checks count for new ones only."""
+        value = self._of_its_kind(text)
+        if self.check(self.name, value) is None or not isinstance(value, tuple):
+            return value
+        return cast(T, tuple(filter(None, value)))
+
+    def _of_its_kind(self, text: str) -> T:
+        try:
+            return self.kind.parse(text.strip())
+        except ValueError as error:
+            raise InvalidOption(invalid(self.name, text, str(error))) from None
 
     def format(self, value: T) -> str | None:
         return None if value is None else self.kind.format(value)
@@ -102,6 +115,21 @@ def fields_of(config_type: type[Any]) -> dict[str, str]:
     """Kafka's name to the name of the attribute."""
     fields = dataclasses.fields(config_type)
     return {field.metadata["option"].name: field.name for field in fields}
+
+
+def stored_values(options: Mapping[str, Option[Any]], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Values by Kafka's names; what cannot be read any more is left out, with a line in the log."""
+    values = {}
+    for name, text in texts.items():
+        option = options.get(name)
+        if option is None:
+            log.warning("stored setting left out: %s: no such setting", name)
+            continue
+        try:
+            values[name] = option.parse_stored(text)
+        except InvalidOption as error:
+            log.warning("stored setting left out: %s", error)
+    return values
 
 
 C = TypeVar("C")

@@ -12,7 +12,7 @@ from tests.unit.storage.log_making import append_many
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.broker.broker import take_care_of
 from ottla.broker.housekeeping import Housekeeping
-from ottla.config.load import load_config
+from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.log_directory import Owner
 from ottla.storage.directories.log_manager import LogManager
@@ -33,7 +33,7 @@ class Place:
         self.disk = disk
         self.logs = LogManager(disk, ManualClock(), Random(1), [PATH])
         self.logs.open(Owner("cluster", 1))
-        self.housekeeping = Housekeeping(self.logs, load_config().config, ManualClock())
+        self.housekeeping = Housekeeping(self.logs, BrokerConfig, ManualClock())
         for directory in self.logs.directories:
             take_care_of(directory, self.housekeeping)
         list(self.logs.load(lambda _topic: CONFIG))

@@ -15,8 +15,8 @@ from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping
-from ottla.config.load import load_config
+from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits
+from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
@@ -44,7 +44,8 @@ class Place:
         self.logs = LogManager(self.disk, self.clock, Random(1), [PATH])
         self.logs.open(Owner("cluster", 1))
         list(self.logs.load(lambda _topic: CONFIG))
-        self.housekeeping = Housekeeping(self.logs, load_config().config, self.clock)
+        self.config = BrokerConfig()
+        self.housekeeping = Housekeeping(self.logs, lambda: self.config, self.clock)
         context = self.logs.directories[0].context
         context.needs_sync = self.housekeeping.needs_sync
         context.truncated = self.housekeeping.truncated
@@ -191,6 +192,35 @@ def test_a_record_appended_while_its_log_is_synced_is_not_counted_as_synced(
     assert log.recovery_point == 5
 
 
+def test_producers_expire_by_the_setting_that_holds_now(place: Place) -> None:
+    log = place.create(A)
+    record = Record(0, place.clock.now_ms(), b"key", b"value")
+    log.append_as_leader(build_batch([record], producer_id=7, producer_epoch=0, base_sequence=0), 0)
+    place.clock.advance_ms(5000)
+    place.run(place.housekeeping.expire_producers())
+    assert 7 in log.producer_states.producers
+    place.config = BrokerConfig(producer_id_expiration_ms=1000)
+    place.run(place.housekeeping.expire_producers())
+    assert 7 not in log.producer_states.producers
+
+
+def test_compaction_keeps_the_limits_that_hold_now(place: Place) -> None:
+    compactor = place.housekeeping.compactor_of(place.logs.directories[0])
+    place.config = BrokerConfig(
+        log_cleaner_dedupe_buffer_size=3_000_000,
+        log_cleaner_io_max_bytes_per_second=1000.0,
+        log_cleaner_threads=2,
+    )
+    place.run(place.housekeeping.compact())
+    limits = compactor.limits
+    assert (limits.map_bytes_max, limits.bytes_per_second) == (3_000_000, 1000.0)
+
+
+def test_a_rate_of_nothing_does_not_stop_compaction() -> None:
+    config = BrokerConfig(log_cleaner_io_max_bytes_per_second=0.0)
+    assert cleaning_limits(config).bytes_per_second == float("inf")
+
+
 class CompactedPlace:
     """A compacted log on the real disk, and the helper processes that were started for it."""
 
@@ -201,7 +231,7 @@ class CompactedPlace:
         self.logs.open(Owner("cluster", 1))
         list(self.logs.load(lambda _topic: COMPACTED))
         self.log = self.logs.create(A, COMPACTED, TopicId(b"t" * 16))
-        self.housekeeping = Housekeeping(self.logs, load_config().config, self.clock)
+        self.housekeeping = Housekeeping(self.logs, BrokerConfig, self.clock)
         monkeypatch.setattr("ottla.broker.housekeeping.HelperProcess", self._start)
 
     def _start(self) -> HelperProcess:

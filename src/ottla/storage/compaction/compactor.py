@@ -56,7 +56,7 @@ class Compactor:
     ) -> None:
         self.offsets = offsets
         self.states = states or CleaningStates()
-        self._limits = limits
+        self.limits = limits  # of rounds that begin from now on
 
     def begin(self, logs: Iterable[Log], now_ms: int) -> Round | None:
         """Choose the dirtiest log that may be cleaned, and begin its round."""
@@ -126,7 +126,7 @@ class Compactor:
 
     def _begin(self, log: Log, chosen: Cleanable, now_ms: int) -> Round | None:
         try:
-            request = request_for(log, chosen, self._limits, now_ms)
+            request = request_for(log, chosen, self.limits, now_ms)
         except CorruptLogError as error:
             self._is_damaged(log, str(error))
             return None
