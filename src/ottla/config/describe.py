@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ottla.base.java_order import hash_map_order
 from ottla.config.broker_options import BROKER_OPTIONS
 from ottla.config.layers import BrokerLayers, ConfigSource, Sourced, topic_text
-from ottla.config.options import Option, Scope
+from ottla.config.options import InvalidOption, Option, Scope
 from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, GROUP_OPTIONS, TOPIC_OPTIONS
 from ottla.config.synonyms import GROUP_SYNONYMS, TOPIC_SYNONYMS, broker_chain
 
@@ -111,8 +111,14 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:
 
 
 def _as_read(option: Option[Any], text: str | None) -> str | None:
-    """The text in the form that it has for everybody: `TRUE` is true, 007 is 7."""
-    return None if text is None else option.format(option.parse(text))
+    """The text in the form that it has for everybody: `TRUE` is true, 007 is 7.
+
+    What was stored before a check became stricter is told as it is.
+    """
+    try:
+        return None if text is None else option.format(option.parse(text))
+    except InvalidOption:
+        return text
 
 
 def _synonyms(name: str, layers: BrokerLayers) -> tuple[Sourced, ...]:

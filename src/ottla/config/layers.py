@@ -11,10 +11,10 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ottla.config.broker_options import BROKER_OPTIONS
-from ottla.config.options import InvalidOption, fields_of
+from ottla.config.options import InvalidOption, fields_of, stored_values
 from ottla.config.resource_options import GROUP_OPTIONS, TOPIC_OPTIONS, GroupConfig
 from ottla.config.synonyms import GROUP_SYNONYMS, TOPIC_SYNONYMS, Synonym
 from ottla.config.topic_options import TopicConfig
@@ -110,33 +110,38 @@ class TopicDefaults:
 
     def __init__(self, layers: BrokerLayers) -> None:
         found = [topic_text(name, _NOTHING, layers) for name in TOPIC_OPTIONS]
-        self._base = _replaced(TopicConfig(), {each.name: each.text for each in found if each})
+        texts = {each.name: each.text for each in found if each}
+        self._base = _replaced(TopicConfig(), stored_values(TOPIC_OPTIONS, texts))
 
     def config(self, overrides: Mapping[str, str]) -> TopicConfig:
         """The settings of a topic; topics without any of their own share one object."""
-        return _replaced(self._base, overrides) if overrides else self._base
+        if not overrides:
+            return self._base
+        return _replaced(self._base, stored_values(TOPIC_OPTIONS, overrides))
 
 
 def topic_config(overrides: Mapping[str, str], layers: BrokerLayers) -> TopicConfig:
     """The settings that hold for one topic; InvalidOption for a text that is no value."""
-    return TopicDefaults(layers).config(overrides)
+    values = {name: TOPIC_OPTIONS[name].parse(text) for name, text in overrides.items()}
+    return _replaced(TopicDefaults(layers).config(_NOTHING), values)
 
 
-def _replaced(base: TopicConfig, texts: Mapping[str, str]) -> TopicConfig:
-    values = {_TOPIC_FIELDS[name]: TOPIC_OPTIONS[name].parse(text) for name, text in texts.items()}
-    if (internal := values.get("internal_segment_bytes")) is not None:
-        values["segment_bytes"] = internal
-    return dataclasses.replace(base, **values)
+def _replaced(base: TopicConfig, values: Mapping[str, Any]) -> TopicConfig:
+    fields = {_TOPIC_FIELDS[name]: value for name, value in values.items()}
+    if (internal := fields.get("internal_segment_bytes")) is not None:
+        fields["segment_bytes"] = internal
+    return dataclasses.replace(base, **fields)
 
 
 def group_config(overrides: Mapping[str, str], layers: BrokerLayers) -> GroupConfig:
     """The settings that hold for a group, kept within the broker's limits."""
     texts = layers.effective()
+    brokers = {name: texts[GROUP_SYNONYMS[name]] for name in GROUP_OPTIONS}
+    wanted = stored_values(GROUP_OPTIONS, brokers) | stored_values(GROUP_OPTIONS, overrides)
     values = {}
-    for name, option in GROUP_OPTIONS.items():
-        text = overrides.get(name, texts[GROUP_SYNONYMS[name]])
+    for name, value in wanted.items():
         low, high = group_limits(name, texts)
-        values[_GROUP_FIELDS[name]] = min(max(option.parse(text), low), high)
+        values[_GROUP_FIELDS[name]] = min(max(value, low), high)
     return GroupConfig(**values)
 
 

@@ -174,6 +174,32 @@ def test_a_groups_setting_is_kept_within_the_brokers_limits() -> None:
     assert config.consumer_session_timeout_ms == 47000
 
 
+def test_what_an_older_build_accepted_still_holds_for_topics_and_is_not_accepted_anew() -> None:
+    stored = {"cleanup.policy": "compact,", "segment.bytes": "1000", "gone": "1", "flush.ms": "x"}
+    config = TopicDefaults(BrokerLayers()).config(stored)
+    assert (config.cleanup_policy, config.segment_bytes) == (("compact",), 1000)
+    assert config.flush_ms == TopicDefaults(BrokerLayers()).config({}).flush_ms
+    defaults = BrokerLayers(dynamic_default={"log.cleanup.policy": "compact,"})
+    assert TopicDefaults(defaults).config({}).cleanup_policy == ("compact",)
+    with pytest.raises(InvalidOption, match="must not be empty"):
+        topic_config({"cleanup.policy": "compact,"}, BrokerLayers())
+
+
+def test_what_an_older_build_accepted_still_holds_for_groups() -> None:
+    stored = {"consumer.session.timeout.ms": "0", "gone": "1"}
+    config = group_config(stored, BrokerLayers())
+    assert config.consumer_session_timeout_ms == 45_000  # the least that brokers allow
+    heartbeat = {"consumer.heartbeat.interval.ms": "x"}
+    assert group_config(heartbeat, BrokerLayers()).consumer_heartbeat_interval_ms == 5000
+
+
+def test_what_an_older_build_accepted_is_described_as_it_was_stored() -> None:
+    entries = describe_client_metrics({"metrics": "a,"})
+    assert (entry(entries, "metrics").value, entry(entries, "metrics").source) == ("a,", 7)
+    described = describe_topic({"cleanup.policy": "compact,"}, BrokerLayers())
+    assert entry(described, "cleanup.policy").value == "compact,"
+
+
 def test_client_metrics_show_all_settings_with_or_without_a_value() -> None:
     entries = describe_client_metrics({"interval.ms": "1000"})
     assert [(each.name, each.value, int(each.source)) for each in entries] == [

@@ -10,11 +10,13 @@ Leaves    what is done with the metrics to `receivers`, who get each set unpacke
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable
 
 from ottla.base.clock import Clock
 from ottla.base.uuids import random_uuid
+from ottla.config.options import InvalidOption
 from ottla.handlers.context import Context
 from ottla.handlers.telemetry.otlp import OtlpReader
 from ottla.handlers.telemetry.subscriptions import (
@@ -30,6 +32,8 @@ from ottla.metadata.records import ResourceType
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
 from ottla.protocol.records.compression import decompress
+
+log = logging.getLogger(__name__)
 
 INSTANCES_MAX = 16_384
 KEPT_MS = 60_000  # or three intervals, if that is longer
@@ -89,11 +93,13 @@ class ClientTelemetry:
 
     def _read_subscriptions(self, image: Image) -> None:
         self._version += 1
-        self._subscriptions = {
-            resource.name: subscription_of(settings)
-            for resource, settings in image.configs.items()
-            if resource.type == ResourceType.CLIENT_METRICS
-        }
+        self._subscriptions = {}
+        for resource, settings in image.configs.items():
+            if resource.type == ResourceType.CLIENT_METRICS:
+                try:
+                    self._subscriptions[resource.name] = subscription_of(settings)
+                except InvalidOption as error:
+                    log.warning("client metrics %s left out: %s", resource.name, error)
 
     @property
     def has_subscriptions(self) -> bool:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import crc32c
 
 from ottla.base.uuids import uuid_to_text
-from ottla.config.resource_options import CLIENT_METRICS_OPTIONS
+from ottla.config.options import stored_values
+from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, check_match
 from ottla.handlers.context import Context
 
 ALL_METRICS = "*"
@@ -40,8 +41,9 @@ class Wish(NamedTuple):
 
 
 def subscription_of(settings: Mapping[str, str]) -> Subscription:
-    """The settings were checked when they were made."""
-    values = {name: CLIENT_METRICS_OPTIONS[name].parse(text) for name, text in settings.items()}
+    """Checked when they were made, perhaps by an older build: InvalidOption if unusable now."""
+    values = stored_values(CLIENT_METRICS_OPTIONS, settings)
+    check_match(values.get("match", ()))
     patterns = []
     for text in values.get("match", ()):
         name, _, pattern = text.partition("=")

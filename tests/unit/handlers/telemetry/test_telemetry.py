@@ -11,6 +11,8 @@ from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.handlers.telemetry import client_telemetry
 from ottla.handlers.telemetry.otlp import FIELDS_MAX, OtlpReader
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
@@ -24,6 +26,7 @@ from ottla.protocol.messages.incremental_alter_configs_request import (
 )
 from ottla.protocol.messages.push_telemetry_request import PushTelemetryRequest
 from ottla.protocol.records.compression import Codec, compress
+from ottla.testing.clock import ManualClock
 
 CLIENT_METRICS = 16
 MINUTE_MS = 60_000
@@ -95,6 +98,21 @@ def test_telemetry_is_announced_while_somebody_wants_it(world: World) -> None:
     assert not announced() & {71, 72}
     subscribe(world, "one", {"metrics": "a."})
     assert announced() >= {71, 72}
+
+
+def test_subscriptions_that_an_older_build_accepted_are_used_as_far_as_they_can_be() -> None:
+    records = [
+        ConfigChanged(ConfigResource(ResourceType.CLIENT_METRICS, name), key, text)
+        for name, key, text in (
+            ("one", "metrics", "a.,"),
+            ("two", "metrics", "b."),
+            ("two", "match", "client_id=["),
+        )
+    ]
+    image = Image()
+    image.apply(Batch(0, 1, tuple(records)))
+    telemetry = client_telemetry.ClientTelemetry(image, 1000, ManualClock())
+    assert [each.metrics for each in telemetry._subscriptions.values()] == [("a.",)]
 
 
 def test_a_client_is_asked_for_all_that_its_subscriptions_want(world: World) -> None:
