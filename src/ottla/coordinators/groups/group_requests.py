@@ -1,6 +1,8 @@
 """JoinGroup, SyncGroup, Heartbeat, LeaveGroup and what tools ask: which group it is, and then it.
 
-Promises  a request is refused with BrokerError before anything has changed.
+Promises  a request is refused with BrokerError before anything has changed, except a join that
+          begins a classic group: the group is there afterwards, also instead of a consumer group
+          that was empty, as with Kafka.
 """
 
 from __future__ import annotations

@@ -397,3 +397,16 @@ def test_an_empty_consumer_group_becomes_a_classic_one(bench: Bench) -> None:
         assert bench.classic().state is State.STABLE
         assert bench.fetch("t", 0) == 5
         bench.restart()
+
+
+def test_a_join_without_protocols_leaves_a_classic_group_where_an_empty_consumer_group_was(
+    bench: Bench,
+) -> None:
+    new = ConsumerClient(bench)
+    new.beat()
+    new.leave()
+    refused = ClassicClient(bench, protocols={})
+    assert code_of(lambda: refused.join().code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    group = bench.shard.groups[GROUP]
+    assert isinstance(group, ClassicGroup)
+    assert group.is_empty
