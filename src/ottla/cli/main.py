@@ -114,12 +114,21 @@ def run_command(found: Found) -> int:
         forget_output()
         return 0
     except OSError as error:
-        if error.errno not in OUTPUT_FULL:
+        if error.errno not in OUTPUT_FULL or not is_output_full():
             raise
         forget_output()
         print(f"{name}: the output cannot be written: {error.strerror}", file=sys.stderr)
         return 1
     return code
+
+
+def is_output_full() -> bool:
+    """Or is it a file of the command's: then standard output takes one more line."""
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
 
 
 def forget_output() -> None:

@@ -176,8 +176,14 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
         expected, others = ended.split(EXPECTED)
         if expected is None or others is not None:
             raise
-        return refuse(f"cannot go on: {expected.exceptions[0]}", code=1)
+        return refuse(f"cannot go on: {first_of(expected)}", code=1)
     return refuse("the broker ended by itself", code=1)
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What happened first; tasks that have tasks of their own end in groups within groups."""
+    first = group.exceptions[0]
+    return first_of(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def open_broker(broker: Broker) -> str | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 REACH_S = 10.0
 DEFAULT_PORT = 9092
+PORT_MAX = 65535
 
 
 class ExternalCluster(NamedTuple):
@@ -21,12 +22,21 @@ def problem_with(servers: str) -> str | None:
     """Why none of these can be reached, before clients try for as long as they have patience."""
     problems = []
     for server in servers.split(","):
-        host, _, port = server.strip().rpartition("://")[2].rpartition(":")
         try:
-            address = (host.strip("[]"), int(port)) if host else (port, DEFAULT_PORT)
-            socket.create_connection(address, REACH_S).close()
+            socket.create_connection(address_of(server), REACH_S).close()
         except (OSError, ValueError) as error:
             problems.append(f"no broker answers on {server.strip()}: {error}")
         else:
             return None
     return "; ".join(problems)
+
+
+def address_of(server: str) -> tuple[str, int]:
+    """Of `host:port`, `host`, `[::1]:port`, `[::1]` or `PLAINTEXT://host:port`; else ValueError."""
+    text = server.strip().rpartition("://")[2]
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        return text.strip("[]"), DEFAULT_PORT
+    if not 0 < int(port) <= PORT_MAX:
+        raise ValueError(f"ports go from 1 to {PORT_MAX}")
+    return host.strip("[]"), int(port)

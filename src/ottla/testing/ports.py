@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import socket
+from itertools import islice
 
 # Below the range from which systems take ports for outgoing connections.
 PORTS = range(20_000, 32_000)
@@ -26,10 +27,11 @@ def quiet_port() -> int:
 
 def quiet_ports(count: int) -> list[int]:
     """Each one different, and none of them ANY."""
-    found: set[int] = set()
-    while len(found) < count:
-        found |= {quiet_port()} - {ANY}
-    return list(found)
+    tried = random.SystemRandom().sample(PORTS, len(PORTS))
+    found = list(islice(filter(_is_quiet, tried), count))
+    if len(found) < count:
+        raise OSError(f"{len(found)} of the ports {PORTS[0]} to {PORTS[-1]} are free, not {count}")
+    return found
 
 
 def _is_quiet(port: int) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import argparse
+import errno
 import importlib
 import subprocess
 import sys
@@ -108,3 +110,14 @@ def test_output_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         )  # fmt: skip
     assert told.stderr == "ottla version: the output cannot be written: No space left on device\n"
     assert told.returncode == 1
+
+
+def test_a_full_disk_of_the_commands_own_is_not_taken_for_the_output(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(_arguments: argparse.Namespace) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("ottla.cli.version.run", full)
+    with pytest.raises(OSError, match="No space left"):
+        main(["version"])

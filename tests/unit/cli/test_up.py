@@ -7,7 +7,7 @@ import pytest
 
 from ottla.cli.event_loop import loop_factory
 from ottla.cli.process_limits import raise_open_files_limit
-from ottla.cli.up import add_arguments, defaults, listen_address
+from ottla.cli.up import add_arguments, defaults, first_of, listen_address
 
 
 def parsed(*words: str) -> argparse.Namespace:
@@ -58,3 +58,9 @@ def test_the_limit_of_open_files_is_raised_to_what_may_be_had() -> None:
         assert raise_open_files_limit() == before[1]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_of_groups_within_groups_the_first_fault_is_told() -> None:
+    fault = OSError("the disk is gone")
+    inner = ExceptionGroup("inner", [fault, OSError("another")])
+    assert first_of(ExceptionGroup("outer", [inner, OSError("later")])) is fault

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from ottla.testing.broker import RunningBroker
-from ottla.testing.external import problem_with
+from ottla.testing.external import address_of, problem_with
 from ottla.testing.plugin import external_servers
 
 pytest_plugins = ["pytester"]
@@ -263,6 +263,27 @@ def test_a_cluster_that_is_not_there_is_named_at_once() -> None:
     assert problem is not None
     assert "no broker answers on 127.0.0.1:1: " in problem
     assert "no broker answers on nothing:x: " in problem
+
+
+@pytest.mark.parametrize(
+    ("server", "address"),
+    [
+        ("[::1]", ("::1", 9092)),
+        ("[::1]:1", ("::1", 1)),
+        ("PLAINTEXT://here", ("here", 9092)),
+        (" here:65535", ("here", 65535)),
+    ],
+)
+def test_the_address_of_a_cluster_may_go_without_a_port(
+    server: str, address: tuple[str, int]
+) -> None:
+    assert address_of(server) == address
+
+
+@pytest.mark.parametrize("server", ["127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:0"])
+def test_a_port_that_is_none_is_told(server: str) -> None:
+    told = problem_with(server)
+    assert told == f"no broker answers on {server}: ports go from 1 to 65535"
 
 
 @pytest.mark.parametrize("given", ["external", "external:", "kafka", "ottla:x"])
