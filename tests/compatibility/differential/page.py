@@ -20,8 +20,8 @@ _HEADER = """\
 
 {runs:,} scripts in all their versions send the same requests, right and wrong ones, to Apache Kafka
 4.3.1 and to Ottla, and the answers are compared field by field. These are the differences. Every
-other field of every answer is the same, error codes included; an entry that is no longer true fails
-the tests, too.
+other field of every answer to them is the same, error codes included; an entry that is no longer
+true fails the tests, too. What [random requests](#random-requests) found besides is at the end.
 
 Not compared: what is different by nature (ids, ports, times, the size of disks), which placeholder
 stands for; the words of error messages; and the order of lists that Kafka leaves to a hash table.
@@ -31,11 +31,31 @@ In fields and requests `*` stands for anything. A request is called as its scrip
 | API | versions | request | field | why |
 | --- | --- | --- | --- | --- |
 """
+_FOOTER = """
+## Random requests
+
+Walks of random requests, in order or not, are played on both brokers as well, about logs,
+transactions, groups and administration (`python -m tests.compatibility.walks`). Besides the entries
+above they leave out:
+
+- A member that is refused with GROUP_MAX_SIZE_REACHED during a rebalance: Kafka goes on waiting for
+  the member that it has just put out, we do not.
+- A second JoinGroup or SyncGroup of a member while its first one waits: Kafka never answers the
+  first, we answer REBALANCE_IN_PROGRESS.
+- A member that has only been given its id and then says that it is a static one: Kafka answers
+  UNKNOWN_SERVER_ERROR, we UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
+- A member of the consumer protocol that sends a classic JoinGroup under its own id: we turn the
+  group into a classic one, Kafka does not.
+- A consumer group of several members that becomes a classic one: Kafka's hash table chooses the
+  leader, so such a walk ends there. Groups that have members of both protocols are compared by the
+  scripts alone.
+- The order of topics and partitions in an assignment, which are sets to Kafka.
+"""
 
 
 def differences_page(allowed: Iterable[Allowed], runs: list[Run]) -> str:
     scripts = len({run.script.name for run in runs})
-    return _HEADER.format(runs=scripts) + "".join(rows(allowed, runs))
+    return _HEADER.format(runs=scripts) + "".join(rows(allowed, runs)) + _FOOTER
 
 
 def rows(allowed: Iterable[Allowed], runs: list[Run]) -> Iterator[str]:
