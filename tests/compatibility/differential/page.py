@@ -49,6 +49,8 @@ above they leave out:
 - A consumer group of several members that becomes a classic one: Kafka's hash table chooses the
   leader, so such a walk ends there. Groups that have members of both protocols are compared by the
   scripts alone.
+- A number with blanks around it as a setting of a group: Kafka stores it, but cannot read the
+  settings of the group after that.
 - The order of topics and partitions in an assignment, which are sets to Kafka.
 """
 
