@@ -13,6 +13,7 @@ from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
 from ottla.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsPartition,
@@ -23,6 +24,8 @@ from ottla.protocol.messages.describe_log_dirs_response import (
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
+
+UNKNOWN_LAG = -1
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS, versions=range(1, 6))
@@ -60,7 +63,7 @@ def topics(
     found: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
     for logs, is_future in ((directory.logs, False), (directory.future_logs, True)):
         for name, log in selected(logs.items(), wanted):
-            lag = log_lag(log, manager.get(name) if is_future else None)
+            lag = lag_of_future(log, manager) if is_future else log_lag(log)
             found[name.topic].append(
                 DescribeLogDirsPartition(name.partition, log.size_bytes, lag, is_future)
             )
@@ -73,8 +76,15 @@ def selected(
     return (each for each in logs if wanted is None or each[0] in wanted)
 
 
-def log_lag(log: Log, current: Log | None) -> int:
-    """How far the log is behind: what is not replicated, or what is still to be moved."""
-    if current is not None:
-        return max(0, current.log_end_offset - log.log_end_offset)
+def log_lag(log: Log) -> int:
+    """What is not replicated yet."""
     return max(0, log.high_watermark - log.log_end_offset)
+
+
+def lag_of_future(log: Log, manager: LogManager) -> int:
+    """What is still to be moved."""
+    try:
+        current = manager.get(log.partition)
+    except BrokerError:  # its directory has failed
+        return UNKNOWN_LAG
+    return UNKNOWN_LAG if current is None else max(0, current.log_end_offset - log.log_end_offset)
