@@ -21,6 +21,7 @@ from ottla.base.filesystem import Buffer
 OPEN_FLAGS = os.O_RDWR | os.O_CLOEXEC
 
 _NO_DESCRIPTOR = -1
+_OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)  # the process, or the whole machine
 _NOWAIT_UNSUPPORTED = (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
 
@@ -193,13 +194,13 @@ class Descriptors:
         try:
             return os.open(path, flags, mode)
         except OSError as error:
-            if error.errno != errno.EMFILE:
+            if error.errno not in _OUT_OF_DESCRIPTORS:
                 raise
         with self._lock:
             return self._open_or_make_room(path, flags, mode)
 
     def _open_or_make_room(self, path: str, flags: int, mode: int) -> int:
-        """Where connections have taken all descriptors of the process, files share what they have.
+        """Where connections have taken all descriptors, files share what they have.
 
         Otherwise a flood of clients would keep records from being written.
         """
@@ -208,7 +209,7 @@ class Descriptors:
                 return os.open(path, flags, mode)
             except OSError as error:
                 before = len(self._open)
-                if error.errno == errno.EMFILE:
+                if error.errno in _OUT_OF_DESCRIPTORS:
                     self._make_room(before // 2)
                 if len(self._open) == before:
                     raise

@@ -247,3 +247,22 @@ def test_files_make_room_for_each_other_where_the_process_has_no_descriptor_left
             os.close(descriptor)
         for handle in handles:
             handle.close()
+
+
+def test_files_make_room_where_the_machine_has_no_descriptor_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = DiskFileSystem(open_files_max=100)
+    handles = [files.open(str(tmp_path / str(number)), create=True) for number in range(8)]
+    really_open = os.open
+
+    def open_if_few(path: str, flags: int, mode: int = 0) -> int:
+        if len(files._descriptors) > 4:
+            raise OSError(errno.ENFILE, os.strerror(errno.ENFILE), path)
+        return really_open(path, flags, mode)
+
+    monkeypatch.setattr(os, "open", open_if_few)
+    files.sync_directory(str(tmp_path))
+    assert len(files._descriptors) <= 4
+    for handle in handles:
+        handle.close()

@@ -122,6 +122,38 @@ def test_a_file_that_cannot_be_opened_now_is_synced_the_next_time_and_others_are
     assert logs[2].recovery_point == 5
 
 
+def test_a_log_whose_sync_could_not_begin_is_synced_the_next_time(place: Place) -> None:
+    log = place.create(A)
+    append_many(log, 60)
+    place.disk.fail("open", f"{log.path}/*.snapshot", error=errno.ENFILE)
+    place.run(place.housekeeping.flush())
+    assert (place.logs.logs, log.recovery_point) == ([log], 0)
+    place.run(place.housekeeping.flush())
+    assert log.recovery_point == 60
+
+
+def test_a_disk_too_full_for_a_checkpoint_serves_what_it_has(place: Place) -> None:
+    log = place.create(A)
+    append_many(log, 3)
+    place.disk.fail("write", "*checkpoint*", error=errno.ENOSPC, times=None)
+    place.run(place.housekeeping.checkpoint())
+    place.housekeeping.compactor_of(place.logs.directories[0]).offsets.set(A, 1)
+    place.run(place.housekeeping.remove())
+    place.housekeeping.close()
+    assert place.logs.get(A) is log
+
+
+def test_a_removal_that_is_refused_is_tried_again(place: Place) -> None:
+    append_many(place.create(A), 5)
+    place.logs.delete([A])
+    place.clock.advance_ms(1001)
+    place.disk.fail("remove", error=errno.EMFILE)
+    place.run(place.housekeeping.remove())
+    assert any(name.endswith("-delete") for name in place.disk.list_directory(PATH))
+    place.run(place.housekeeping.remove())
+    assert not any(name.startswith("a-0") for name in place.disk.list_directory(PATH))
+
+
 def test_files_are_removed_when_their_time_has_come(place: Place) -> None:
     append_many(place.create(A), 5)
     place.logs.delete([A])

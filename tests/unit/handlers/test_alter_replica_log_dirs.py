@@ -241,6 +241,9 @@ def test_a_directory_that_fails_at_the_hand_over_leaves_all_records_for_the_next
     with pytest.raises(BrokerError) as raised:
         append(world, 1)
     assert raised.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    described = world.ask(DescribeLogDirsRequest(None), 4).results
+    (future,) = [part for each in described for topic in each.topics for part in topic.partitions]
+    assert (future.is_future_key, future.offset_lag) == (True, -1)
     if seed is not None:
         world.disk.crash(Random(seed))
     reopen(world)
@@ -272,6 +275,7 @@ def test_a_full_disk_at_the_hand_over_does_not_stop_it(world: World) -> None:
     assert move(world, target) == 0
     settle(world)
     assert (place(world), records(world)) == (target, before)
+    assert len(world.broker.logs.online) == len(DIRECTORIES)
 
 
 def test_a_deleted_topic_is_not_moved(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

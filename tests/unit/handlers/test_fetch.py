@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -261,6 +262,14 @@ def test_a_disk_that_cannot_be_read_is_a_storage_error_and_no_damage(world: Worl
     assert isinstance(error, OSError)
     answer = outcome_of(found, error, nothing_again).answer
     assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_range_whose_file_cannot_be_opened_now_leaves_its_directory_online(world: World) -> None:
+    produce(world, "t", 5)
+    found = unverified(world)
+    answer = outcome_of(found, OSError(errno.EMFILE, "too many"), nothing_again).answer
+    assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert partition_of(world).log.health.is_online
 
 
 @pytest.mark.parametrize("is_noticed", [False, True])

@@ -71,5 +71,5 @@ def code_of(found: Found, error: Exception) -> ErrorCode:
         return ErrorCode.CORRUPT_MESSAGE
     assert found.partition is not None
     partition_log = found.partition.log
-    failure: BrokerError = partition_log.health.failed(f"reading {partition_log.path}", error)
+    failure: BrokerError = partition_log.health.refused(f"reading {partition_log.path}", error)
     return failure.code

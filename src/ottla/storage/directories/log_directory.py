@@ -186,17 +186,20 @@ class LogDirectory:
             raise self.health.failed(f"deleting {log.path}", error) from error
 
     def finishing_deletion(self) -> Steps[None]:
-        """What waits for the disk, as work for a thread."""
+        """What waits for the disk, as work for a thread. Where that is full, it is tried again."""
         if self._half_deleted and self.health.is_online:
             finished = dict(self._half_deleted)
             job = self.checkpoints.urgent_job(self._every_log())
             removal_job = self.context.removal_job()
             try:
                 yield lambda: self.files.sync_directory(self.path)
+            except OSError as error:
+                raise self.health.unsynced(f"deleting logs in {self.path}", error) from error
+            try:
                 yield removal_job  # first: after a crash in between, checkpoints have the name
                 yield job.run
             except OSError as error:
-                raise self.health.failed(f"deleting logs in {self.path}", error) from error
+                raise self.health.refused(f"deleting logs in {self.path}", error) from error
             for partition, path in finished.items():
                 if self._half_deleted.get(partition) == path:  # and not a later one of its name
                     del self._half_deleted[partition]
@@ -230,13 +233,16 @@ class LogDirectory:
 
     def _finish_deleting(self) -> None:
         try:
-            self._make_names_last()
+            self.files.sync_directory(self.path)
         except OSError as error:
-            raise self.health.failed(f"deleting logs in {self.path}", error) from error
+            raise self.health.unsynced(f"deleting logs in {self.path}", error) from error
+        try:
+            self._write_what_is_gone()
+        except OSError as error:
+            raise self.health.refused(f"deleting logs in {self.path}", error) from error
         self._half_deleted.clear()
 
-    def _make_names_last(self) -> None:
-        self.files.sync_directory(self.path)
+    def _write_what_is_gone(self) -> None:
         # A later log of the same name must not inherit a recovery point, nor anything else.
         self.context.removal_job()()
         self.write_checkpoints()
@@ -248,7 +254,8 @@ class LogDirectory:
         try:
             for log in strays:
                 self._set_aside(log, DirectoryMark.STRAY)
-            self._make_names_last()
+            self.files.sync_directory(self.path)
+            self._write_what_is_gone()
         except OSError as error:
             raise self.health.failed(f"setting aside strays in {self.path}", error) from error
         for log in strays:

@@ -59,7 +59,14 @@ class DirectoryHealth:
         if is_full(error):
             log.warning("log directory %s is full: %s", self.path, doing)
             return StorageUnavailable(f"{doing}: {error}")
-        if error.errno in (errno.EMFILE, errno.ENFILE):
+        return self.unsynced(doing, error)
+
+    def unsynced(self, doing: str, error: OSError) -> StorageUnavailable:
+        """As `failed`, unless a sync did not even begin, for want of a descriptor.
+
+        One that fails for want of room has lost what it was for.
+        """
+        if is_out_of_descriptors(error):
             log.warning("no file can be opened in %s: %s: %s", self.path, doing, error.strerror)
             return StorageUnavailable(f"{doing}: {error}")
         return self.failed(doing, error)
@@ -67,3 +74,8 @@ class DirectoryHealth:
 
 def is_full(error: OSError) -> bool:
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def is_out_of_descriptors(error: OSError) -> bool:
+    """The process, or the machine: nothing was opened, so nothing was read or written."""
+    return error.errno in (errno.EMFILE, errno.ENFILE)

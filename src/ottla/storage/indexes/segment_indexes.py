@@ -84,7 +84,11 @@ class SegmentIndexes:
 
     def add(self, offset: int, position: int, timestamp: int, timestamp_offset: int) -> None:
         """Note the batch with this last offset, and the largest timestamp up to it."""
-        if self._room <= 0 and self.is_full:
+        try:
+            if self._room <= 0 and self.is_full:
+                return
+        except OSError as error:
+            log.warning("%s: without an entry: %s", self._offsets.path, error)
             return
         # Two writes an entry would cost more than that of the batch itself.
         self._pending.append((offset, position, timestamp, timestamp_offset))

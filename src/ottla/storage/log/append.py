@@ -23,6 +23,7 @@ from ottla.protocol.records.batch import (
 )
 from ottla.protocol.records.control import EndMarker, read_end_marker
 from ottla.storage.errors import IndexAppendError
+from ottla.storage.files.directory_health import is_out_of_descriptors
 from ottla.storage.log.aborted_search import aborted_entry
 from ottla.storage.log.admission import admit_internal, admit_produced, check_replicated
 from ottla.storage.log.leader_epochs import EpochEntry
@@ -194,7 +195,8 @@ def _write(log: Log, segment: Segment, data: Buffer) -> int:
     try:
         return segment.write(data)
     except OSError as error:
-        _undo_write(log, segment)
+        if not is_out_of_descriptors(error):  # else nothing was written
+            _undo_write(log, segment)
         raise log.health.refused(f"appending to {log.path}", error) from error
 
 

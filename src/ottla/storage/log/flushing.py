@@ -3,7 +3,8 @@
 Owns      what a sync of a log must include, and the group commit: while one sync runs, all who
           ask for one meanwhile are served together by the next.
 Promises  a log's recovery point moves only over records that a sync begun after their write has
-          covered. A sync that fails takes the directory offline and is never tried again.
+          covered. A sync that fails takes the directory offline and is never tried again; one that
+          could not begin, because no file could be opened, changes nothing.
 Leaves    threads to the broker, which hands in how work is run elsewhere.
 """
 
@@ -18,6 +19,7 @@ from ottla.storage.files.file_names import DELETED_SUFFIX, PARTITION_METADATA_NA
 from ottla.storage.segments.segment import Segment
 
 if TYPE_CHECKING:
+    from ottla.storage.log.leader_epochs import LeaderEpochs
     from ottla.storage.log.log import Log
 
 Done = Callable[[Exception | None], None]
@@ -43,28 +45,29 @@ class FlushJob:
     """A sync of everything a log holds when the job is made. `run` may be called in a thread."""
 
     def __init__(self, log: Log) -> None:
+        segments = log.segments.reaching(log.recovery_point)
+        self._active = segments[-1]
+        self.closed = [each for each in log.unsynced_segments if not each.state]
+        for segment in [*self.closed, self._active]:  # here, before another thread wants them
+            segment.file.size()
+            segment.indexes.open()
         self.end_offset = log.log_end_offset
         self.cuts = log.cuts
         self.path = log.path
         self.has_home = log.has_unsynced_home
+        self.is_refused = False  # a file could not be written, which is no sync that failed
         self._files: FileSystem = log.context.files
-        # A job that runs at the same time may have taken the names and not synced them yet.
-        has_names = log.has_unsynced_names or log.has_unsynced_home or log.names_in_flight > 0
-        self._directory = log.path if has_names else None
-        log.names_in_flight += has_names
         self._epochs = log.unwritten_epochs
-        segments = log.segments.reaching(log.recovery_point)
-        self._active = segments[-1]
-        self.closed = [each for each in log.unsynced_segments if not each.state]
         self._snapshots = [
             log.snapshots.path(segment.base_offset)
             for segment in segments
             if segment.base_offset > log.recovery_point
         ]
+        # A job that runs at the same time may have taken the names and not synced them yet.
+        has_names = log.has_unsynced_names or log.has_unsynced_home or log.names_in_flight > 0
+        self._directory = log.path if has_names else None
+        log.names_in_flight += has_names
         log.has_unsynced_names = log.has_unsynced_cut = False
-        for segment in [*self.closed, self._active]:  # here, before another thread wants them
-            segment.file.size()
-            segment.indexes.open()
 
     def let_go_of_names(self, log: Log) -> None:
         """The directory was synced, or never will be: other jobs need not do it for this one."""
@@ -79,11 +82,19 @@ class FlushJob:
         for path in self._snapshots:
             self._sync_if_there(path)  # a full disk may have prevented it
         if self._epochs is not None:
-            self._epochs.write()  # segments that are not read again must find theirs here
+            self._write_epochs(self._epochs)
         if self._directory is not None:
             self._files.sync_directory(self._directory)
         if self.has_home:
             self._files.sync_directory(parent_directory(self.path))
+
+    def _write_epochs(self, epochs: LeaderEpochs) -> None:
+        """Segments that are not read again must find theirs there."""
+        try:
+            epochs.write()
+        except OSError:
+            self.is_refused = True
+            raise
 
     def _sync_records(self) -> None:
         # The indexes of closed segments count as right after a crash, so they are synced with
@@ -119,7 +130,10 @@ def finish_flush(log: Log, job: FlushJob, error: Exception | None) -> None:
         log.has_unsynced_names = True  # deleted or renamed meanwhile: that is no failing disk
         return
     if isinstance(error, OSError):
-        raise log.health.failed(f"syncing {log.path}", error) from error
+        log.has_unsynced_names = log.has_unsynced_cut = True  # perhaps: to be tried again
+        health = log.health
+        note = health.refused if job.is_refused else health.unsynced
+        raise note(f"syncing {log.path}", error) from error
     if error is not None:
         raise error
     if job.cuts == log.cuts:  # else what was synced may not be what is there now
@@ -135,10 +149,14 @@ def flush(log: Log) -> None:
     log.health.check()
     try:
         job = FlushJob(log)
+    except OSError as error:
+        raise log.health.unsynced(f"syncing {log.path}", error) from error
+    try:
         job.run()
     except OSError as error:
-        raise log.health.failed(f"syncing {log.path}", error) from error
-    finish_flush(log, job, None)
+        finish_flush(log, job, error)
+    else:
+        finish_flush(log, job, None)
 
 
 def is_flush_due(log: Log, now_ms: int) -> bool:
@@ -174,7 +192,7 @@ class GroupCommit:
             self._log.health.check()
             job = FlushJob(self._log)
         except OSError as error:
-            self._end_all(self._log.health.failed(f"syncing {self._log.path}", error))
+            self._end_all(self._log.health.unsynced(f"syncing {self._log.path}", error))
             return
         except StorageUnavailable as error:
             self._end_all(error)

@@ -106,13 +106,13 @@ class Log:
         try:
             return append.append_as_leader(self, data, leader_epoch, by)
         except OSError as error:
-            raise self.health.failed(f"appending to {self.path}", error) from error
+            raise self.health.refused(f"appending to {self.path}", error) from error
 
     def append_as_follower(self, data: Buffer) -> append.Appended:
         try:
             return append.append_as_follower(self, data)
         except OSError as error:
-            raise self.health.failed(f"appending to {self.path}", error) from error
+            raise self.health.refused(f"appending to {self.path}", error) from error
 
     def note_leader_epoch(self, epoch: int) -> None:
         """A leader begins its epoch at the end of the log, before it appends anything."""

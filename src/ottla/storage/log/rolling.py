@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.files.directory_health import is_full
 from ottla.storage.segments.segment import RELATIVE_OFFSET_MAX, Segment
 from ottla.storage.segments.segment_files import create_segment
 
@@ -34,26 +33,20 @@ def roll(log: Log, header: BatchHeader | None = None) -> Segment:
         base_offset = header.base_offset
     if active.base_offset == base_offset:
         return active
+    log.unsynced_segments.append(active)
     try:
         active.seal()
+        if active.is_mended and log.checkpointed_point >= base_offset:
+            # Otherwise a power cut might undo what was mended, and recovery would not look.
+            log.context.write_checkpoints(log)
         segment = new_segment(log, base_offset)
     except OSError as error:
+        log.unsynced_segments.pop()
         raise log.health.refused(f"beginning a segment in {log.path}", error) from error
     log.segments.replace((), (segment,))
-    log.unsynced_segments.append(active)
-    if active.is_mended and log.checkpointed_point >= base_offset:
-        # Otherwise a power cut might undo what was mended, and recovery would not look.
-        write_checkpoints(log)
     take_snapshot(log, base_offset)
     log.context.needs_sync(log)
     return segment
-
-
-def write_checkpoints(log: Log) -> None:
-    try:
-        log.context.write_checkpoints(log)
-    except OSError as error:
-        raise log.health.failed(f"writing checkpoints for {log.path}", error) from error
 
 
 def new_segment(log: Log, base_offset: int) -> Segment:
@@ -71,14 +64,16 @@ def new_segment(log: Log, base_offset: int) -> Segment:
 def take_snapshot(log: Log, offset: int, *, sync: bool = False) -> None:
     """Keep the producer state at `offset`, from where recovery can go on.
 
-    Done without one, it reads more; so neither a full disk nor a damaged log is a reason to give
-    up whatever it is for.
+    Done without one, it reads more; so neither a full disk, nor a damaged log, nor a want of
+    descriptors is a reason to give up whatever it is for.
     """
     try:
         states = log.producer_states
         states.end_offset = offset
         log.snapshots.write(states, offset, sync=sync)
     except (OSError, CorruptLogError) as error:
-        if isinstance(error, OSError) and not is_full(error):
-            raise log.health.failed(f"writing a snapshot of {log.path}", error) from error
+        if isinstance(error, OSError):
+            refused = log.health.refused(f"writing a snapshot of {log.path}", error)
+            if not log.health.is_online:
+                raise refused from error
         logger.warning("%s: no producer snapshot at %d: %s", log.path, offset, error)

@@ -342,6 +342,25 @@ def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryD
 # Deleting
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE])
+def test_a_deletion_that_a_full_disk_cuts_short_is_finished_later(
+    disk: MemoryDisk, number: int, at_once: bool
+) -> None:
+    manager = Broker(disk, ["/one"]).manager
+    append_many(manager.create(A, CONFIG), 3)
+    if not at_once:
+        manager.begin_deleting([A])
+    disk.fail("open", "*checkpoint*", error=number)
+    with pytest.raises(StorageUnavailable):
+        manager.delete([A]) if at_once else run_steps(manager.finishing_deletion())
+    assert manager.online
+    assert manager.is_half_deleted(A)
+    run_steps(manager.finishing_deletion())
+    assert not manager.is_half_deleted(A)
+    assert manager.create(A, CONFIG).log_end_offset == 0
+
+
 def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)

@@ -311,6 +311,39 @@ def test_a_full_disk_refuses_and_the_next_append_takes_the_place(place: Place, k
     assert values_of(place.reopen_killed()) == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_without_descriptors_an_append_is_refused_and_nothing_is_to_be_undone(
+    place: Place, number: int
+) -> None:
+    log = place.open()
+    append(log, b"a")
+    place.disk.fail(["write", "truncate", "sync"], "*.log", error=number, times=None)
+    with pytest.raises(StorageUnavailable):
+        append(log, b"b")
+    assert log.health.is_online
+    place.disk.heal()
+    append(log, b"c")
+    assert values_of(log) == [b"a", b"c"]
+
+
+@pytest.mark.parametrize("as_follower", [False, True])
+def test_a_log_whose_files_cannot_be_opened_refuses_appends_and_stays_online(
+    place: Place, as_follower: bool
+) -> None:
+    append_many(place.open(), 3)
+    log = place.reopen_killed()
+    log.segments.active.close()
+    log.segments.active.is_prepared = False
+    place.disk.fail("open", "*", error=errno.EMFILE, times=None)
+    data = placed(batch_of(b"3"), 3)
+    with pytest.raises(StorageUnavailable):
+        log.append_as_follower(data) if as_follower else append(log, b"3")
+    assert log.health.is_online
+    place.disk.heal()
+    append(log, b"3")
+    assert values_of(log) == [b"0", b"1", b"2", b"3"]
+
+
 def test_a_failing_disk_takes_the_directory_offline(place: Place) -> None:
     log = place.open()
     append(log, b"a")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from tests.unit.storage.log_making import SMALL, Place, append, append_many, values_of
+from tests.unit.storage.log_making import PATH, SMALL, Place, append, append_many, values_of
 
 from ottla.config.options import INT64_MAX
 from ottla.storage.files.directory_health import StorageUnavailable
@@ -107,6 +107,58 @@ def test_a_failed_sync_takes_the_directory_offline_and_is_not_tried_again(place:
     with pytest.raises(StorageUnavailable, match="offline"):
         flush(log)
     assert place.disk.operations["sync"] == tried
+
+
+@pytest.mark.parametrize(
+    ("operation", "pattern"), [("size", "*"), ("open", "*.snapshot"), ("sync_directory", PATH)]
+)
+def test_a_sync_that_cannot_begin_is_made_up_for_by_the_next(
+    place: Place, operation: str, pattern: str
+) -> None:
+    log = place.open()
+    append_many(log, 40)
+    place.disk.fail(operation, pattern, error=errno.EMFILE)
+    with pytest.raises(StorageUnavailable):
+        flush(log)
+    assert log.health.is_online
+    assert (log.recovery_point, log.names_in_flight, log.has_unsynced_names) == (0, 0, True)
+    flush(log)
+    assert log.recovery_point == 40
+    place.disk.crash(Random(3))
+    assert len(values_of(place.open(Checkpoint(log.recovery_checkpoint)))) == 40
+
+
+def test_a_job_that_cannot_open_its_files_changes_nothing(place: Place) -> None:
+    log = place.open()
+    append_many(log, 3)
+    log.has_unsynced_names = log.has_unsynced_cut = True
+    log.segments.active.close()
+    place.disk.fail("open", "*", error=errno.EMFILE)
+    with pytest.raises(OSError, match="open"):
+        FlushJob(log)
+    assert log.names_in_flight == 0
+    assert log.has_unsynced_names
+    assert log.has_unsynced_cut
+
+
+def test_a_disk_too_full_for_the_epochs_is_no_failed_sync(place: Place) -> None:
+    log = place.open()
+    append(log, b"a", epoch=3)
+    place.disk.fail("write", "*leader-epoch*", error=errno.ENOSPC)
+    with pytest.raises(StorageUnavailable):
+        flush(log)
+    assert log.health.is_online
+    flush(log)
+    assert log.recovery_point == 1
+
+
+def test_a_sync_that_fails_for_want_of_room_has_failed(place: Place) -> None:
+    log = place.open()
+    append(log, b"a")
+    place.disk.fail("sync", "*.log", error=errno.ENOSPC)
+    with pytest.raises(StorageUnavailable):
+        flush(log)
+    assert not log.health.is_online
 
 
 def test_a_segment_deleted_during_a_sync_is_no_failure(place: Place) -> None:

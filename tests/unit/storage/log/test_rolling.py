@@ -137,6 +137,38 @@ def test_a_disk_too_full_for_a_segment_leaves_the_log_as_it_was(kind: str) -> No
     assert len(values_of(place.reopen_killed())) == 2
 
 
+def test_a_disk_too_full_for_a_checkpoint_leaves_the_log_as_it_was() -> None:
+    place = Place()
+    log = place.open()
+    append(log, bytes(900))
+    log.segments.active.is_mended = True
+    log.checkpointed_point = 1
+    write_checkpoints = log.context.write_checkpoints
+
+    def is_full(_log: Log) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    log.context.write_checkpoints = is_full
+    with pytest.raises(StorageUnavailable):
+        append(log, bytes(900))
+    assert log.health.is_online
+    assert (log.segments.base_offsets, log.unsynced_segments) == ([0], [])
+    log.context.write_checkpoints = write_checkpoints
+    append(log, bytes(900))
+    assert (log.segments.base_offsets, place.checkpoints) == ([0, 1], [0])
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE, errno.ENFILE])
+def test_a_segment_begins_without_a_snapshot_that_cannot_be_written(number: int) -> None:
+    place = Place()
+    log = place.open()
+    append(log, bytes(900))
+    place.disk.fail("open", "*.snapshot*", error=number, times=None)
+    append(log, bytes(900))
+    assert log.health.is_online
+    assert log.segments.base_offsets == [0, 1]
+
+
 def test_who_asked_is_told_of_a_closed_segment() -> None:
     log = Place().open()
     told: list[Log] = []
