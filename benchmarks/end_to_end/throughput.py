@@ -10,6 +10,7 @@ the first is not counted: the JVM compiles its code then.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -19,7 +20,8 @@ from benchmarks.end_to_end.wire import create_topics, delete_topics
 from benchmarks.report import Report, options, show
 
 KIB = 1024
-READINGS = 5  # of what was produced: one takes half a second, and says little
+READINGS = 8  # of what was produced: one takes half a second, and says little
+TOPIC = "throughput"
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,23 @@ def main() -> None:
     with running(asked.brokers) as brokers:
         for case in LONG if asked.is_long else QUICK:
             for number in range(asked.rounds + 1):
-                for broker in brokers:
-                    measure(broker, case, figures if number else Figures())
+                measure(brokers, case, figures if number else Figures())
     show(figures.produced, figures.consumed, figures.produce_cpu, figures.consume_cpu)
 
 
-def measure(broker: BrokerProcess, case: Case, figures: Figures) -> None:
-    topic, count = "throughput", case.records
-    create_topics(broker.bootstrap, [topic], case.partitions)
+def measure(brokers: Sequence[BrokerProcess], case: Case, figures: Figures) -> None:
+    """One round: all produce, then all are read from in turn, each as often first as last."""
+    for broker in brokers:
+        create_topics(broker.bootstrap, [TOPIC], case.partitions)
+        measure_produce(broker, case, figures)
+    for number in range(READINGS):
+        for broker in brokers if number % 2 else reversed(brokers):
+            measure_consume(broker, case, figures)
+    for broker in brokers:
+        delete_topics(broker.bootstrap, [TOPIC])
+
+
+def measure_produce(broker: BrokerProcess, case: Case, figures: Figures) -> None:
     values = [os.urandom(case.value_bytes // 2) + bytes(case.value_bytes // 2) for _ in range(100)]
     settings = {
         "acks": case.acks,
@@ -91,17 +102,19 @@ def measure(broker: BrokerProcess, case: Case, figures: Figures) -> None:
         "batch.size": case.batch_bytes,
         "linger.ms": 5,
     }
-    name, row, before_s = broker.name, str(case), cpu_s(broker.pid)
-    taken_s = produce(broker.bootstrap, topic, case.partitions, values, count, settings)
-    figures.produced.add(row, name, count / taken_s / 1e3)
-    between_s = cpu_s(broker.pid)
-    figures.produce_cpu.add(row, name, (between_s - before_s) * 1e6 / case.megabytes)
-    for _ in range(READINGS):
-        rate = consume(broker.bootstrap, topic, case.partitions, count)
-        figures.consumed.add(row, name, rate / 1e3)
-    used_s = cpu_s(broker.pid) - between_s
-    figures.consume_cpu.add(row, name, used_s * 1e6 / case.megabytes / READINGS)
-    delete_topics(broker.bootstrap, [topic])
+    before_s = cpu_s(broker.pid)
+    taken_s = produce(broker.bootstrap, TOPIC, case.partitions, values, case.records, settings)
+    used_s = cpu_s(broker.pid) - before_s
+    figures.produced.add(str(case), broker.name, case.records / taken_s / 1e3)
+    figures.produce_cpu.add(str(case), broker.name, used_s * 1e6 / case.megabytes)
+
+
+def measure_consume(broker: BrokerProcess, case: Case, figures: Figures) -> None:
+    before_s = cpu_s(broker.pid)
+    rate = consume(broker.bootstrap, TOPIC, case.partitions, case.records)
+    used_s = cpu_s(broker.pid) - before_s
+    figures.consumed.add(str(case), broker.name, rate / 1e3)
+    figures.consume_cpu.add(str(case), broker.name, used_s * 1e6 / case.megabytes)
 
 
 if __name__ == "__main__":
