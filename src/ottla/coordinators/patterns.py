@@ -18,13 +18,15 @@ PATTERN_BYTES_MAX = 1024 * 1024  # of memory for one pattern
 Matches = Callable[[str], bool]
 
 
-def compile_pattern(pattern: str) -> Matches:
+def compile_pattern(pattern: str, name: str) -> Matches:
     """Says whether a whole text matches; BrokerError with INVALID_REGULAR_EXPRESSION."""
     re2, options = _re2()
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:
-        what = f"{pattern!r} is not a valid regular expression: {error}"
+        reason = error.args[0] if error.args else ""
+        text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        what = f"{name} `{pattern}` is not a valid regular expression: {text}."
         raise BrokerError(ErrorCode.INVALID_REGULAR_EXPRESSION, what) from error
     return lambda text: compiled.fullmatch(text) is not None
 

@@ -27,7 +27,7 @@ def list_transactions(
         frozenset(request.state_filters),
         frozenset(request.producer_id_filters),
         request.duration_filter,
-        compile_pattern(pattern) if pattern else None,
+        compile_pattern(pattern, "TransactionalIdPattern") if pattern else None,
     )
     now_ms = context.parts.clock.now_ms()
     return ListTransactionsResponse(

@@ -10,7 +10,7 @@ from ottla.protocol.errors import BrokerError
 
 
 def test_a_pattern_counts_for_the_whole_text() -> None:
-    matches = compile_pattern("payments-[0-9]+")
+    matches = compile_pattern("payments-[0-9]+", "Name")
     assert matches("payments-17")
     assert not matches("payments-17x")
     assert not matches("my-payments-17")
@@ -19,5 +19,5 @@ def test_a_pattern_counts_for_the_whole_text() -> None:
 @pytest.mark.parametrize("pattern", ["(", "[a", "a(?=b)", r"(a)\1", "((a{100}){100}){100}"])
 def test_what_re2_does_not_have_is_refused(pattern: str) -> None:
     with pytest.raises(BrokerError) as refused:
-        compile_pattern(pattern)
+        compile_pattern(pattern, "Name")
     assert refused.value.code is ErrorCode.INVALID_REGULAR_EXPRESSION

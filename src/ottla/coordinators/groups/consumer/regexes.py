@@ -7,10 +7,8 @@ together: when a new one comes, when topics have come, and now and then; but not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
-from functools import cache
-from typing import Any
 
 from ottla.coordinators.groups.consumer.draft import Draft
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
@@ -18,40 +16,9 @@ from ottla.coordinators.groups.consumer.member import ConsumerMember
 from ottla.coordinators.groups.consumer.records import regex_record, regex_tombstone
 from ottla.coordinators.groups.consumer.subscriptions import update_epoch
 from ottla.coordinators.groups.shared import Shared
-from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.errors import BrokerError
+from ottla.coordinators.patterns import Matches, compile_pattern
 
 REFRESH_MS_MIN = 10_000
-PATTERN_BYTES_MAX = 1024 * 1024  # of memory for one pattern
-
-Matcher = Callable[[str], object]  # None: no match
-
-
-@cache
-def _re2() -> tuple[Any, Any]:
-    """Loaded when the first pattern comes."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = PATTERN_BYTES_MAX
-    options.never_capture = True
-    return re2, options
-
-
-def compile_regex(pattern: str) -> Matcher:
-    """BrokerError if it is none."""
-    re2, options = _re2()
-    try:
-        matcher: Matcher = re2.compile(pattern, options).fullmatch
-    except re2.error as error:
-        reason = error.args[0] if error.args else ""
-        text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise BrokerError(
-            ErrorCode.INVALID_REGULAR_EXPRESSION,
-            f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {text}.",
-        ) from error
-    return matcher
 
 
 class RegexChange(Enum):
@@ -66,7 +33,7 @@ def change_regex(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> Rege
         return RegexChange.NONE
     users = [each.member_id for each in draft.group.members.values() if each.regex == new.regex]
     if new.regex and users == [new.member_id]:
-        compile_regex(new.regex)
+        _compile(new.regex)
     forget_unused(draft)
     if new.regex and new.regex not in draft.group.regexes:
         return RegexChange.UNRESOLVED
@@ -105,9 +72,9 @@ def is_stale(group: ConsumerGroup, shared: Shared) -> bool:
 
 def match_topics(patterns: Iterable[str], names: Iterable[str]) -> dict[str, set[str]]:
     """The topics of each pattern."""
-    matchers = {pattern: compile_regex(pattern) for pattern in patterns}
+    matchers = {pattern: _compile(pattern) for pattern in patterns}
     return {
-        pattern: {name for name in names if matches(name) is not None}
+        pattern: {name for name in names if matches(name)}
         for pattern, matches in matchers.items()
     }
 
@@ -126,3 +93,7 @@ def decide_resolved(
             draft.put(regex_record(draft.group_id, pattern, topics, version, shared.now_ms()))
     update_epoch(draft, has_changed=has_changed)
     return draft
+
+
+def _compile(regex: str) -> Matches:
+    return compile_pattern(regex, "SubscribedTopicRegex")
