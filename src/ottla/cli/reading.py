@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any, Self
 
 from ottla.cli.connection import Connection, confluent_kafka
@@ -36,12 +35,7 @@ class Reading:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._consumer.close()
 
     def begin(self, starts: dict[Place, int], ends: dict[Place, int]) -> None:

@@ -7,7 +7,6 @@ async with AsyncBroker() as broker:
 from __future__ import annotations
 
 import asyncio
-from types import TracebackType
 from typing import Any, Self
 
 from ottla.testing.broker import RunningBroker
@@ -22,12 +21,7 @@ class AsyncBroker:
         await self.start()
         return self
 
-    async def __aexit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await asyncio.to_thread(self.broker.close)
 
     @property
