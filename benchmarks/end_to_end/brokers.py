@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -178,6 +178,11 @@ def running(names: list[str]) -> Iterator[list[BrokerProcess]]:
         for broker in brokers:
             broker.start()
         yield brokers
+
+
+def in_turn(brokers: Sequence[BrokerProcess], number: int) -> Iterator[BrokerProcess]:
+    """Each as often first as last: what ran before leaves its traces."""
+    return iter(brokers) if number % 2 else reversed(brokers)
 
 
 @contextmanager

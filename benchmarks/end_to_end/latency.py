@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from benchmarks.end_to_end.brokers import BrokerProcess, running
+from benchmarks.end_to_end.brokers import BrokerProcess, in_turn, running
 from benchmarks.end_to_end.wire import Wire, batch_of, create_topics, produce_frame
 from benchmarks.report import Report, options, show
 
@@ -39,11 +39,11 @@ def main() -> None:
             latencies_us(broker, COMPILING_S)
             with busy(broker, Report("not counted", False, "MB/s")):
                 latencies_us(broker, COMPILING_S)
-        for _ in range(asked.rounds):
-            for broker in brokers:
+        for number in range(asked.rounds):
+            for broker in in_turn(brokers, number):
                 note("alone", broker, latencies_us(broker, factor * ALONE_S), report)
-        for _ in range(asked.rounds):
-            for broker in brokers:
+        for number in range(asked.rounds):
+            for broker in in_turn(brokers, number):
                 with busy(broker, work):
                     note("beside work", broker, latencies_us(broker, factor * BESIDE_S), report)
     show(report, work)

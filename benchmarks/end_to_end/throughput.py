@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from benchmarks.end_to_end.brokers import BrokerProcess, cpu_s, running
+from benchmarks.end_to_end.brokers import BrokerProcess, cpu_s, in_turn, running
 from benchmarks.end_to_end.librdkafka import consume, produce
 from benchmarks.end_to_end.wire import create_topics, delete_topics
 from benchmarks.report import Report, options, show
@@ -88,7 +88,7 @@ def measure(brokers: Sequence[BrokerProcess], case: Case, figures: Figures) -> N
         create_topics(broker.bootstrap, [TOPIC], case.partitions)
         measure_produce(broker, case, figures)
     for number in range(READINGS):
-        for broker in brokers if number % 2 else reversed(brokers):
+        for broker in in_turn(brokers, number):
             measure_consume(broker, case, figures)
     for broker in brokers:
         delete_topics(broker.bootstrap, [TOPIC])
