@@ -199,7 +199,7 @@ def join_classic(
     shared.answer(reply, answer)
     if answer.error_code:
         return []
-    if classic_members.can_downgrade(draft.group, (), shared):
+    if classic_members.goes_back(group, draft, request):
         must_rebalance = draft.group.target_epoch < draft.group.epoch
         records = go_back(shard, draft.group, (), must_rebalance=must_rebalance)
         return [*draft.records, *records]

@@ -366,6 +366,21 @@ def test_a_static_member_that_comes_back_as_a_classic_one_takes_its_place(bench:
     assert back.heartbeat() == ErrorCode.NONE
 
 
+def test_a_member_that_becomes_classic_in_its_own_place_leaves_the_group_as_it_is(
+    bench: Bench,
+) -> None:
+    new = ConsumerClient(bench, "new")
+    new.beat()
+    same, other = classic(bench, "same"), classic(bench, "other")
+    same.member_id = new.member_id
+    same.joined(same.join())
+    assert bench.consumers().members[new.member_id].speaks_classic
+    other.joined(other.join())
+    assert len(bench.consumers().members) == 2
+    leave(bench, [MemberIdentity(other.member_id)])
+    assert bench.classic().members.keys() == {same.member_id}
+
+
 def test_a_static_member_that_comes_back_as_a_new_one_takes_its_place(bench: Bench) -> None:
     old = classic(bench, "x", instance_id="x")
     work_classic(bench, old)

@@ -54,6 +54,7 @@ DOWNGRADING = ("downgrade", "bidirectional")
 
 def join(draft: Draft, request: JoinGroupRequest, caller: Caller) -> JoinGroupResponse:
     """Save the member, and move it on unless the group goes back to being classic."""
+    before = draft.group
     check_joining(draft, request)
     is_unknown = request.member_id == UNKNOWN_MEMBER
     member_id = draft.shared.new_id() if is_unknown else request.member_id
@@ -63,13 +64,20 @@ def join(draft: Draft, request: JoinGroupRequest, caller: Caller) -> JoinGroupRe
     member = find_member(draft, request, member_id, is_unknown)
     subscription = subscription_of(request)
     has_changed = subscribe(draft, member, updated(member, request, subscription, caller))
-    is_going_back = can_downgrade(draft.group, (), draft.shared)
+    is_going_back = goes_back(before, draft, request)
     if not is_going_back:
         update_target(draft)
     if not is_going_back or draft.group.target_epoch == draft.group.epoch:
         owned = owned_by_name(subscription, draft.shared.image)
         reconcile(draft, member_id, owned, has_new_subscription=has_changed)
     return joined(draft.group.members[member_id])
+
+
+def goes_back(before: ConsumerGroup, draft: Draft, request: JoinGroupRequest) -> bool:
+    """Whether the group is classic after a join: only one in the place of a static member is looked
+    at, as Kafka does it; others wait for somebody to leave."""
+    is_in_place = before.static_member(request.group_instance_id) is not None
+    return is_in_place and can_downgrade(draft.group, (), draft.shared)
 
 
 def joined(member: ConsumerMember) -> JoinGroupResponse:
