@@ -130,18 +130,27 @@ class DirectoryMoves:
     async def _run(self, partition: Partition) -> None:
         name = partition.name
         try:
-            while (future := self._logs.get_future(name)) is not None:
+            while (future := self._future_of(partition)) is not None:
                 await self._catch_up(partition, future)
                 await self._flush(future)
                 if self._is_wanted(partition, future) and copy_rest(partition.log, future):
                     self._take_over(partition, future)
         except (BrokerError, StorageError, OSError) as error:
-            log.error("%s stays where it is: moving it failed: %s", name, error)
-            self._give_up(name)
+            if self._is_here(partition):  # else a later topic of its name may be on the move
+                log.error("%s stays where it is: moving it failed: %s", name, error)
+                self._give_up(name)
+
+    @staticmethod
+    def _is_here(partition: Partition) -> bool:
+        """Not any more when the topic was deleted: another one may have its name by now."""
+        return partition.log.is_in_use and not partition.log.is_closed
+
+    def _future_of(self, partition: Partition) -> Log | None:
+        return self._logs.get_future(partition.name) if self._is_here(partition) else None
 
     def _is_wanted(self, partition: Partition, future: Log) -> bool:
         """Not any more when the topic was deleted, or the move stopped, while we waited."""
-        return not partition.log.is_closed and self._logs.get_future(partition.name) is future
+        return self._future_of(partition) is future
 
     async def _catch_up(self, partition: Partition, future: Log) -> None:
         """Until little is left: more may come as quickly as it is copied."""
@@ -150,7 +159,7 @@ class DirectoryMoves:
             if copied < log_copying.CHUNK_BYTES:
                 return
             self._meter.record(copied, self._now_ms(), self._windows)
-            while (wait_ms := self._wait_ms()) > 0:
+            while (wait_ms := self._wait_ms()) > 0 and self._is_wanted(partition, future):
                 await asyncio.sleep(min(wait_ms, LOOK_AGAIN_MS) / 1000)
 
     def _wait_ms(self) -> int:

@@ -288,6 +288,28 @@ def test_a_deleted_topic_is_not_moved(world: World, monkeypatch: pytest.MonkeyPa
     assert world.broker.logs.directory_of(HERE) is None
 
 
+def test_a_move_of_a_deleted_topic_touches_none_of_the_next_topic_of_its_name(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_copying, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(directory_moves, "LOOK_AGAIN_MS", 1)
+    moves = world.broker.parts.directory_moves
+    with monkeypatch.context() as limited:
+        limited.setattr(moves, "_bytes_per_second", lambda: 0)
+        append(world, 50)
+        assert move(world, elsewhere(world)) == 0
+        world.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 5)
+        world.create_topic("t")
+        append(world, 20)
+        before, target = records(world), elsewhere(world)
+        assert move(world, target) == 0
+    settle(world)
+    assert place(world) == target
+    assert records(world) == before
+    append(world, 1)
+    assert world.broker.logs.get(HERE) is world.broker.replicas.partition(*HERE).log
+
+
 def test_a_move_goes_on_after_a_kill(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     append(world, 30)
     before, target = records(world), elsewhere(world)
