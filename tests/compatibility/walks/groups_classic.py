@@ -57,18 +57,23 @@ class Join(NamedTuple):
                         for name in self.protocols], self.reason,
         )  # fmt: skip
         number = world.next_join(known)
-        world.hand.send(request, self.version, lambda answer: self._answered(world, number, answer))
+        world.hand.send(
+            request,
+            self.version,
+            lambda answer: self._answered(world, number, answer.member_id or member_id, answer),
+        )
 
     def _subscription(self, world: GroupsWorld) -> bytes:
         names = [world.topic(name).name for name in self.topics]
         return ConsumerProtocolSubscription(names, None).encode_prefixed(1)
 
-    def _answered(self, world: GroupsWorld, number: int, answer: Any) -> None:
+    def _answered(self, world: GroupsWorld, number: int, member_id: str, answer: Any) -> None:
+        """To whom it was told that it is, or asked as: an error without a name tells nobody."""
         known, code = world.who(self.group, self.who), answer.error_code
         if known.joining != number or code == ErrorCode.REBALANCE_IN_PROGRESS:
             return  # it has asked again since, and Kafka would not answer any more
         known.joining = 0
-        if known.id and answer.member_id not in ("", known.id):
+        if known.id and member_id not in ("", known.id):
             world.leave_behind(self.group, self.who)
             known = world.who(self.group, self.who)
         if code == ErrorCode.MEMBER_ID_REQUIRED:

@@ -133,6 +133,7 @@ class BeatAll(NamedTuple):
 # Chances
 
 OWNED = ("nothing", "unsaid", "one less", "one more")
+LONG_MS = 10_000_000  # no time at all would be a race of the timers
 
 
 def draw_beat(chance: random.Random) -> Beat:
@@ -149,7 +150,7 @@ def draw_beat(chance: random.Random) -> Beat:
         usually(chance, None, "range", "nonsense", "", often=0.75),
         usually(chance, "as told", *OWNED),
         usually(chance, None, "here", "", often=0.95),
-        usually(chance, -1, REBALANCE_MS, 0, -2, often=0.9),
+        usually(chance, -1, REBALANCE_MS, LONG_MS, often=0.9),
     )
 
 

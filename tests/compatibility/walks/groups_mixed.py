@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import NamedTuple
 
+from tests.compatibility.walks.chances import some_version, usually
 from tests.compatibility.walks.groups import ADMIN, CLASSIC, CONSUMER, draw_of
 from tests.compatibility.walks.groups import AREA as OF_ONE_KIND
 from tests.compatibility.walks.groups_classic import INSTANCES_FROM_JOIN, Join, draw_join
-from tests.compatibility.walks.groups_consumer import Beat, draw_beat
+from tests.compatibility.walks.groups_consumer import INSTANCES, Beat, draw_beat
+from tests.compatibility.walks.groups_consumer import MEMBERS as CONSUMERS
+from tests.compatibility.walks.groups_world import GroupsWorld
 from tests.compatibility.walks.walk import Step
+
+from ottla.protocol.api_keys import ApiKey
 
 Draw = Callable[[random.Random], Step]
 
 
 def draw_steps(chance: random.Random, count: int) -> list[Step]:
     replaced: dict[Draw, Draw] = {draw_join: draw_static_join, draw_beat: draw_good_beat}
-    weights = {**CLASSIC, **CONSUMER, **ADMIN}
+    weights = {**CLASSIC, **CONSUMER, **ADMIN, draw_turn: 3}
     return draw_of(chance, {replaced.get(draw, draw): n for draw, n in weights.items()}, count)
 
 
@@ -31,9 +37,38 @@ def draw_good_beat(chance: random.Random) -> Beat:
 
 
 def draw_static_join(chance: random.Random) -> Join:
+    """Of topics, and for the protocol that all have first.
+
+    Kafka takes a new member that wants no topics for one that wants what the others want, and then
+    gives everybody the topics of whom its hash table has first. And it cannot change a group over
+    of which a member does not know the protocol that was chosen before it came.
+    """
     drawn = draw_join(chance)
-    version = max(drawn.version, INSTANCES_FROM_JOIN)
-    return drawn._replace(instance=f"i{drawn.who}", version=version)
+    return drawn._replace(
+        version=max(drawn.version, INSTANCES_FROM_JOIN),
+        instance=f"i{drawn.who}",
+        topics=drawn.topics or ("t",),
+        protocols=tuple(sorted(drawn.protocols)),
+    )
+
+
+class Turn(NamedTuple):
+    """A member of the consumer protocol goes on as a classic one, under the id that it has."""
+
+    group: str
+    who: str
+    version: int
+
+    def play(self, world: GroupsWorld) -> None:
+        known = world.who(self.group, self.who)
+        if known.id and known.generation > 0:
+            join = Join(self.group, self.who, self.version, instance=INSTANCES[self.who])
+            join.play(world)
+
+
+def draw_turn(chance: random.Random) -> Turn:
+    version = max(INSTANCES_FROM_JOIN, some_version(chance, ApiKey.JOIN_GROUP))
+    return Turn(usually(chance, "g", "h", often=0.9), chance.choice(CONSUMERS), version)
 
 
 AREA = OF_ONE_KIND._replace(name="groups_mixed", draw=draw_steps)
