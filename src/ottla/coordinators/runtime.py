@@ -25,7 +25,12 @@ from ottla.coordinators.records import (
 from ottla.coordinators.sharding import shard_of
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.protocol.records.batch import NO_PRODUCER_ID, NO_SEQUENCE, iterate_headers
+from ottla.protocol.records.batch import (
+    HEADER_BYTES,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
+    iterate_headers,
+)
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.control import EndMarker, build_end_marker, read_end_marker
@@ -38,6 +43,7 @@ from ottla.storage.producers.append_decisions import AppendOrigin
 log = logging.getLogger(__name__)
 
 BY_COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
+RECORD_BYTES = 40  # of a record, at most, besides its key and value
 LOAD_BYTES = 128 * 1024  # some milliseconds of work, before others get their turn
 
 
@@ -106,6 +112,13 @@ class Shard(Generic[S]):
         for at, record in enumerate(records):
             self.state.apply(record, writer, appended.first_offset + at)
         return appended.last_offset + 1
+
+    def write_apart(self, records: Sequence[CoordinatorRecord], now_ms: int) -> int:
+        """As `write`, in as many batches as it takes: each record counts by itself."""
+        end_offset = self.partition.log.log_end_offset
+        for some in in_batches(records, self.partition.log.config.max_message_bytes):
+            end_offset = self.write(some, now_ms)
+        return end_offset
 
     def write_marker(
         self,
@@ -229,6 +242,23 @@ def encode_batch(
         base_sequence=NO_SEQUENCE,
         is_transactional=writer.is_transactional,
     )
+
+
+def in_batches(
+    records: Sequence[CoordinatorRecord], bytes_max: int
+) -> Iterator[list[CoordinatorRecord]]:
+    """The records in their order, as many at a time as surely fit into one batch."""
+    some: list[CoordinatorRecord] = []
+    size = HEADER_BYTES
+    for record in records:
+        record_size = RECORD_BYTES + len(encode_key(record.key)) + len(encode_value(record) or b"")
+        if some and size + record_size > bytes_max:
+            yield some
+            some, size = [], HEADER_BYTES
+        some.append(record)
+        size += record_size
+    if some:
+        yield some
 
 
 async def load(shard: Shard[S], types: RecordTypes) -> None:

@@ -135,7 +135,7 @@ class GroupCoordinator(GroupRequests):
     def _forget_topics(self, shard: LoadedShard, deleted: dict[str, TopicId]) -> None:
         try:
             records = decide_forget_topics(shard.state.offsets, deleted)
-            shard.write(records, self._clock.now_ms())
+            shard.write_apart(records, self._clock.now_ms())
         except BrokerError as error:
             log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
 

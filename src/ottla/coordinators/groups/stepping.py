@@ -32,9 +32,18 @@ class Stepper:
         self._timeout_s = commit_timeout_ms / 1000
         self._tasks = tasks
 
-    def step(self, shard: LoadedShard, group_id: str, act: Callable[[GroupShard], Records]) -> int:
+    def step(
+        self,
+        shard: LoadedShard,
+        group_id: str,
+        act: Callable[[GroupShard], Records],
+        *,
+        is_atomic: bool = True,
+    ) -> int:
         """Let a group act; the offset up to which its outcome depends on the log."""
-        end_offset, _ = self._act(shard, group_id, lambda state: Decision(act(state), None))
+        end_offset, _ = self._act(
+            shard, group_id, lambda state: Decision(act(state), None), is_atomic=is_atomic
+        )
         return end_offset
 
     def decide(
@@ -45,7 +54,12 @@ class Stepper:
         return self.answer(shard, end_offset, answer)
 
     def _act(
-        self, shard: LoadedShard, group_id: str, act: Callable[[GroupShard], Decision[A]]
+        self,
+        shard: LoadedShard,
+        group_id: str,
+        act: Callable[[GroupShard], Decision[A]],
+        *,
+        is_atomic: bool = True,
     ) -> tuple[int, A]:
         shared = shard.state.shared
         try:
@@ -55,7 +69,8 @@ class Stepper:
             shared.take_posted()
             raise
         try:
-            end_offset = shard.write(records, self._now_ms())
+            write = shard.write if is_atomic else shard.write_apart
+            end_offset = write(records, self._now_ms())
         except BrokerError as error:
             shared.take_effect(is_written=False)
             give(all_failed(shared.take_posted(), error.code))

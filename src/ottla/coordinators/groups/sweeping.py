@@ -98,7 +98,7 @@ class Sweeper:
             return decide_expiry(group, state.offsets, state.shared.now_ms(), retention_ms)
 
         try:
-            self._stepper.step(shard, group_id, decide)
+            self._stepper.step(shard, group_id, decide, is_atomic=False)
         except Exception as error:
             is_bug = not isinstance(error, BrokerError)
             log.warning("group %s: old offsets stay for now: %s", group_id, error, exc_info=is_bug)

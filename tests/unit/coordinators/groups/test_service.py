@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -71,6 +72,16 @@ def commit(
     partition = OffsetCommitRequestPartition(0, offset)
     request = OffsetCommitRequest(
         GROUP, topics=[OffsetCommitRequestTopic("t", topic.id, [partition])]
+    )
+    return world.groups.commit(request, Caller("client", "/host", 9))
+
+
+def commit_many(
+    world: BrokerWorld, count: int
+) -> OffsetCommitResponse | Awaitable[OffsetCommitResponse]:
+    partitions = [OffsetCommitRequestPartition(each, 1) for each in range(count)]
+    request = OffsetCommitRequest(
+        GROUP, topics=[OffsetCommitRequestTopic("t", partitions=partitions)]
     )
     return world.groups.commit(request, Caller("client", "/host", 9))
 
@@ -325,6 +336,26 @@ def test_offsets_of_deleted_topics_are_forgotten() -> None:
         await outcome(commit(world, 7))
         world.delete_topic("t")
         assert await fetched(world) == -1
+
+    run(story())
+
+
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_offsets_are_forgotten_also_where_their_records_do_not_fit_into_one_batch(
+    is_deleted: bool,
+) -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit_many(world, 30))
+        partition_log = world.partition_of(GROUP).log
+        partition_log.update_config(replace(partition_log.config, max_message_bytes=1000))
+        if is_deleted:
+            world.delete_topic("t")
+        else:
+            world.manual.advance_ms(61_000)
+            await world.groups.sweeper.expire_offsets(retention_ms=60_000)
+        wanted = OffsetFetchRequestGroup(GROUP, topics=None)
+        assert not (await outcome(world.groups.fetch_offsets(wanted, False))).topics
 
     run(story())
 
