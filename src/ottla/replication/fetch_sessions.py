@@ -42,6 +42,7 @@ class WantedPartition:
         "partition_bytes_max",
         "told_high_watermark",
         "told_log_start_offset",
+        "topic_name",
         "turn",
     )
 
@@ -62,6 +63,7 @@ class WantedPartition:
         self.log_start_offset = log_start_offset
         self.told_high_watermark = -1
         self.told_log_start_offset = -1
+        self.topic_name: str | None = None  # once it was found by its id
         self.turn = 0  # given by its session: the lower, the sooner
 
     def take_over(self, other: WantedPartition) -> None:
@@ -74,14 +76,18 @@ class WantedPartition:
 
     def tell(self, error_code: int, high_watermark: int, log_start_offset: int) -> bool:
         """Note what the answer would say; whether the reader does not know that yet."""
-        is_news = (
-            high_watermark != self.told_high_watermark
-            or log_start_offset != self.told_log_start_offset
-        )
+        is_unknown = self.is_unknown(error_code, high_watermark, log_start_offset)
         self.told_log_start_offset = log_start_offset
         # After an error the partition is told again, even if nothing else has changed.
         self.told_high_watermark = -1 if error_code else high_watermark
-        return is_news or error_code != 0
+        return is_unknown
+
+    def is_unknown(self, error_code: int, high_watermark: int, log_start_offset: int) -> bool:
+        return (
+            high_watermark != self.told_high_watermark
+            or log_start_offset != self.told_log_start_offset
+            or error_code != 0
+        )
 
 
 TURN = attrgetter("turn")

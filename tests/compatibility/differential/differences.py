@@ -92,12 +92,6 @@ FETCH = (
         script="fetch_records",
     ),
     Allowed(ApiKey.FETCH, "*twice", "*", TWICE, script="fetch_from_wrong_places"),
-    Allowed(
-        ApiKey.FETCH, "*", "*error_code|*aborted_transactions",
-        "A session asks by id for a topic that is gone: the id is unknown. Kafka remembers its"
-        " name, and says that the name is unknown or has another id by now.",
-        range(13, 19), "fetch_sessions_of_deleted_topics",
-    ),
 )  # fmt: skip
 
 OFFSETS = (

@@ -44,11 +44,14 @@ above they leave out:
   first, we answer REBALANCE_IN_PROGRESS.
 - A member that has only been given its id and then says that it is a static one: Kafka answers
   UNKNOWN_SERVER_ERROR, we UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
-- A member of the consumer protocol that sends a classic JoinGroup under its own id: we turn the
-  group into a classic one, Kafka does not.
 - A consumer group of several members that becomes a classic one: Kafka's hash table chooses the
-  leader, so such a walk ends there. Groups that have members of both protocols are compared by the
-  scripts alone.
+  leader, so such a walk ends there.
+- A classic member that wants no topics and joins a consumer group: Kafka takes it for one that
+  wants what the others want, and its hash table chooses whose topics are given to all.
+- A classic group that becomes a consumer group while a member joins that does not know the protocol
+  of the others: Kafka answers the first member of the new kind with UNKNOWN_SERVER_ERROR, we let it
+  in.
+- A member with no time at all to give up partitions: timers race with what comes next.
 - A number with blanks around it as a setting of a group: Kafka stores it, but cannot read the
   settings of the group after that.
 - The order of topics and partitions in an assignment, which are sets to Kafka.

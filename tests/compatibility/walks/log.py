@@ -44,11 +44,7 @@ def draw(random: Random, count: int) -> list[Step]:
     # The version that most sessions of this walk have.
     fetching = random.choice((*range(7, IDS_FROM), *range(7, 19)))
     kinds = random.choices(list(DRAWN), [weight for weight, _ in DRAWN.values()], k=count)
-    steps = [DRAWN[kind][1](random, fetching) for kind in kinds]
-    if any(each.kind == "session" and each.version >= IDS_FROM for each in steps):
-        # Sessions that ask by id for what is gone are told so in other words, see the differences.
-        return [each for each in steps if each.kind != "recreate"]
-    return steps
+    return [DRAWN[kind][1](random, fetching) for kind in kinds]
 
 
 def draw_places(random: Random, sizes: Sequence[int] = (1, 1, 2, 3)) -> tuple[Place, ...]:

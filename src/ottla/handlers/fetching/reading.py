@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ottla.base.ids import TopicId
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.fetching.wants import Wants
+from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.fetch_response import (
@@ -51,18 +53,33 @@ def look_at(
     try:
         partition = context.parts.replicas.partition_by_key(wanted.key)
     except BrokerError as error:
-        answer = failed(wanted, error.code)
-        answer.aborted_transactions = ()  # as Kafka tells those it does not have from the rest
-        return Found(wanted, answer, None)
+        return Found(wanted, _absent(wanted, error.code, context.parts.metadata), None)
     session = wants.session
     if session is not None and not session.is_closed:
         partition.sessions[session] = wanted.key
+        wanted.topic_name = partition.name.topic
     try:
         return _read(wanted, wants, partition, room, is_first)
     except BrokerError as error:
         return Found(wanted, failed(wanted, error.code), partition)
     except CorruptLogError as error:
         return Found(wanted, failed(wanted, damaged(error).code), partition)
+
+
+def _absent(wanted: WantedPartition, code: ErrorCode, image: Image) -> PartitionData:
+    """A session that asks by id for a topic that is gone is told of its name, as Kafka does it."""
+    (topic_key, index), name = wanted.key, wanted.topic_name
+    if isinstance(topic_key, bytes):
+        topic = image.topic_by_id(TopicId(topic_key))
+        if topic is not None:
+            wanted.topic_name = topic.name
+        elif name is not None and image.partition(name, index) is not None:
+            return failed(wanted, ErrorCode.INCONSISTENT_TOPIC_ID)
+        elif name is not None:
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    answer = failed(wanted, code)
+    answer.aborted_transactions = ()  # as Kafka tells those it does not have from the rest
+    return answer
 
 
 def _read(
