@@ -2,7 +2,8 @@
 
 Owns      one task per transaction that is ending here.
 Promises  nothing is sent before the decision is replicated: nobody can take it back then. What this
-          coordinator cannot finish, the next one does, from the same record.
+          coordinator cannot finish, the next one does, from the same record; while it is this
+          one's, it tries again, whatever the disk says.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from ottla.coordinators.transactions.ending import decide_complete
 from ottla.coordinators.transactions.markers import Marker, MarkerSender
 from ottla.coordinators.transactions.shard import TransactionShard
 from ottla.coordinators.transactions.transaction import Transaction
-from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Finisher:
 
     async def _finish(self, shard: LoadedShard, ending: Transaction, end_offset: int) -> None:
         try:
-            await shard.replicated(end_offset)
+            await self._decided(shard, end_offset)
             await self._markers.send(
                 marker_of(ending, shard.leader_epoch),
                 ending.partitions,
@@ -56,6 +56,16 @@ class Finisher:
         except BrokerError as error:
             log.info("transactional id %r is ended elsewhere: %s", ending.transactional_id, error)
 
+    async def _decided(self, shard: LoadedShard, end_offset: int) -> None:
+        while True:
+            try:
+                await shard.replicated(end_offset)
+                return
+            except BrokerError:
+                if shard.status is not Status.ACTIVE:
+                    raise
+            await asyncio.sleep(RETRY_S)
+
     async def _write_complete(self, shard: LoadedShard, transactional_id: str) -> None:
         while True:
             ending = shard.state.transactions[transactional_id]
@@ -63,8 +73,9 @@ class Finisher:
                 self._write(shard, decide_complete(ending, self._now_ms()))
                 return
             except BrokerError as error:
-                if error.code != ErrorCode.COORDINATOR_NOT_AVAILABLE:
+                if shard.status is not Status.ACTIVE:
                     raise
+                log.info("transactional id %r is not free yet: %s", transactional_id, error)
             await asyncio.sleep(RETRY_S)
 
 

@@ -8,6 +8,7 @@ Leaves    the markers of `__consumer_offsets` to the group coordinator, whose st
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Protocol
@@ -26,8 +27,11 @@ from ottla.protocol.messages.write_txn_markers_response import (
 from ottla.protocol.records.control import EndMarker, build_end_marker
 from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.replication.replica_manager import ReplicaManager
+from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.append_decisions import AppendOrigin
+
+log = logging.getLogger(__name__)
 
 # A coordinator expects what leaders say, and not what group coordinators say.
 LEADER_ERRORS = {
@@ -91,6 +95,10 @@ class MarkerWriter:
             replicated = append(topic, answer.partition_index, marker)
         except BrokerError as error:
             answer.error_code = LEADER_ERRORS.get(error.code, error.code)
+            return None
+        except CorruptLogError as error:  # its partition fails, no other of the transaction does
+            log.error("no marker is written: %s", error)
+            answer.error_code = ErrorCode.KAFKA_STORAGE_ERROR
             return None
         reach(FaultPoint.FIRST_MARKER_WRITTEN)
         return replicated

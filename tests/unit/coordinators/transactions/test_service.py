@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from tests.support.raw_client import batch_of
 from tests.unit.handlers.world import World
 
 from ottla.base.ids import TopicPartition
+from ottla.coordinators.transactions import finishing
 from ottla.coordinators.transactions.ending import End
 from ottla.coordinators.transactions.initialising import Wanted
 from ottla.coordinators.transactions.service import TransactionCoordinator
@@ -31,6 +33,8 @@ from ottla.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from ottla.replication.partition import Partition
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.append import Appended
 
 ID = "payments"
 ZERO = TopicPartition("t", 0)
@@ -327,3 +331,40 @@ def test_no_marker_is_written_before_the_decision_is_replicated(world: Transacti
     assert world.partition.log.log_end_offset == 2
     catch_up(world)
     assert world.state() is State.COMPLETE_COMMIT
+
+
+# A disk in need
+
+
+def test_a_full_disk_puts_the_end_of_a_transaction_off(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(finishing, "RETRY_S", 0)
+    producer = world.begin()
+    world.add(producer)
+    assert world.produce(producer) is ErrorCode.NONE
+    # The decision is written, and what says that it was carried out is not.
+    world.disk.fail("write", "*/__transaction_state-*.log", error=errno.ENOSPC, skip=1, times=1)
+    world.end(producer)
+    world.settle()
+    assert world.state() is State.COMPLETE_COMMIT
+    assert world.end(producer) == producer
+
+
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_a_damaged_partition_keeps_no_other_from_its_marker(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch, damaged: int
+) -> None:
+    places = [TopicPartition("t", number) for number in range(2)]
+    producer = world.begin()
+    world.run(world.coordinator.add_partitions(ID, producer, places, 0))
+
+    def refuse(*_args: object) -> Appended:
+        raise CorruptLogError("00000000000000000000.log", 7, "no batch")
+
+    partitions = [world.broker.replicas.partition(*each) for each in places]
+    monkeypatch.setattr(partitions.pop(damaged), "append", refuse)
+    world.end(producer)
+    world.settle()
+    assert [each.log.log_end_offset for each in partitions] == [1]
+    assert world.state() is State.PREPARE_COMMIT
