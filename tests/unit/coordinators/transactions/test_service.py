@@ -11,7 +11,7 @@ from tests.support.raw_client import batch_of
 from tests.unit.handlers.world import World
 
 from ottla.base.ids import TopicPartition
-from ottla.coordinators.transactions import finishing
+from ottla.coordinators.transactions import finishing, markers
 from ottla.coordinators.transactions.ending import End
 from ottla.coordinators.transactions.initialising import Wanted
 from ottla.coordinators.transactions.service import TransactionCoordinator
@@ -363,8 +363,12 @@ def test_a_damaged_partition_keeps_no_other_from_its_marker(
         raise CorruptLogError("00000000000000000000.log", 7, "no batch")
 
     partitions = [world.broker.replicas.partition(*each) for each in places]
-    monkeypatch.setattr(partitions.pop(damaged), "append", refuse)
-    world.end(producer)
+    monkeypatch.setattr(markers, "PAUSE_S", 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(partitions.pop(damaged), "append", refuse)
+        world.end(producer)
+        world.settle()
+        assert [each.log.log_end_offset for each in partitions] == [1]
+        assert world.state() is State.PREPARE_COMMIT
     world.settle()
-    assert [each.log.log_end_offset for each in partitions] == [1]
-    assert world.state() is State.PREPARE_COMMIT
+    assert world.state() is State.COMPLETE_COMMIT
