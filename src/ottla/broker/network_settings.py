@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import resource
 
 from ottla.base.disk import default_open_files_max
 from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.listeners import Listeners
+from ottla.config.options import InvalidOption
 from ottla.handlers.quotas.client_quotas import Quotas
 from ottla.handlers.quotas.payers import address_limits
-from ottla.network.limits import UNLIMITED, ConnectionLimits
+from ottla.network.limits import UNLIMITED, ConnectionLimits, normal_address
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
+
+log = logging.getLogger(__name__)
 
 INT32_MAX = 2**31 - 1
 REQUEST_BYTES_MAX = 256 * 1024 * 1024  # where Kafka's default would be "no bound"
@@ -54,11 +58,23 @@ def limits(config: BrokerConfig, quotas: Quotas | None = None) -> ConnectionLimi
     return ConnectionLimits(
         min(bounded(config.max_connections), connections_with_descriptors()),
         bounded(config.max_connections_per_ip),
-        parse_ip_overrides(config.max_connections_per_ip_overrides),
+        stored_overrides(config.max_connections_per_ip_overrides),
         bounded(config.max_connection_creation_rate),
         UNLIMITED if default_rate is None else default_rate,
         rates,
     )
+
+
+def stored_overrides(text: str) -> dict[str, int]:
+    """Those that can be read: what was stored once keeps no broker from starting."""
+    overrides = {}
+    for part in text.split(","):
+        try:
+            for host, limit in parse_ip_overrides(part).items():
+                overrides[normal_address(host)] = limit
+        except InvalidOption as error:
+            log.warning("passed over: %s", error)
+    return overrides
 
 
 def connections_with_descriptors() -> int:

@@ -90,6 +90,11 @@ class Connection(asyncio.BufferedProtocol):
         return 0 if self._is_lost else self._sender.unsent_bytes
 
     @property
+    def active_s(self) -> float:
+        """When it was last heard of."""
+        return self._watch.active_s
+
+    @property
     def frame_bytes_max(self) -> int:
         return self._reader.frame_bytes_max
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ottla.base.tasks import OwnedTasks
 from ottla.network.counters import NetworkCounters
 from ottla.network.deadlines import DeadlineWheel
-from ottla.network.limits import ConnectionGate
+from ottla.network.limits import WayIn
 from ottla.network.request_memory import RequestMemory
 from ottla.network.served import RequestServer
 from ottla.network.settings import ConnectionSettings
@@ -45,7 +45,7 @@ class Home:
     settings: ConnectionSettings
     server: RequestServer
     shared: Shared
-    gates: tuple[ConnectionGate, ...] = ()  # that counted each of its connections
+    way_in: WayIn  # where each of its connections is counted
     counters: NetworkCounters = field(default_factory=NetworkCounters)
     malformed: SparseLog = field(default_factory=lambda: SparseLog(log, logging.INFO))
     connections: set[Connection] = field(default_factory=set)
@@ -65,5 +65,4 @@ class Home:
             self.emptied.set()
 
     def release(self, connection: Connection) -> None:
-        for gate in self.gates:
-            gate.release(connection.peer_host)
+        self.way_in.release(connection.peer_host)

@@ -1,9 +1,10 @@
 """How many connections there may be: in all, of one address, and new ones a second.
 
 Pure: connections are counted here, and accepted or closed by `listener.py`. A connection passes
-several gates (its listener's own, and the broker's, which the listener between brokers does not
-pass); it is counted at all of them or at none. As in Kafka, what comes too fast for a listener or
-the broker waits to be accepted, and what one address has too much of is closed.
+two gates, its listener's own and the broker's; it is counted at both or at none. As in Kafka, what
+is too much or comes too fast for a listener or the broker waits to be accepted, and what one
+address has too much of is closed. The broker's gate never makes the listener between brokers wait:
+if there are too many in all then, others have to make room.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import ipaddress
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -20,7 +21,6 @@ BUCKETS_MAX = 10_000
 
 
 class Refusal(Enum):
-    TOTAL = "too many connections"
     ADDRESS = "too many connections of one address"
     ADDRESS_RATE = "too many new connections of one address a second"
 
@@ -78,6 +78,7 @@ class ConnectionGate:
         self._bucket = TokenBucket(limits.creations_per_s_max)
         self._of_address: Counter[str] = Counter()
         self._buckets: dict[str, TokenBucket] = {}  # of addresses with a limited rate
+        self._waiting: list[Callable[[], None]] = []  # to be called once there is room
         self.open_connections = 0
 
     @property
@@ -90,6 +91,20 @@ class ConnectionGate:
             self._bucket = TokenBucket(limits.creations_per_s_max)
         self._limits = limits
         self._buckets.clear()
+        self._tell_waiting()
+
+    @property
+    def has_room(self) -> bool:
+        return self.open_connections < self._limits.connections_max
+
+    @property
+    def excess(self) -> int:
+        """How many there are beyond the limit, which may have been lowered."""
+        return max(0, self.open_connections - self._limits.connections_max)
+
+    def when_room(self, call: Callable[[], None]) -> None:
+        """Call once, as soon as there is room; it may be taken again by then."""
+        self._waiting.append(call)
 
     def open_of(self, address: str) -> int:
         return self._of_address[address]
@@ -99,8 +114,6 @@ class ConnectionGate:
         return self._bucket.seconds_to_token(now_s)
 
     def refusal(self, address: str, now_s: float) -> Refusal | None:
-        if self.open_connections >= self._limits.connections_max:
-            return Refusal.TOTAL
         if self._of_address[address] >= self._limits.of_address(address):
             return Refusal.ADDRESS
         bucket = self._bucket_of(address, now_s)
@@ -125,8 +138,9 @@ class ConnectionGate:
         for name in full or list(self._buckets)[:1]:
             del self._buckets[name]
 
-    def count(self, address: str) -> None:
-        self._bucket.take()
+    def count(self, address: str, *, takes_token: bool = True) -> None:
+        if takes_token:
+            self._bucket.take()
         if address in self._buckets:
             self._buckets[address].take()
         self._of_address[address] += 1
@@ -137,16 +151,45 @@ class ConnectionGate:
         self._of_address[address] -= 1
         if not self._of_address[address]:
             del self._of_address[address]  # addresses come and go; the table must not only grow
+        self._tell_waiting()
+
+    def _tell_waiting(self) -> None:
+        if self._waiting and self.has_room:
+            waiting, self._waiting = self._waiting, []
+            for call in waiting:
+                call()
 
 
-def admit(gates: Sequence[ConnectionGate], address: str, now_s: float) -> Refusal | None:
-    """Count a new connection at every gate, unless one of them refuses it."""
-    for gate in gates:
-        if (refusal := gate.refusal(address, now_s)) is not None:
-            return refusal
-    for gate in gates:
-        gate.count(address)
-    return None
+class WayIn:
+    """The gates of one listener's connections."""
+
+    def __init__(
+        self, own: ConnectionGate, brokers: ConnectionGate, *, is_exempt: bool = False
+    ) -> None:
+        self._gates = (own, brokers)
+        self._holding = (own,) if is_exempt else self._gates  # that may make somebody wait
+
+    @property
+    def full_gate(self) -> ConnectionGate | None:
+        """Where there is no room for another connection; None if there is."""
+        return next((gate for gate in self._holding if not gate.has_room), None)
+
+    def seconds_to_next(self, now_s: float) -> float:
+        """How long a new connection has to wait before it is accepted."""
+        return max(gate.seconds_to_next(now_s) for gate in self._holding)
+
+    def admit(self, address: str, now_s: float) -> Refusal | None:
+        """Count a new connection at every gate, unless one of them refuses it."""
+        for gate in self._gates:
+            if (refusal := gate.refusal(address, now_s)) is not None:
+                return refusal
+        for gate in self._gates:
+            gate.count(address, takes_token=gate in self._holding)
+        return None
+
+    def release(self, address: str) -> None:
+        for gate in self._gates:
+            gate.release(address)
 
 
 def normal_address(host: str) -> str:

@@ -2,8 +2,9 @@
 
 Owns      the listening sockets and the connections that came in by them.
 Promises  limits are exact: a connection is counted before it is accepted by us and until it is
-          gone; one too many is closed at once. What comes faster than it may waits, and running
-          out of descriptors pauses accepting.
+          gone. One too many, or one that comes faster than it may, waits with the system until
+          there is room; one too many of an address is closed at once. Running out of descriptors
+          pauses accepting.
 Leaves    what happens on a connection to `connection.py`, counting to `limits.py`.
 """
 
@@ -18,7 +19,7 @@ from ottla.base.tasks import OwnedTasks
 from ottla.network.connection import Connection
 from ottla.network.counters import NetworkCounters
 from ottla.network.home import Home, Shared
-from ottla.network.limits import ConnectionGate, Refusal, admit, normal_address
+from ottla.network.limits import ConnectionGate, Refusal, WayIn, normal_address
 from ottla.network.listening import bind_sockets, prepare_accepted
 from ottla.network.served import RequestServer
 from ottla.network.settings import ListenerSettings
@@ -43,15 +44,17 @@ class Listener:
         self.settings = settings
         self.port = settings.port  # once it is open, the one that the machine chose
         self.gate = ConnectionGate(settings.limits)
-        gates = (self.gate,) if settings.is_exempt else (self.gate, broker_gate)
-        self._home = Home(settings.name, settings.connection, server, shared, gates)
+        self._way_in = WayIn(self.gate, broker_gate, is_exempt=settings.is_exempt)
+        self._home = Home(settings.name, settings.connection, server, shared, self._way_in)
         self._shared = shared
         self._sockets: list[socket.socket] = []
         self._paused: dict[socket.socket, asyncio.TimerHandle] = {}
+        self._full: set[socket.socket] = set()  # whose clients wait for others to leave
         self._connections_begun = 0
         # Never cancelled, as event loops differ in what then happens to the socket; they are short.
         self._adopting = OwnedTasks()
         self._refusals = SparseLog(log, logging.WARNING)
+        self._waits = SparseLog(log, logging.WARNING)
 
     @property
     def name(self) -> str:
@@ -81,6 +84,7 @@ class Listener:
         for timer in self._paused.values():
             timer.cancel()
         self._paused.clear()
+        self._full.clear()
         for listening in self._sockets:
             self._shared.loop.remove_reader(listening)
             listening.close()
@@ -98,7 +102,10 @@ class Listener:
 
     def _accept_some(self, listening: socket.socket) -> None:
         for _ in range(ACCEPTS_PER_TURN):
-            if (wait_s := self._seconds_to_next()) > 0:
+            if (gate := self._way_in.full_gate) is not None:
+                self._wait_for_room(listening, gate)
+                return
+            if (wait_s := self._way_in.seconds_to_next(self._shared.loop.time())) > 0:
                 self._pause_accepting(listening, min(wait_s, ACCEPT_AGAIN_S))
                 return
             try:
@@ -114,7 +121,7 @@ class Listener:
             self._accepted(sock, normal_address(address[0]), address[1])
 
     def _accepted(self, sock: socket.socket, host: str, port: int) -> None:
-        refusal = admit(self._home.gates, host, self._shared.loop.time())
+        refusal = self._way_in.admit(host, self._shared.loop.time())
         if refusal is not None:
             sock.close()
             self._refused(refusal, host)
@@ -143,9 +150,21 @@ class Listener:
             connection.abandon()
             self._home.release(connection)
 
-    def _seconds_to_next(self) -> float:
-        now_s = self._shared.loop.time()
-        return max(gate.seconds_to_next(now_s) for gate in self._home.gates)
+    def _wait_for_room(self, listening: socket.socket, gate: ConnectionGate) -> None:
+        self._shared.loop.remove_reader(listening)
+        self._full.add(listening)
+        gate.when_room(lambda: self._has_room(listening))
+        self._waits.write(
+            self._shared.loop.time(),
+            "listener %s lets new connections wait: %d are open, as many as may be",
+            self.name,
+            gate.open_connections,
+        )
+
+    def _has_room(self, listening: socket.socket) -> None:
+        if listening in self._full:  # and was not closed meanwhile
+            self._full.remove(listening)
+            self._shared.loop.add_reader(listening, self._accept_some, listening)
 
     def _pause_accepting(self, listening: socket.socket, seconds: float) -> None:
         loop = self._shared.loop

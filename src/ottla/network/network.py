@@ -6,6 +6,8 @@
     await network.drain(5.0)  # before that: lets answers finish, for so many seconds at most
 
 Owns      listeners, connections, their tasks, the threads that read cold files, the one timer.
+          Where there are more connections than there may be (the limit was lowered, or brokers
+          came), those that were quiet for longest are closed.
 Promises  when `run` returns or is cancelled, all of these have ended.
 """
 
@@ -15,6 +17,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from heapq import nsmallest
 
 from ottla.network.connection import Connection
 from ottla.network.deadlines import DeadlineWheel
@@ -67,6 +70,7 @@ class Network:
             while True:
                 await asyncio.sleep(self._settings.tick_ms / 1000)
                 self._look_at_deadlines(self._shared)
+                self._close_excess()
         finally:
             await self._close(self._shared)
 
@@ -91,6 +95,13 @@ class Network:
             except Exception:
                 log.exception("bug while looking at %r", connection)
                 connection.close("a bug")
+
+    def _close_excess(self) -> None:
+        if count := self.gate.excess:
+            listeners = (each for each in self.listeners.values() if not each.settings.is_exempt)
+            candidates = (connection for each in listeners for connection in each.connections)
+            for connection in nsmallest(count, candidates, key=lambda each: each.active_s):
+                connection.close("there are too many")
 
     async def _close(self, shared: Shared) -> None:
         self.stop_accepting()

@@ -32,3 +32,8 @@ def test_where_there_are_descriptors_the_setting_counts(
     if limit == resource.RLIM_INFINITY:
         config = BrokerConfig(max_connections=2**31 - 1)
         assert limits(config).connections_max == UNLIMITED
+
+
+def test_overrides_that_cannot_be_read_are_passed_over() -> None:
+    config = BrokerConfig(max_connections_per_ip_overrides="10.0.0.1:5,junk,10.0.0.2:x,0::1:7,")
+    assert limits(config).per_address_overrides == {"10.0.0.1": 5, "::1": 7}

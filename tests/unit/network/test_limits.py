@@ -11,15 +11,22 @@ from ottla.network.limits import (
     ConnectionLimits,
     Refusal,
     TokenBucket,
-    admit,
+    WayIn,
     normal_address,
 )
 
 
+def through(gate: ConnectionGate) -> WayIn:
+    return WayIn(gate, ConnectionGate(ConnectionLimits()))
+
+
 def admitted(gate: ConnectionGate, address: str, count: int, now_s: float = 0.0) -> int:
     """How many of so many that wait, as the listener takes them."""
+    way_in = through(gate)
     return sum(
-        not gate.seconds_to_next(now_s) and admit([gate], address, now_s) is None
+        way_in.full_gate is None
+        and not way_in.seconds_to_next(now_s)
+        and way_in.admit(address, now_s) is None
         for _ in range(count)
     )
 
@@ -31,7 +38,35 @@ def test_nothing_is_limited_by_default() -> None:
 def test_the_total_is_exact() -> None:
     gate = ConnectionGate(ConnectionLimits(connections_max=7))
     assert admitted(gate, "a", 5) + admitted(gate, "b", 5) == 7
-    assert gate.refusal("c", 0.0) is Refusal.TOTAL
+    assert through(gate).full_gate is gate
+
+
+def test_whoever_waits_is_told_once_that_there_is_room() -> None:
+    told: list[str] = []
+    gate = ConnectionGate(ConnectionLimits(connections_max=2))
+    assert admitted(gate, "a", 3) == 2
+    gate.when_room(lambda: told.append("released"))
+    gate.release("a")
+    assert admitted(gate, "b", 2) == 1
+    gate.release("a")
+    assert admitted(gate, "b", 2) == 1
+    gate.when_room(lambda: told.append("raised"))
+    gate.limits = ConnectionLimits(connections_max=2)
+    assert told == ["released"]
+    gate.limits = ConnectionLimits(connections_max=3)
+    assert told == ["released", "raised"]
+
+
+def test_the_exempt_pass_a_full_gate_and_are_counted_there() -> None:
+    brokers = ConnectionGate(ConnectionLimits(connections_max=1, creations_per_s_max=1))
+    exempt = WayIn(ConnectionGate(ConnectionLimits()), brokers, is_exempt=True)
+    for _ in range(3):
+        assert exempt.full_gate is None
+        assert exempt.admit("a", 0.0) is None
+    assert (brokers.open_connections, brokers.excess) == (3, 2)
+    assert brokers.seconds_to_next(0.0) == 0
+    exempt.release("a")
+    assert (brokers.open_connections, brokers.excess) == (2, 1)
 
 
 def test_a_released_connection_makes_room_for_one() -> None:
@@ -52,9 +87,9 @@ def test_an_override_may_be_more_or_less_than_the_rule() -> None:
 
 def test_what_one_gate_refuses_is_counted_at_none() -> None:
     open_gate = ConnectionGate(ConnectionLimits(creations_per_s_max=10))
-    closed_gate = ConnectionGate(ConnectionLimits(connections_max=0))
+    closed_gate = ConnectionGate(ConnectionLimits(connections_per_address_max=0))
     for _ in range(50):
-        assert admit([open_gate, closed_gate], "a", 0.0) is Refusal.TOTAL
+        assert WayIn(open_gate, closed_gate).admit("a", 0.0) is Refusal.ADDRESS
     assert open_gate.open_connections == open_gate.open_of("a") == 0
     assert admitted(open_gate, "a", 50) == 10  # no token was lost either
 
@@ -97,7 +132,7 @@ def test_the_paces_of_many_addresses_take_little_memory(monkeypatch: pytest.Monk
     monkeypatch.setattr("ottla.network.limits.BUCKETS_MAX", 10)
     gate = ConnectionGate(ConnectionLimits(address_creations_per_s_max=2))
     for at in range(100):
-        admit([gate], f"address {at}", now_s=0.0)
+        through(gate).admit(f"address {at}", now_s=0.0)
     assert len(gate._buckets) <= 10
 
 
@@ -118,7 +153,7 @@ def test_counts_agree_with_a_plain_list(events: list[tuple[str, bool]]) -> None:
     for address, opens in events:
         if opens:
             fits = len(connections) < 8 and connections.count(address) < 4
-            assert (admit([gate], address, 0.0) is None) == fits
+            assert admitted(gate, address, 1) == fits
             connections += [address] if fits else []
         elif address in connections:
             connections.remove(address)
