@@ -179,6 +179,22 @@ def test_a_member_that_did_not_hear_of_its_epoch_may_say_the_one_before(bench: B
     assert first.epoch == 3
 
 
+def test_a_member_that_has_gone_on_since_its_epoch_has_heard_of_it(bench: Bench) -> None:
+    first, second, *others = (ConsumerClient(bench) for _ in range(4))
+    first.beat()
+    bench.advance_ms(1000)
+    settle(second, first, rounds=2)
+    bench.advance_ms(1000)
+    for each in others:
+        each.beat()
+        bench.advance_ms(1000)
+    assert first.epoch == 3
+    first.beat()
+    assert first.wanted is not None  # to give something up, in the same epoch
+    first.epoch = 2
+    assert first.refusal() == ErrorCode.FENCED_MEMBER_EPOCH
+
+
 def test_a_member_of_another_epoch_is_fenced_and_may_join_again(bench: Bench) -> None:
     client = ConsumerClient(bench)
     client.beat()

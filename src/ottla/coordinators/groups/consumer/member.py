@@ -71,11 +71,14 @@ class ConsumerMember:
     def moved_to(
         self, epoch: int, state: MemberState, assigned: Assigned, revoking: Assigned = NOTHING
     ) -> ConsumerMember:
-        """The epoch before is kept for a member that did not hear of its new one."""
+        """The epoch before is kept for a member that did not hear of its new one.
+
+        Until the next step, as with Kafka: whoever takes that one has heard.
+        """
         return replace(
             self,
             epoch=epoch,
-            previous_epoch=self.previous_epoch if epoch == self.epoch else self.epoch,
+            previous_epoch=self.epoch,
             state=state,
             assigned=assigned,
             revoking=revoking,
