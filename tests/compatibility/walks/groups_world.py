@@ -61,9 +61,7 @@ class Known:
 class GroupsWorld:
     def __init__(self, hand: Hand) -> None:
         self.hand = hand
-        self.topics = dict(topics_of(hand.talk.address))
-        for name, topic in self.topics.items():
-            hand.talk.names.define("id", topic.id, name)
+        self.topics = self.first_topics()
         self.topics["none"] = Topic(hand.talk.name("none"), UNKNOWN_ID)
         self.known: dict[str, dict[str, Known]] = {group: {} for group in GROUPS}
         self._states = dict.fromkeys(GROUPS, "")
@@ -71,6 +69,12 @@ class GroupsWorld:
         self._consumers: set[str] = set()  # groups that are consumer groups
         self.patterned: set[str] = set()  # groups that were given a pattern
         self._joins = 0
+
+    def first_topics(self) -> dict[str, Topic]:
+        talk = self.hand.talk
+        for name, topic in topics_of(talk.address).items():
+            talk.names.define("id", topic.id, name)
+        return dict(topics_of(talk.address))
 
     # What things are called here
 
