@@ -2,8 +2,9 @@
 
 Owns      its parts: frame reader, reading, pipeline, sender, watch.
 Promises  a client that sends more than is served, or does not read its answers, is not read
-          either. However the connection ends, what it held is given up, once, and its memory is
-          free at once, without a search for garbage.
+          either. One that stops sending is served what it asked for, and then let go. However
+          the connection ends, what it held is given up, once, and its memory is free at once,
+          without a search for garbage.
 Leaves    frames to `protocol/framing.py`, order to `pipeline.py`, sending to `sender.py`,
           deadlines to `watch.py`, and what requests mean to the `RequestServer`.
 
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 
 class Connection(asyncio.BufferedProtocol):
     __slots__ = (
+        "_has_stopped",
         "_home",
         "_is_calm",
         "_is_ending",
@@ -71,6 +73,7 @@ class Connection(asyncio.BufferedProtocol):
         self._throttle: asyncio.TimerHandle | None = None
         self._turn_is_due = False
         self._is_calm = True  # when last settled, there was nothing to wait for but requests
+        self._has_stopped = False  # the client sends nothing more
         self._is_ending = False  # no further request begins
         self._is_lost = False
 
@@ -174,11 +177,13 @@ class Connection(asyncio.BufferedProtocol):
         self.take_turn()
 
     def eof_received(self) -> bool:
-        """The client is gone, or will not ask again: nobody waits for what is not ready yet."""
-        self._pipeline.send_ready()
-        self._stop_serving()
+        """The client will not ask again. Whether it is gone shows only when it is sent something,
+        so what it has asked for is served; as long as an idle client is kept, at most."""
+        self._has_stopped = True
+        self._reader = FrameReader(self.frame_bytes_max, self._home.shared.scratch)
+        self._watch.frame_since_s = None
         self.take_turn()
-        return not self._sender.is_handed_over  # if true, `_settle` closes it when all is sent
+        return not self._transport.is_closing()  # else `_go_on_or_end` closes it later
 
     def pause_writing(self) -> None:
         pass  # the sender knows
@@ -249,10 +254,9 @@ class Connection(asyncio.BufferedProtocol):
         """Close the connection if it has had its time."""
         if self._is_lost:
             return
-        pipeline = self._pipeline
         reason = self._watch.look(
             now_s,
-            has_requests=bool(pipeline.in_flight or pipeline.queued or self._throttle),
+            has_requests=self._has_requests and not self._has_stopped,
             frame_bytes=self._reader.partial_bytes,
             sent_bytes=self._sender.sent_bytes,
         )
@@ -260,12 +264,18 @@ class Connection(asyncio.BufferedProtocol):
             self._home.counters.connections_reaped[reason] += 1
             self.close(reason.value)
 
+    @property
+    def _has_requests(self) -> bool:
+        pipeline = self._pipeline
+        return bool(pipeline.in_flight or pipeline.queued or self._throttle)
+
     # What to wait for
 
     def _settle(self) -> None:
         unsent_bytes, complete_bytes = self._sender.unsent_bytes, self._pipeline.complete_bytes
         held_bytes = complete_bytes + self._reader.held_bytes
-        is_waiting = unsent_bytes or held_bytes or self._throttle or self._is_ending
+        has_end = self._is_ending or self._has_stopped
+        is_waiting = unsent_bytes or held_bytes or self._throttle or has_end
         if not is_waiting and self._is_calm:
             return  # as nearly always: the client has its answer, and is read
         self._is_calm = not is_waiting
@@ -281,11 +291,13 @@ class Connection(asyncio.BufferedProtocol):
         pipeline = self._pipeline
         if pipeline.queued and not self._turn_is_due and pipeline.can_begin():
             self.schedule_turn()
-        if self._is_ending and not pipeline.in_flight and self._sender.is_handed_over:
+        has_end = self._is_ending or (self._has_stopped and not pipeline.queued)
+        if has_end and not pipeline.in_flight and self._sender.is_handed_over:
             self._transport.close()
 
     def _read_or_not(self, *, has_room: bool) -> None:
-        may_begin = not self._pipeline.queued and self._throttle is None and not self._is_ending
+        has_end = self._is_ending or self._has_stopped
+        may_begin = not self._pipeline.queued and self._throttle is None and not has_end
         has_partial = self._reader.has_partial_frame
         if self._reading.switch(
             self._transport, wants=may_begin and has_room, has_partial=has_partial

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -97,13 +98,30 @@ def test_requests_sent_before_the_client_closed_still_take_effect(
     assert network.server.begun == bodies
 
 
-def test_a_client_that_only_stops_sending_gets_the_answers_that_are_ready(
-    network: RunningNetwork,
-) -> None:
-    client = network.connect()
-    client.send(*[b"%d" % number for number in range(300)])
-    client.socket.shutdown(1)
-    assert client.receive_to_the_end() == b"".join(framed(b"%d" % n) for n in range(300))
+def test_a_client_that_only_stops_sending_gets_all_its_answers(network: RunningNetwork) -> None:
+    client, server = network.connect(), network.server
+    client.send(*[b"%d" % number for number in range(300)], b"W1", b"W2", b"K3", b"N", b"last")
+    client.socket.sendall(framed(b"the beginning of another")[:9])
+    client.socket.shutdown(socket.SHUT_WR)
+    for body in (b"W1", b"W2", b"K3"):
+        network.wait_until(lambda body=body: server.is_held(body))  # type: ignore[misc]
+    for body in (b"K3", b"W2", b"W1"):
+        network.call(lambda body=body: server.release(body))  # type: ignore[misc]
+    expected = [*(b"%d" % number for number in range(300)), b"W1", b"W2", b"K3", b"last"]
+    assert client.receive_to_the_end() == b"".join(map(framed, expected))
+    network.wait_until(lambda: not network.network.connections)
+    assert network.network.memory.held_bytes == 0
+
+
+def test_a_client_that_stopped_sending_is_kept_as_long_as_an_idle_one() -> None:
+    with running(network_settings(ConnectionSettings(idle_ms=50))) as network:
+        stopped, waiting = network.connect(), network.connect()
+        waiting.send(b"W1")
+        stopped.send(b"W2")
+        stopped.socket.shutdown(socket.SHUT_WR)
+        assert stopped.receive_to_the_end() == b""
+        network.call(lambda: network.server.release(b"W1"))
+        assert waiting.receive() == b"W1"
 
 
 def test_the_last_answer_closes_the_connection_and_what_follows_is_not_served(
@@ -126,8 +144,8 @@ def test_waiting_is_given_up_and_work_is_finished_when_the_client_leaves(
     client.send(b"W1")
     other.send(b"K1")
     network.wait_until(lambda: server.is_held(b"W1") and server.is_held(b"K1"))
-    client.close()
-    other.close()
+    client.reset()
+    other.reset()
     network.wait_until(lambda: len(server.closed_connections) == 2)
     held = server._held
     network.wait_until(held[b"W1"].cancelled)

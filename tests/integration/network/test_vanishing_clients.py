@@ -86,6 +86,7 @@ def test_a_connection_that_has_ended_is_gone_without_a_search_for_garbage(
             with network.connect() as answered, network.connect() as waiting:
                 assert answered.ask(b"E") == b"E"
                 waiting.send(b"W")
+                waiting.reset()
         server = network.server
         network.wait_until(lambda: len(server.closed_connections) == 6)
         names = {each.connection_id for each in server.opened_connections}
