@@ -143,7 +143,7 @@ class DirectoryMoves:
     @staticmethod
     def _is_here(partition: Partition) -> bool:
         """Not any more when the topic was deleted: another one may have its name by now."""
-        return partition.log.is_in_use and not partition.log.is_closed
+        return not partition.log.is_gone
 
     def _future_of(self, partition: Partition) -> Log | None:
         return self._logs.get_future(partition.name) if self._is_here(partition) else None

@@ -45,7 +45,7 @@ class PartitionTable:
         self.offline.discard(name)
         partition = self._take(name)
         if partition is not None:
-            partition.log.is_in_use = False
+            partition.log.health.is_in_use = False
             state = partition.leader_state
             if partition.owes_answers:
                 partition.close()

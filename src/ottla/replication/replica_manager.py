@@ -249,7 +249,7 @@ class ReplicaManager:
             found.assign_topic_id(topic.id)
         elif found.topic_id != topic.id:  # what it is given now would go with the other topic
             raise StorageError(f"{found.path} holds records of another topic of that name")
-        found.is_in_use = True
+        found.health.is_in_use = True
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
         self._table.add(partition)
         self._configs.note(topic.name, topic.id)

@@ -95,9 +95,9 @@ def test_a_log_that_waits_to_be_deleted_is_not_cleaned(place: Place) -> None:
     log = place.create()
     append_many(log, 60)
     log.update_high_watermark(60)
-    log.is_in_use = False
+    log.health.is_in_use = False
     assert place.compactor.begin([log], now_ms=0) is None
-    log.is_in_use = True
+    log.health.is_in_use = True
     assert place.compactor.begin([log], now_ms=0) is not None
 
 

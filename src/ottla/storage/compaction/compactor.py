@@ -108,7 +108,7 @@ class Compactor:
     def _may_begin(self, log: Log) -> bool:
         return (
             log.config.is_compacted
-            and log.is_in_use
+            and log.health.is_in_use
             and self.states.can_begin(log.partition)
             and may_be_dirty(log, self.offsets.get(log.partition))
         )

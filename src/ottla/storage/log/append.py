@@ -74,8 +74,9 @@ def append_as_leader(
     BrokerError with the code for the producer if it is refused; a repeated batch is answered with
     the offsets it got the first time.
     """
-    if log.health.error is not None:
-        log.health.check()
+    health = log.context.health
+    if health.error is not None:
+        health.check()
     now_ms = log.clock.now_ms()
     marker = None
     if isinstance(data, Prepared):

@@ -37,6 +37,7 @@ from ottla.storage.log.admission import append_rules
 from ottla.storage.log.epoch_replay import open_epochs
 from ottla.storage.log.leader_epochs import EpochEndOffset, LeaderEpochs
 from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.log_health import LogHealth
 from ottla.storage.log.preparation import Prepared
 from ottla.storage.log.rolling import roll, take_snapshot
 from ottla.storage.log.steps import Steps
@@ -67,7 +68,7 @@ class Log:
     ) -> None:
         self.context = context
         self.clock = context.clock
-        self.health = context.health
+        self.health = LogHealth(context.health)
         self.partition = partition
         self.path = path
         self.config = config
@@ -89,8 +90,6 @@ class Log:
         self.snapshots = snapshots or SnapshotFiles(context.files, path)
         self.damage = tuple(damage)  # what recovery found in records that were once synced
         self.last_noted_epoch = -1
-        self.is_closed = False
-        self.is_in_use = True  # not while it only waits to be deleted
         self._states = states
         self._leader_epochs = leader_epochs
         self._topic_id: TopicId | None = None
@@ -292,6 +291,15 @@ class Log:
 
     # Life
 
+    @property
+    def is_closed(self) -> bool:
+        return self.health.is_closed
+
+    @property
+    def is_gone(self) -> bool:
+        """Deleted or closed: its files may be gone at any moment."""
+        return self.health.is_gone
+
     def close(self) -> None:
         """Leave everything so that it can be opened again without reading the records."""
         try:
@@ -318,7 +326,7 @@ class Log:
 
     def let_go(self) -> None:
         """Close the files as they are: the directory failed, or the partition is deleted."""
-        self.is_closed = True
+        self.health.is_closed = True
         for segment in self.segments:
             segment.close()
 

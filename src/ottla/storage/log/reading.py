@@ -40,12 +40,14 @@ class RangeCheck:
         "_end_offset",
         "_epochs",
         "_generation",
+        "_log",
         "_segment",
         "_start",
         "verified_end",
     )
 
     def __init__(self, log: Log, segment: Segment, start: int, end: int) -> None:
+        self._log = log
         self._segment = segment
         self._generation = segment.generation
         self._start = start
@@ -59,7 +61,8 @@ class RangeCheck:
     def is_current(self) -> bool:
         """Whether the range still is what it was: not after the log was cut, or it was deleted."""
         segment = self._segment
-        return self._generation == segment.generation and segment.state != DELETED_SUFFIX
+        is_same = self._generation == segment.generation and segment.state != DELETED_SUFFIX
+        return is_same and not self._log.is_gone
 
     def run(self) -> None:
         """Read and check every batch of the range. CorruptLogError says what must not be served.
