@@ -167,6 +167,27 @@ def draw_recreate(random: Random, _fetching: int) -> Step:
     return Step("recreate", 0, (random.choice((("plain", 0), ("small", 0), ("t", 0))),))
 
 
+# Of topics whose logs are one segment: those of others, compacted, would be cleaned at some time.
+CHANGED = ("plain", "small", "stamped", "compacted")
+SETTINGS: tuple[tuple[str, tuple[str | None, ...]], ...] = (
+    ("message.timestamp.type", ("CreateTime", "LogAppendTime", None)),
+    ("max.message.bytes", ("60", "75", "100", "150", "1048588", None)),
+    ("compression.type", ("producer", "uncompressed", None)),
+    ("cleanup.policy", ("compact", "delete", "compact,delete", "", None)),
+    ("message.timestamp.before.max.ms", ("1000", "9223372036854775807", None)),
+    ("message.timestamp.after.max.ms", ("0", "9223372036854775807", None)),
+    ("min.insync.replicas", ("2", "1", None)),
+    ("delete.retention.ms", ("0", None)),
+    ("index.interval.bytes", ("0", None)),
+)
+
+
+def draw_settings(random: Random, _fetching: int) -> Step:
+    key, values = random.choice(SETTINGS)
+    chosen = (("key", key), ("value", random.choice(values)))
+    return Step("settings", random.randrange(2), ((random.choice(CHANGED), 0),), (), chosen)
+
+
 def draw_producers(random: Random, _fetching: int) -> Step:
     return Step("producers", 0, draw_places(random))
 
@@ -181,6 +202,7 @@ DRAWN: dict[str, tuple[int, Callable[[Random, int], Step]]] = {
     "epochs": (3, draw_epochs),
     "producers": (4, draw_producers),
     "recreate": (2, draw_recreate),
+    "settings": (4, draw_settings),
 }
 
 ALLOWED = (Allowed(ApiKey.PRODUCE, "*", "*record_errors*", RECORD_ERRORS, range(8, 14)),)

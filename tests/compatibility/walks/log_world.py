@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.compatibility.differential.batches import TIME_MS, batch, mixed
 from tests.compatibility.differential.plain import is_of_the_clock
+from tests.compatibility.differential.scripts.configs import DELETE, SET, TOPIC, change
 from tests.compatibility.differential.scripts.produce import BAD, BAD_WITH_KEYS
 from tests.compatibility.differential.talk import Topic
 from tests.compatibility.walks.hand import Hand
@@ -146,6 +147,14 @@ class Logs:
         asked = MetadataRequest([MetadataRequestTopic(bytes(16), old.name)], False)
         talk.until(asked, 9, lambda answer: answer.topics[0].error_code == UNKNOWN, "deletion")
         self.topics[name] = talk.topic(name, *TOPICS[name])
+
+    def ask_settings(self, step: Step) -> None:
+        """A setting of a topic, or its default again; logs are told of it before the next one."""
+        ((name, _),) = step.places
+        deed = (step["key"], SET if step["value"] is not None else DELETE, step["value"])
+        self.hand.ask(change((TOPIC, self.topics[name].name, [deed])), step.version)
+        self.hand.talk.settle()
+        self.hand.talk.settle()
 
     # Writing
 
