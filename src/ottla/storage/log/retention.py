@@ -9,7 +9,6 @@ Leaves    deleting the files, some time later, to `deletion.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ottla.protocol.error_codes import ErrorCode
@@ -51,12 +50,16 @@ def count_expired(
     return count
 
 
-def count_oversized(segments: Sequence[Sized], deletable_end: int, bytes_max: int) -> int:
-    """Closed segments without which the log still holds `bytes_max` bytes."""
+def count_oversized(
+    segments: Sequence[Sized], deletable_end: int, log_end_offset: int, bytes_max: int
+) -> int:
+    """Segments without which the log still holds `bytes_max` bytes; for 0 the active one too."""
     excess = sum(segment.size for segment in segments) - bytes_max
     count = 0
-    for segment, following in pairwise(segments):
-        if following.base_offset > deletable_end or segment.size > excess:
+    ends = [*(following.base_offset for following in segments[1:]), log_end_offset]
+    for segment, end_offset in zip(segments, ends, strict=True):
+        is_last = count + 1 == len(segments)
+        if end_offset > deletable_end or segment.size > excess or (is_last and segment.size == 0):
             break
         excess -= segment.size
         count += 1
@@ -81,7 +84,8 @@ def enforce_retention(log: Log) -> int:
         return deleted
     end, config = log.high_watermark, log.config
     if config.retention_bytes >= 0:
-        deleted += _delete(log, count_oversized(log.segments, end, config.retention_bytes))
+        oversized = count_oversized(log.segments, end, log.log_end_offset, config.retention_bytes)
+        deleted += _delete(log, oversized)
     if config.retention_ms >= 0:
         oldest_ms = log.clock.now_ms() - config.retention_ms
         expired = count_expired(log.segments, end, log.log_end_offset, oldest_ms, largest_timestamp)

@@ -59,13 +59,18 @@ def test_nothing_at_the_high_watermark_expires() -> None:
 
 def test_as_much_stays_as_was_asked_for() -> None:
     found = segments(100, 100, 100, 50)
-    assert [count_oversized(found, 1000, limit) for limit in (0, 50, 51, 150, 249, 250, 251)] == [
-        3, 3, 2, 2, 1, 1, 0,
-    ]  # fmt: skip
+    limits = (0, 1, 50, 51, 150, 249, 250, 251)
+    counts = [count_oversized(found, 1000, 1000, limit) for limit in limits]
+    assert counts == [4, 3, 3, 2, 2, 1, 1, 0]
 
 
 def test_size_spares_what_is_not_replicated() -> None:
-    assert count_oversized(segments(100, 100, 100), 15, 0) == 1
+    assert count_oversized(segments(100, 100, 100), 15, 30, 0) == 1
+    assert count_oversized(segments(100, 100, 100), 29, 30, 0) == 2
+
+
+def test_an_empty_active_segment_stays_whatever_its_size() -> None:
+    assert count_oversized(segments(100, 0), 1000, 1000, 0) == 1
 
 
 def test_segments_before_the_start_of_the_log_go() -> None:
@@ -81,6 +86,14 @@ def filled(place: Place) -> Log:
     for number in range(60):
         append(log, b"%d" % number, timestamp=NOW_MS - 1000 + number * 10)
     return log
+
+
+def test_a_log_that_may_hold_nothing_is_emptied() -> None:
+    log = filled(Place(config=replace(SMALL, retention_bytes=0)))
+    log.update_high_watermark(log.log_end_offset)
+    log.enforce_retention()
+    assert (log.log_start_offset, log.log_end_offset, log.size_bytes) == (60, 60, 0)
+    assert log.enforce_retention() == 0
 
 
 def test_old_records_are_deleted_and_the_start_moves() -> None:
