@@ -1,15 +1,17 @@
 """How fast something goes, and how long to wait where that is too fast. Kafka's arithmetic.
 
-Promises  pure: whoever asks brings the time. A meter that has been idle long enough knows nothing
-          any more, so it may be forgotten.
+Promises  pure: whoever asks brings the time. Waiting times are Kafka's to the millisecond, which
+          is why windows stand and sums are made in its order.
 Leaves    what is measured, and for whom, to `handlers/quotas/`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 MS_PER_S = 1000
+WAIT_MS_MAX = 2**31 - 1  # answers have no room for more
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,9 @@ class _Window:
     __slots__ = ("amount", "last_ms", "start_ms")
 
     def __init__(self, start_ms: int) -> None:
+        self.begin(start_ms)
+
+    def begin(self, start_ms: int) -> None:
         self.start_ms = self.last_ms = start_ms
         self.amount = 0.0
 
@@ -39,44 +44,56 @@ class RateMeter:
     not mistaken for a high rate.
     """
 
-    __slots__ = ("_recent",)
+    __slots__ = ("_at", "_recent")
 
     def __init__(self) -> None:
-        self._recent: list[_Window] = []  # from old to new
+        self._recent: list[_Window] = []  # a ring: after the running one comes the oldest
+        self._at = 0  # the running one
 
     def record(self, amount: float, now_ms: int, windows: Windows) -> None:
-        self._forget_old(now_ms, windows)
-        recent = self._recent
-        if not recent or now_ms - recent[-1].start_ms >= windows.size_ms:
-            recent.append(_Window(now_ms))
-            # One more than are measured: the oldest may reach into the time that is.
-            del recent[: -windows.count - 1]
-        recent[-1].amount += amount
-        recent[-1].last_ms = now_ms
+        if not self._recent:
+            self._recent.append(_Window(now_ms))
+        window = self._recent[self._at]
+        if now_ms - window.start_ms >= windows.size_ms:
+            window = self._begin_next(now_ms, windows)
+        window.amount += amount
+        window.last_ms = now_ms
 
     def per_second(self, now_ms: int, windows: Windows) -> float:
         self._forget_old(now_ms, windows)
-        total = sum(each.amount for each in self._recent)
-        return total * MS_PER_S / self._measured_ms(now_ms, windows)
+        return self.amount / (self._measured_ms(now_ms, windows) / MS_PER_S)
 
     def wait_ms(self, limit: float, now_ms: int, windows: Windows) -> int:
         """After which time without anything more the rate is at the limit again."""
         excess = self.per_second(now_ms, windows) - limit
         if excess <= 0:
             return 0
-        return round(excess / limit * self._measured_ms(now_ms, windows))
+        return whole_ms(excess / limit * self._measured_ms(now_ms, windows))
 
-    def is_idle(self, now_ms: int, windows: Windows) -> bool:
-        self._forget_old(now_ms, windows)
-        return not self._recent
+    @property
+    def amount(self) -> float:
+        """What the windows hold that were not forgotten."""
+        total = 0.0
+        for window in self._recent:
+            total += window.amount
+        return total
+
+    def _begin_next(self, now_ms: int, windows: Windows) -> _Window:
+        # One more than are measured: the oldest may reach into the time that is.
+        self._at = (self._at + 1) % (windows.count + 1)
+        if self._at >= len(self._recent):
+            self._recent.append(_Window(now_ms))
+        else:
+            self._recent[self._at].begin(now_ms)
+        return self._recent[self._at]
 
     def _forget_old(self, now_ms: int, windows: Windows) -> None:
-        recent = self._recent
-        while recent and now_ms - recent[0].last_ms >= windows.total_ms:
-            del recent[0]
+        for window in self._recent:
+            if now_ms - window.last_ms >= windows.total_ms:
+                window.begin(now_ms)
 
     def _measured_ms(self, now_ms: int, windows: Windows) -> int:
-        elapsed_ms = now_ms - self._recent[0].start_ms if self._recent else 0
+        elapsed_ms = now_ms - min((each.start_ms for each in self._recent), default=now_ms)
         missing = windows.count - 1 - elapsed_ms // windows.size_ms
         return max(1, elapsed_ms + max(0, missing) * windows.size_ms)
 
@@ -84,7 +101,7 @@ class RateMeter:
 class TokenBucket:
     """So many a second, and after a quiet time as many at once as all windows bring.
 
-    It may be overdrawn once: whoever has a token left may take any number, and waits afterwards.
+    It may be overdrawn once: whoever owes nothing may take any number, and waits afterwards.
     """
 
     __slots__ = ("_filled_ms", "_tokens")
@@ -94,24 +111,34 @@ class TokenBucket:
         self._filled_ms = 0
 
     def take(self, amount: float, limit: float, now_ms: int, windows: Windows) -> None:
-        self._tokens = self._fill(limit, now_ms, windows) - amount
+        full = full_bucket(limit, windows)
+        self._tokens = min(full, self._fill(limit, now_ms, windows) - amount)
+
+    def is_overdrawn(self, limit: float, now_ms: int, windows: Windows) -> bool:
+        return self._fill(limit, now_ms, windows) < 0
 
     def wait_ms(self, limit: float, now_ms: int, windows: Windows) -> int:
         """After which time nothing is owed any more."""
-        return max(0, round(-self._fill(limit, now_ms, windows) / limit * MS_PER_S))
-
-    def is_idle(self, limit: float, now_ms: int, windows: Windows) -> bool:
-        return self._fill(limit, now_ms, windows) >= full_bucket(limit, windows)
+        tokens = self._fill(limit, now_ms, windows)
+        return whole_ms(-tokens / limit * MS_PER_S) if tokens < 0 else 0
 
     def _fill(self, limit: float, now_ms: int, windows: Windows) -> float:
         full = full_bucket(limit, windows)
         if self._tokens is None:
             self._tokens = full
-        new = limit * (now_ms - self._filled_ms) / MS_PER_S
+        new = limit * ((now_ms - self._filled_ms) / MS_PER_S)
         self._tokens = min(full, self._tokens + new)
         self._filled_ms = now_ms
         return self._tokens
 
 
 def full_bucket(limit: float, windows: Windows) -> float:
-    return limit * windows.total_ms / MS_PER_S
+    return windows.count * (windows.size_ms / MS_PER_S) * limit
+
+
+def whole_ms(wait_ms: float) -> int:
+    """To the nearest, and halves up, as Java rounds."""
+    if wait_ms >= WAIT_MS_MAX:
+        return WAIT_MS_MAX
+    below = math.floor(wait_ms)
+    return below + (wait_ms - below >= 0.5)

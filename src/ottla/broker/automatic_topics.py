@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from ottla.config.broker_options import BrokerConfig
 from ottla.controller.controller import Controller
 from ottla.controller.create_topics import decide_create_topics
+from ottla.controller.decision import Charge, nothing_charged
 from ottla.metadata import topic_names
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -35,12 +36,14 @@ class AutomaticTopics:
         self._controller = controller
         self._made = made  # returns when the partitions of these topics can be used
 
-    async def create(self, names: Iterable[str]) -> dict[str, ErrorCode]:
+    async def create(
+        self, names: Iterable[str], charge: Charge = nothing_charged
+    ) -> dict[str, ErrorCode]:
         """Create what is not there yet; the topics that could not be created, and why."""
         request = CreateTopicsRequest([self.wanted(name) for name in names], timeout_ms=30_000)
         try:
             answer = await self._controller.decide(
-                lambda state: decide_create_topics(state, request)
+                lambda state: decide_create_topics(state, request, charge=charge)
             )
             await self._made(topic.name for topic in request.topics)
         except BrokerError as error:
@@ -90,4 +93,6 @@ def told(code: ErrorCode) -> ErrorCode:
     """What somebody who only asked for a topic hears."""
     if code in (ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT):
         return ErrorCode.LEADER_NOT_AVAILABLE
+    if code == ErrorCode.THROTTLING_QUOTA_EXCEEDED:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return code

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ottla.handlers import registry
 from ottla.handlers.context import Context, Peer
+from ottla.handlers.quotas.request_time import charge_time, stop_timing
 from ottla.handlers.registry import Handler, handler_of
 from ottla.handlers.served import SERVED
 from ottla.network.served import Answer, Served, Waiting, Working
@@ -77,17 +78,17 @@ class Dispatcher:
         peer = connection.session
         assert isinstance(peer, Peer)
         context = Context(parts, peer, key, version, correlation_id, client_id, size)
-        timed = None if parts.quotas.request is None else parts.clock.monotonic_s()
+        if parts.quotas.request is not None:
+            context.began_s = parts.clock.monotonic_s()
         try:
             outcome = handler.function(request, context)
         except MalformedMessage:
             raise  # the connection is all that is left to answer with
         except Exception as error:
             outcome = refusal(handler, request, context, error)
-        if timed is not None:
-            charge_time(context, parts.clock.monotonic_s() - timed)
         if isinstance(outcome, Message) or outcome is None:
             return encode_answer(outcome, context)
+        stop_timing(context)
         if isinstance(outcome, registry.Working):
             return Working(finish(handler, request, context, outcome.answer))
         finishing = finish(handler, request, context, outcome)
@@ -111,19 +112,13 @@ async def finish(
 
 def encode_answer(response: Message | None, context: Context) -> Answer:
     """The frame; without a response the client wants none (acks=0)."""
+    charge_time(context)
     if response is None:
         return Answer([], context.throttle_ms)
     if context.throttle_ms and hasattr(response, "throttle_time_ms"):
         response.throttle_time_ms = context.throttle_ms
     segments = encode_response(context.key, context.version, context.correlation_id, response)
     return Answer(segments, context.throttle_ms)
-
-
-def charge_time(context: Context, spent_s: float) -> None:
-    """Time on the processor, as a share of one; what a request waits for costs nobody anything."""
-    quota = context.parts.quotas.request
-    if quota is not None:
-        context.throttle(quota.charge(context, spent_s * 100))
 
 
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:

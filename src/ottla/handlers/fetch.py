@@ -14,10 +14,11 @@ import asyncio
 from collections.abc import Awaitable
 
 from ottla.handlers.context import Context
-from ottla.handlers.fetching.answering import response_of
+from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.reading import NOTHING, Found, look_at
 from ottla.handlers.fetching.wants import TOPIC_IDS_FROM, Wants
+from ottla.handlers.quotas.request_time import charge_time, exempt_time
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -84,8 +85,8 @@ class Fetching:
     def limit_bytes(self) -> int:
         """The client's wish, the broker's limit, and what the client's quota allows at once."""
         limit = self.context.parts.settings.config.fetch_max_bytes
-        most = None if self.quota is None else self.quota.amount_max(self.context)
-        return min(self.request.max_bytes, limit, limit if most is None else int(most))
+        most = limit if self.quota is None else int(self.quota.amount_max(self.context))
+        return min(self.request.max_bytes, limit, most)
 
     @property
     def bytes_wanted(self) -> int:
@@ -171,11 +172,27 @@ class Fetching:
     # Answering
 
     def answer(self) -> FetchResponse:
-        if self.quota is not None:
-            is_let, wait_ms = self.quota.admit(self.context, self.size)
-            self.context.throttle(wait_ms)
-            if not is_let:
-                # Nothing this time, and the session is as it was; a new one was not opened.
-                self.wants.forget_new_session()
-                return FetchResponse(session_id=self.wants.session_id)
+        if self.is_throttled():
+            # Nothing this time, and the session is as it was; a new one was not opened.
+            self.wants.forget_new_session()
+            return FetchResponse(session_id=self.wants.session_id)
         return response_of(self.found, self.wants, self.context)
+
+    def is_throttled(self) -> bool:
+        """Whether the reader has to wait. It then gets nothing, which costs it nothing.
+
+        Only what is so large that it would never be read has to be waited for afterwards.
+        """
+        context, quota = self.context, self.quota
+        if self.wants.is_follower:
+            exempt_time(context)
+            return False
+        charge_time(context)
+        if quota is None:
+            return context.throttle_ms > 0
+        size = response_bytes(self.found, self.wants, context.version)
+        context.throttle(quota.charge(context, size))
+        if context.throttle_ms == 0 or quota.is_beyond(context, size):
+            return False
+        quota.give_back(context, size)
+        return True

@@ -13,6 +13,7 @@ from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.handlers.context import Context
 from ottla.handlers.leaders import live_brokers
 from ottla.handlers.permissions import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from ottla.handlers.quotas.mutations import charging_unasked
 from ottla.handlers.registry import Working, handles
 from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
 from ottla.protocol.api_keys import ApiKey
@@ -79,7 +80,7 @@ def topics_to_create(request: MetadataRequest, context: Context) -> list[str]:
 async def create_and_answer(
     request: MetadataRequest, context: Context, names: list[str]
 ) -> MetadataResponse:
-    errors = await context.parts.automatic_topics.create(names)
+    errors = await context.parts.automatic_topics.create(names, charging_unasked(context))
     response = answer(request, context)
     for topic in response.topics:
         if topic.name in errors and topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

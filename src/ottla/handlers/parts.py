@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ottla.base.clock import Clock
 from ottla.controller.controller import Controller
+from ottla.controller.decision import Charge
 from ottla.coordinators.groups.service import GroupCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class TopicMaker(Protocol):
     """Creates topics that somebody just asked for."""
 
-    async def create(self, names: Iterable[str]) -> dict[str, ErrorCode]: ...
+    async def create(self, names: Iterable[str], charge: Charge = ...) -> dict[str, ErrorCode]: ...
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from ottla.handlers.damage import damaged
 from ottla.handlers.leaders import current_leader, leader_endpoints
 from ottla.handlers.produce_guards import ProduceGuards, has_transactional_batch
 from ottla.handlers.produce_preparation import Preparation, preparation
+from ottla.handlers.quotas.request_time import exempt_time
 from ottla.handlers.registry import Working, handles
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
@@ -148,6 +149,7 @@ class Production:
         if quota is not None:
             self.context.throttle(quota.charge(self.context, self.context.request_bytes))
         if acks == ACKS_NONE:
+            exempt_time(self.context)
             if self.has_error:
                 raise MalformedMessage("a produce without acknowledgement was refused")
             return None

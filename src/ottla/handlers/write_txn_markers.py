@@ -7,6 +7,7 @@ Coordinators send it to leaders. From tools it ends a transaction that has lost 
 from __future__ import annotations
 
 from ottla.handlers.context import Context
+from ottla.handlers.quotas.request_time import exempt_time
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -32,6 +33,7 @@ def refuse_markers(
 async def write_txn_markers(
     request: WriteTxnMarkersRequest, context: Context
 ) -> WriteTxnMarkersResponse:
+    exempt_time(context)
     return WriteTxnMarkersResponse(await context.parts.markers.write(request.markers))
 
 

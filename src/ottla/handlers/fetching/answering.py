@@ -20,6 +20,7 @@ from ottla.protocol.messages.fetch_response import (
 )
 
 LEADER_HINTS_FROM = 16
+LENGTH_BYTES = 4
 HINTED_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
@@ -31,6 +32,25 @@ def response_of(found: list[Found], wants: Wants, context: Context) -> FetchResp
     if context.version >= LEADER_HINTS_FROM and any(each.answer.error_code for each in told):
         _add_leader_hints(response, told, wants, context)
     return response
+
+
+def response_bytes(found: list[Found], wants: Wants, version: int) -> int:
+    """How large the answer would be, as Kafka counts for quotas; nothing is noted."""
+    told = [each for each in found if wants.is_full or _is_unknown(each)]
+    response = FetchResponse(responses=_group_by_topic(told, wants.uses_ids))
+    segments = response.encode_segments(version, bytearray())
+    return LENGTH_BYTES + sum(len(segment) for segment in segments)
+
+
+def _is_unknown(found: Found) -> bool:
+    answer = found.answer
+    return (
+        found.size > 0
+        or found.is_news
+        or found.wanted.is_unknown(
+            answer.error_code, answer.high_watermark, answer.log_start_offset
+        )
+    )
 
 
 def _must_tell(found: Found, wants: Wants) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 from ottla.base.clock import Clock
-from ottla.base.rates import RateMeter, TokenBucket, Windows
+from ottla.base.rates import MS_PER_S, RateMeter, TokenBucket, Windows, full_bucket
 from ottla.config.broker_options import BrokerConfig
 from ottla.handlers.context import Context
 from ottla.handlers.quotas.payers import Due, Limits, Payer
@@ -24,7 +24,6 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
 METERS_MAX = 10_000
-LIMITLESS = 2.0**63  # far beyond it sums of limits are no numbers any more
 M = TypeVar("M", RateMeter, TokenBucket)
 Quotas = Mapping[QuotaEntity, Mapping[str, float]]
 
@@ -42,14 +41,10 @@ class Meters(Generic[M]):
     def change(self, quotas: Quotas) -> bool:
         """Take over new limits; whether there are any. What was used stays used."""
         self._limits = Limits(quotas, self._key)
-        if not self._limits:
-            self._meters.clear()
         return bool(self._limits)
 
-    def due(self, context: Context) -> Due | None:
-        """None where there is no limit, or one that nobody reaches."""
-        found = self._limits.find(context.peer.user, context.client_id or "")
-        return None if found is not None and found.limit >= LIMITLESS else found
+    def due(self, context: Context) -> Due:
+        return self._limits.find(context.peer.user, context.client_id or "")
 
     def meter(self, payer: Payer) -> M:
         meter = self._meters.pop(payer, None) or self._make()
@@ -75,43 +70,30 @@ class RateQuota:
     def charge(self, context: Context, amount: float) -> int:
         """Note what was used; how long the client is to wait, in milliseconds."""
         due = self.meters.due(context)
-        if due is None:
-            return 0
         now_ms, windows = self._now_ms(), self.meters.windows
         meter = self.meters.meter(due.payer)
         meter.record(amount, now_ms, windows)
         wait_ms = meter.wait_ms(due.limit, now_ms, windows)
         return wait_ms if self._wait_ms_max is None else min(wait_ms, self._wait_ms_max)
 
-    def admit(self, context: Context, amount: float) -> tuple[bool, int]:
-        """Whether a client may have so much now, and how long it is to wait.
+    def give_back(self, context: Context, amount: float) -> None:
+        """What was charged was not used."""
+        meter = self.meters.meter(self.meters.due(context).payer)
+        meter.record(-amount, self._now_ms(), self.meters.windows)
 
-        What is refused is not charged. After a quiet time anything passes, however large: else a
-        batch that is larger than the quota would never be read.
-        """
-        due = self.meters.due(context)
-        if due is None:
-            return True, 0
-        now_ms, windows = self._now_ms(), self.meters.windows
-        meter = self.meters.meter(due.payer)
-        was_idle = meter.is_idle(now_ms, windows)
-        meter.record(amount, now_ms, windows)
-        wait_ms = meter.wait_ms(due.limit, now_ms, windows)
-        if wait_ms and not was_idle:
-            meter.record(-amount, now_ms, windows)
-            return False, wait_ms
-        return True, wait_ms
+    def is_beyond(self, context: Context, amount: float) -> bool:
+        """Whether it is more than all windows bring, and little else was charged before it."""
+        payer, limit = self.meters.due(context)
+        full = full_bucket(limit, self.meters.windows)
+        return amount > full and self.meters.meter(payer).amount - amount < full / 2
 
-    def amount_max(self, context: Context) -> float | None:
-        """More than this at once always leads to waiting; None without a quota."""
-        due = self.meters.due(context)
-        if due is None:
-            return None
+    def amount_max(self, context: Context) -> float:
+        """More than this at once always leads to waiting."""
         windows = self.meters.windows
-        return due.limit * (windows.count - 1) * windows.size_ms / 1000
+        return self.meters.due(context).limit * (windows.count - 1) * (windows.size_ms / MS_PER_S)
 
     def _now_ms(self) -> int:
-        return int(self._clock.monotonic_s() * 1000)
+        return round(self._clock.monotonic_s() * MS_PER_S)
 
 
 class MutationQuota:
@@ -123,29 +105,41 @@ class MutationQuota:
 
     def charge(self, context: Context, partitions: int, *, is_strict: bool) -> None:
         """Clients that know the error get it once they owe something; the others wait."""
-        due = self.meters.due(context)
-        if due is None:
-            return
-        now_ms, windows = int(self._clock.monotonic_s() * 1000), self.meters.windows
-        bucket = self.meters.meter(due.payer)
-        owed_ms = bucket.wait_ms(due.limit, now_ms, windows)
-        if is_strict and owed_ms:
-            context.throttle(owed_ms)
-            raise BrokerError(
-                ErrorCode.THROTTLING_QUOTA_EXCEEDED, "The throttling quota has been exceeded."
-            )
-        bucket.take(partitions, due.limit, now_ms, windows)
-        if not is_strict:
-            context.throttle(bucket.wait_ms(due.limit, now_ms, windows))
+        if is_strict:
+            context.throttle(self.owed_ms(context))
+            self.admit(context, partitions)
+        else:
+            self._take(context, partitions)
+            context.throttle(self.owed_ms(context))
+
+    def admit(self, context: Context, partitions: int) -> None:
+        """Charge who owes nothing; others are refused."""
+        payer, limit = self.meters.due(context)
+        if self.meters.meter(payer).is_overdrawn(limit, self._now_ms(), self.meters.windows):
+            raise BrokerError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
+        self._take(context, partitions)
+
+    def owed_ms(self, context: Context) -> int:
+        payer, limit = self.meters.due(context)
+        return self.meters.meter(payer).wait_ms(limit, self._now_ms(), self.meters.windows)
+
+    def _take(self, context: Context, partitions: int) -> None:
+        payer, limit = self.meters.due(context)
+        bucket = self.meters.meter(payer)
+        bucket.take(partitions, limit, self._now_ms(), self.meters.windows)
+
+    def _now_ms(self) -> int:
+        return round(self._clock.monotonic_s() * MS_PER_S)
 
 
 class ClientQuotas:
     """Each kind is None as long as nobody has such a quota."""
 
     def __init__(self, image: Image, config: BrokerConfig, clock: Clock) -> None:
-        windows = Windows(config.quota_window_num, config.quota_window_size_seconds * 1000)
+        windows = Windows(config.quota_window_num, config.quota_window_size_seconds * MS_PER_S)
         mutations = Windows(
-            config.controller_quota_window_num, config.controller_quota_window_size_seconds * 1000
+            config.controller_quota_window_num,
+            config.controller_quota_window_size_seconds * MS_PER_S,
         )
         self._produce = RateQuota("producer_byte_rate", windows, clock)
         self._fetch = RateQuota("consumer_byte_rate", windows, clock)

@@ -2,7 +2,8 @@
 
 A quota is for a user, for a client id, or for a user's client id; each of them named, or the
 default of those that have none of their own. The first that is found in `LEVELS` counts, as in
-Kafka; clients for which it holds by the same names pay together.
+Kafka; clients for which it holds by the same names pay together. Where others have quotas, what
+clients without one use is noted too: it counts should they get one.
 """
 
 from __future__ import annotations
@@ -43,7 +44,10 @@ class Payer(NamedTuple):
 
 class Due(NamedTuple):
     payer: Payer
-    limit: float
+    limit: float  # LIMITLESS where none holds
+
+
+LIMITLESS = 2.0**63  # what nobody reaches; far beyond it sums of limits are no numbers any more
 
 
 class Limits:
@@ -51,15 +55,22 @@ class Limits:
 
     def __init__(self, quotas: Mapping[QuotaEntity, Mapping[str, float]], key: str) -> None:
         self._limits = {
-            named(dict(entity)): limits[key] for entity, limits in quotas.items() if key in limits
+            named(dict(entity)): min(limits[key], LIMITLESS)
+            for entity, limits in quotas.items()
+            if key in limits
         }
         self._levels = [level for level in LEVELS if self._has(level)]
+        kinds = {
+            (user is not Part.ABSENT, client is not Part.ABSENT) for user, client in self._levels
+        }
+        # Who pays where no quota is found: as everybody else, or else by client id.
+        self._by_user, self._by_client = kinds.pop() if len(kinds) == 1 else (False, True)
 
     def __bool__(self) -> bool:
         return bool(self._levels)
 
-    def find(self, user: str, client_id: str) -> Due | None:
-        """What holds for this client, if anything does. Nameless clients have no quota by name."""
+    def find(self, user: str, client_id: str) -> Due:
+        """What holds for this client. Nameless clients have no quota by name."""
         for level in self._levels:
             of_user, of_client = level
             if of_client is not Part.ABSENT and not client_id:
@@ -71,7 +82,8 @@ class Limits:
                     None if of_client is Part.ABSENT else client_id,
                 )
                 return Due(payer, limit)
-        return None
+        payer = Payer(user if self._by_user else None, client_id if self._by_client else None)
+        return Due(payer, LIMITLESS)
 
     def _has(self, level: tuple[Part, Part]) -> bool:
         return any((part_of(user), part_of(client)) == level for user, client in self._limits)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
@@ -23,7 +25,7 @@ from ottla.protocol.messages.create_topics_request import CreatableTopic, Create
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from ottla.protocol.messages.describe_client_quotas_request import DescribeClientQuotasRequest
 from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from ottla.protocol.messages.metadata_request import MetadataRequest
+from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from ottla.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -58,6 +60,15 @@ def fetch_request(
         max_wait_ms=0, min_bytes=0, max_bytes=bytes_max, topics=wanted,
         session_id=session_id, session_epoch=session_epoch,
     )  # fmt: skip
+
+
+def spend_time(world: World) -> None:
+    """Much more of the processor's than there is a quota for."""
+    set_quota(world, "request_percentage", 0.001, client_id="test")
+    quota = world.broker.parts.quotas.request
+    assert quota is not None
+    context: Any = SimpleNamespace(peer=world.me.session, client_id="test")
+    assert quota.charge(context, 50.0) == 1000
 
 
 @pytest.fixture
@@ -96,6 +107,18 @@ def test_a_producer_that_wants_no_answer_is_throttled_all_the_same(world: World)
     assert answer.throttle_ms > 30_000
 
 
+def test_what_was_used_before_a_quota_was_set_or_set_again_counts(world: World) -> None:
+    set_quota(world, "producer_byte_rate", 1000, client_id="another")
+    assert world.answer(produce_request(50_000), 9).throttle_ms == 0
+    set_quota(world, "producer_byte_rate", 1000, client_id="test")
+    assert world.answer(produce_request(1), 9).throttle_ms > 40_000
+    for client_id in ("test", "another"):
+        set_quota(world, "producer_byte_rate", None, client_id=client_id)
+    assert world.answer(produce_request(1), 9).throttle_ms == 0
+    set_quota(world, "producer_byte_rate", 1000, client_id="test")
+    assert world.answer(produce_request(1), 9).throttle_ms > 40_000
+
+
 def test_clients_that_share_a_quota_pay_together(world: World) -> None:
     set_quota(world, "producer_byte_rate", 1000, user="alice")
     alice, again = (FakeConnection("10.0.0.1", "User:alice") for _ in range(2))
@@ -109,14 +132,32 @@ def test_a_reader_over_its_quota_gets_an_empty_answer_and_waits(world: World) ->
     for _ in range(20):
         world.ask(produce_request(1_000), 9)
     set_quota(world, "consumer_byte_rate", 1000, client_id="test")
+    # No more records at once than ten seconds bring; with what is around them it is too much.
     first = world.ask(fetch_request(), 12)
-    told = sum(len(part.records) for topic in first.responses for part in topic.partitions)
-    assert 5_000 < told <= 10_000  # no more at once than ten seconds bring
+    assert not first.responses
+    assert first.throttle_time_ms == 58
+    world.clock.advance_ms(first.throttle_time_ms)
     second = world.ask(fetch_request(), 12)
-    assert not second.responses
-    assert second.throttle_time_ms > 0
-    world.clock.advance_ms(second.throttle_time_ms + 10_000)
-    assert world.ask(fetch_request(), 12).responses
+    assert len(second.responses[0].partitions[0].records) == 10_000
+    assert second.throttle_time_ms == 0
+    third = world.ask(fetch_request(), 12)
+    assert not third.responses
+    assert third.throttle_time_ms == 10_058
+    world.clock.advance_ms(third.throttle_time_ms + 1_000)
+    assert world.ask(fetch_request(9_000), 12).responses
+
+
+def test_a_reader_over_its_quota_of_time_gets_an_empty_answer_too(world: World) -> None:
+    world.ask(produce_request(1_000), 9)
+    spend_time(world)
+    answer = world.ask(fetch_request(), 12)
+    assert (answer.responses, answer.throttle_time_ms) == ([], 1000)
+
+
+def test_what_is_produced_without_an_answer_costs_no_time(world: World) -> None:
+    spend_time(world)
+    assert world.answer(produce_request(10, acks=0), 9).throttle_ms == 0
+    assert world.answer(produce_request(10), 9).throttle_ms == 1000
 
 
 def test_a_batch_larger_than_the_quota_is_read_after_a_quiet_time(world: World) -> None:
@@ -134,14 +175,14 @@ def test_a_throttled_session_loses_nothing(world: World) -> None:
     for _ in range(20):
         world.ask(produce_request(1_000), 9)
     set_quota(world, "consumer_byte_rate", 1000, client_id="test")
-    first = world.ask(fetch_request(session_epoch=0), 12)
+    first = world.ask(fetch_request(5_000, session_epoch=0), 12)
     assert first.session_id != 0
     asked = fetch_request(session_id=first.session_id, session_epoch=1)
     throttled = world.ask(asked, 12)
     assert (throttled.session_id, throttled.responses) == (first.session_id, [])
     world.clock.advance_ms(60_000)
     again = FetchRequest(
-        max_wait_ms=0, min_bytes=0, max_bytes=10_000, session_id=first.session_id, session_epoch=2
+        max_wait_ms=0, min_bytes=0, max_bytes=9_000, session_id=first.session_id, session_epoch=2
     )
     assert world.ask(again, 12).responses[0].partitions[0].records
 
@@ -150,7 +191,6 @@ def test_a_session_is_not_opened_by_a_throttled_fetch(world: World) -> None:
     for _ in range(20):
         world.ask(produce_request(1_000), 9)
     set_quota(world, "consumer_byte_rate", 1000, client_id="test")
-    world.ask(fetch_request(), 12)
     refused = world.ask(fetch_request(session_epoch=0), 12)
     assert refused.throttle_time_ms > 0
     assert refused.session_id == 0
@@ -158,11 +198,7 @@ def test_a_session_is_not_opened_by_a_throttled_fetch(world: World) -> None:
 
 
 def test_processor_time_has_a_quota_and_nobody_waits_longer_than_a_window(world: World) -> None:
-    set_quota(world, "request_percentage", 0.001, client_id="test")
-    quota = world.broker.parts.quotas.request
-    assert quota is not None
-    context = type("C", (), {"peer": world.me.session, "client_id": "test"})()
-    assert quota.charge(context, 50.0) == 1000
+    spend_time(world)
     answer = world.ask(MetadataRequest([]), 12)
     assert answer.throttle_time_ms == 1000
 
@@ -192,6 +228,15 @@ def test_a_quota_without_end_is_kept_and_holds_nobody_up(world: World, limit: fl
         world.clock.advance_ms(1)
     everything = world.ask(DescribeClientQuotasRequest([], False), 1).entries
     assert {each.value for each in everything[0].values} == {limit}
+
+
+def test_topics_that_are_only_asked_for_are_charged_and_nobody_hears_of_it(world: World) -> None:
+    set_quota(world, EPHEMERAL, 1, user="ANONYMOUS")
+    asked = MetadataRequest([MetadataRequestTopic(name=f"asked-{at}") for at in range(20)])
+    answer = world.ask(asked, 12)
+    made = [topic.error_code for topic in answer.topics]
+    assert made == [0] * 12 + [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * 8
+    assert answer.throttle_time_ms == 0
 
 
 def test_older_clients_are_not_refused_but_wait(world: World) -> None:

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from ottla.handlers.quotas.payers import Due, Limits, Payer, address_limits
+from ottla.handlers.quotas.payers import LIMITLESS, Due, Limits, Payer, address_limits
 from ottla.metadata.records import QuotaEntity
 
 RATE = "producer_byte_rate"
@@ -30,17 +30,21 @@ def test_the_most_special_quota_holds(count: int) -> None:
         assert Limits(quotas, RATE).find("u", "c") == Due(ORDER[chosen[0]][1], 100.0 + chosen[0])
 
 
-def test_others_have_no_quota() -> None:
+def test_others_have_no_quota_and_are_measured_as_if_they_had() -> None:
     limits = Limits({(("client-id", "c"), ("user", "u")): {RATE: 1.0}}, RATE)
-    assert limits.find("u", "other") is None
-    assert limits.find("other", "c") is None
+    assert limits.find("u", "other") == Due(Payer("u", "other"), LIMITLESS)
+    assert limits.find("other", "c") == Due(Payer("other", "c"), LIMITLESS)
+    of_users = Limits({(("user", "u"),): {RATE: 1.0}}, RATE)
+    assert of_users.find("other", "c") == Due(Payer("other", None), LIMITLESS)
+    mixed = Limits({(("user", "u"),): {RATE: 1.0}, (("client-id", "d"),): {RATE: 1.0}}, RATE)
+    assert mixed.find("other", "c") == Due(Payer(None, "c"), LIMITLESS)
     assert not Limits({(("user", "u"),): {"consumer_byte_rate": 1.0}}, RATE)
 
 
 def test_clients_without_a_name_share_only_their_users_quota() -> None:
     limits = Limits({(("client-id", None),): {RATE: 1.0}, (("user", "u"),): {RATE: 2.0}}, RATE)
     assert limits.find("u", "") == Due(Payer("u", None), 2.0)
-    assert limits.find("other", "") is None
+    assert limits.find("other", "").limit == LIMITLESS
 
 
 def test_addresses_have_quotas_of_their_own_or_the_default() -> None:
