@@ -91,10 +91,17 @@ class Status(Enum):
 class Shard(Generic[S]):
     """One partition of the internal topic and the state that its records amount to."""
 
-    def __init__(self, partition: Partition, state: S, codec: int = Codec.NONE) -> None:
+    def __init__(
+        self,
+        partition: Partition,
+        state: S,
+        codec: int = Codec.NONE,
+        base_sequence: int = NO_SEQUENCE,
+    ) -> None:
         self.partition = partition
         self.state = state
         self.codec = codec
+        self.base_sequence = base_sequence
         self.status = Status.LOADING
         self.leader_epoch = partition.leader_epoch
 
@@ -108,7 +115,7 @@ class Shard(Generic[S]):
         """Append and apply; the offset that must be replicated before anybody is told."""
         if not records:
             return self.partition.log.log_end_offset
-        appended = self._append(encode_batch(records, now_ms, writer, self.codec), by)
+        appended = self._append(self._encode(records, now_ms, writer), by)
         for at, record in enumerate(records):
             self.state.apply(record, writer, appended.first_offset + at)
         return appended.last_offset + 1
@@ -119,6 +126,11 @@ class Shard(Generic[S]):
         for some in in_batches(records, self.partition.log.config.max_message_bytes):
             end_offset = self.write(some, now_ms)
         return end_offset
+
+    def _encode(
+        self, records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer
+    ) -> bytearray:
+        return encode_batch(records, now_ms, writer, self.codec, self.base_sequence)
 
     def write_marker(
         self,
@@ -163,13 +175,16 @@ class Runtime(Generic[S]):
         count_partitions: Callable[[], int],
         now_ms: Callable[[], int],
         codec: int = Codec.NONE,
+        base_sequence: int = NO_SEQUENCE,
     ) -> None:
+        """`base_sequence` is what Kafka writes into each batch of this topic; nobody reads it."""
         self.topic = topic
         self.types = types
         self._make_state = make_state
         self._count_partitions = count_partitions
         self._now_ms = now_ms
         self._codec = codec
+        self._base_sequence = base_sequence
         self._shards: dict[int, Shard[S]] = {}
 
     def shard_number(self, key: str) -> int:
@@ -204,7 +219,8 @@ class Runtime(Generic[S]):
         """
         number = partition.name.partition
         self.resign(number)
-        shard = Shard(partition, self._make_state(number), self._codec)
+        state = self._make_state(number)
+        shard = Shard(partition, state, self._codec, self._base_sequence)
         self._shards[number] = shard
         return self._load(number, shard)
 
@@ -228,7 +244,11 @@ class Runtime(Generic[S]):
 
 
 def encode_batch(
-    records: Sequence[CoordinatorRecord], now_ms: int, writer: Writer, codec: int = Codec.NONE
+    records: Sequence[CoordinatorRecord],
+    now_ms: int,
+    writer: Writer,
+    codec: int = Codec.NONE,
+    base_sequence: int = NO_SEQUENCE,
 ) -> bytearray:
     rows = [
         Record(at, now_ms, encode_key(record.key), encode_value(record), ())
@@ -239,7 +259,7 @@ def encode_batch(
         codec=codec,
         producer_id=writer.producer_id,
         producer_epoch=writer.epoch,
-        base_sequence=NO_SEQUENCE,
+        base_sequence=base_sequence,
         is_transactional=writer.is_transactional,
     )
 

@@ -70,6 +70,7 @@ class GroupCoordinator(GroupRequests):
             lambda: self.topic.partition_count,
             clock.now_ms,
             config.offsets_topic_compression_codec,
+            base_sequence=0,
         )
         self._tasks = OwnedTasks()
         self._loading: set[asyncio.Task[None]] = set()
