@@ -4,8 +4,9 @@ Owns      the image that decisions are made on. It runs ahead of the published o
           is being appended, so that an event sees what those before it decided.
 Promises  events are decided in the order in which they came. Those that came during an append go
           into the next batch together. An answer is given once its records are durable and in the
-          published image. When an append fails, nobody is answered but with NOT_CONTROLLER, and
-          what is in the log is loaded again: it alone says what happened.
+          published image. When an append fails, or a bug shows in what was decided, nobody is
+          answered but with NOT_CONTROLLER, and what is in the log is loaded again: it alone says
+          what happened.
 Leaves    what to decide to the `decide_*` functions, who is the controller to whoever calls `run`.
 """
 
@@ -117,8 +118,10 @@ class Controller:
                 await self._decide_one(event, round_)
                 event = self._next_waiting(round_)
             await self._append(round_)
-        except (AppendFailed, AppendRefused, ImageError) as error:
-            log.error("resigning, to load the metadata log again: %s", error)
+        except Exception as error:
+            is_known = isinstance(error, (AppendFailed, AppendRefused, ImageError))
+            bug = None if is_known else error
+            log.error("resigning, to load the metadata log again: %s", error, exc_info=bug)
             round_.give_up()
             self._resign()
             await self._reload()
@@ -172,8 +175,12 @@ class Controller:
     async def _write_snapshot(self, image: Image) -> None:
         try:
             await self._log.write_snapshot(image)
+        except AppendFailed:
+            raise
         except OSError as error:
             log.warning("the metadata log goes on without a new snapshot: %s", error)
+        except Exception:
+            log.exception("bug while a snapshot was written, the metadata log goes on without")
 
     def _state(self, image: Image) -> State:
         settings = self._settings

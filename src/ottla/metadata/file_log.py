@@ -2,14 +2,17 @@
 
 Promises  what `MetadataLog` asks for. Work on files runs where `run_blocking` puts it, one piece at
           a time; a caller that is cancelled leaves the piece to end by itself, and what comes next
-          waits for it.
+          waits for it. Whatever goes wrong while a batch is written, a bug or a want of memory
+          too, is AppendFailed: only `load` says what is in the files then.
 Leaves    the files to `journal.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
@@ -27,6 +30,7 @@ from ottla.metadata.journal import (
 from ottla.metadata.log import AppendFailed, AppendRefused, Trimmed
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 SNAPSHOT_SLICE = 200  # records that are encoded before others get their turn on the event loop
 
 
@@ -68,12 +72,7 @@ class FileMetadataLog:
             if batch.base_offset != self._end_offset or not batch.records:
                 count, at = len(batch.records), batch.base_offset
                 raise AppendRefused(f"{count} records at {at}, but {self._end_offset} comes next")
-            self._journal = None  # until it is known to have worked
-            try:
-                await self._work(lambda: journal.append(batch))
-            except OSError as error:
-                raise AppendFailed(str(error)) from error
-            self._journal = journal
+            await self._change(journal, lambda: journal.append(batch))
             self._moved_to(batch.end_offset)
 
     async def read(self, offset: int) -> list[Batch]:
@@ -100,16 +99,24 @@ class FileMetadataLog:
                     f"an image at {image.offset}, but the log ends at {self._end_offset}"
                 )
             image = image.copy()  # the original moves on while this one is written
-            self._journal = None
-            try:
-                await self._work(journal.begin_next)
-            except OSError as error:
-                raise AppendFailed(str(error)) from error
-            self._journal = journal
+            await self._change(journal, journal.begin_next)
         frame = await _encode_slowly(image)
         async with self._turn:
             self._usable()
             await self._work(lambda: self._replace_older(frame, image.offset))
+
+    async def _change(self, journal: Journal, change: Callable[[], None]) -> None:
+        self._journal = None  # until it is known to have worked
+        try:
+            await self._work(change)
+        except OSError as error:
+            _abandon(journal)
+            raise AppendFailed(str(error)) from error
+        except Exception as error:
+            log.exception("bug while the metadata log was written")
+            _abandon(journal)
+            raise AppendFailed(repr(error)) from error
+        self._journal = journal
 
     def _replace_older(self, frame: bytes, offset: int) -> None:
         write_snapshot(self._files, self._directory, frame, offset)
@@ -146,6 +153,11 @@ class FileMetadataLog:
                 await asyncio.wait([self._unfinished])
             self._unfinished.exception()  # it was told to the caller, or concerns nobody any more
             self._unfinished = None
+
+
+def _abandon(journal: Journal) -> None:
+    with suppress(OSError):
+        journal.close(is_clean=False)
 
 
 async def _encode_slowly(image: Image) -> bytes:

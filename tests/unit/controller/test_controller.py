@@ -21,7 +21,13 @@ from ottla.controller.state import State
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.records import ALL_BROKERS, BrokerRegistered, ConfigChanged, TopicDeleted
+from ottla.metadata.records import (
+    ALL_BROKERS,
+    BrokerRegistered,
+    ConfigChanged,
+    Record,
+    TopicDeleted,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
@@ -295,12 +301,21 @@ def test_events_that_waited_behind_a_failed_append_are_sent_away_undecided() -> 
     run(story)
 
 
-def test_a_decision_whose_records_do_not_fit_is_a_bug_that_changes_nothing() -> None:
+@pytest.mark.parametrize(
+    "record",
+    [
+        TopicDeleted(b"nobody knows me!"),  # type: ignore[arg-type]
+        ConfigChanged(ALL_BROKERS, "x", object()),  # type: ignore[arg-type]  # in no file
+        object(),  # in no image
+    ],
+    ids=["a record that does not fit", "one that cannot be written", "one that is none"],
+)
+def test_a_bug_in_a_decision_changes_nothing(record: Record) -> None:
     async def story(node: Node) -> None:
         await node.create("before")
 
         def bug(_state: State) -> Decision[None]:
-            return Decision((TopicDeleted(b"nobody knows me!"),), None)  # type: ignore[arg-type]
+            return Decision((record,), None)
 
         with pytest.raises(BrokerError):
             await node.controller.decide(bug)

@@ -302,6 +302,25 @@ def test_after_a_failed_append_only_loading_again_helps() -> None:
     asyncio.run(story())
 
 
+def test_a_bug_while_a_batch_is_written_leaves_the_log_as_loading_finds_it() -> None:
+    async def story() -> None:
+        disk = MemoryDisk()
+        log = FileMetadataLog(disk, "/m", at_once)
+        await log.load()
+        await log.append(batch(0))
+        bad = Batch(1, 0, (ConfigChanged(ALL_BROKERS, "x", object()),))  # type: ignore[arg-type]
+        with pytest.raises(AppendFailed):
+            await log.append(bad)
+        with pytest.raises(AppendFailed, match="was not loaded, or failed since"):
+            await log.append(batch(1))
+        assert (await log.load()).offset == 1
+        await log.append(batch(1))
+        assert await log.read(1) == [batch(1)]
+        await log.close()
+
+    asyncio.run(story())
+
+
 def test_a_log_that_failed_is_not_closed_as_if_in_order() -> None:
     async def story() -> None:
         disk = MemoryDisk()
