@@ -61,10 +61,10 @@ async def txn_offset_commit(
     request: TxnOffsetCommitRequest, context: Context
 ) -> TxnOffsetCommitResponse:
     sorted_out = [sort_out(topic, context.parts.metadata) for topic in request.topics]
-    unknown = [each.unknown for each in sorted_out if each.unknown.partitions]
     known = [each.known for each in sorted_out if each.known.partitions]
+    unknown = [each.unknown for each in sorted_out if each.unknown is not None]
     if not known:
-        return TxnOffsetCommitResponse(topics=unknown)
+        return TxnOffsetCommitResponse(topics=merged(unknown, ()))
     request.topics = known
     try:
         response = await commit(request, context)
@@ -109,21 +109,21 @@ def as_group_error(code: ErrorCode, version: int) -> ErrorCode:
 
 
 class SortedOut(NamedTuple):
-    """The partitions of a topic that exist, and the answer for those that do not."""
+    """The partitions of a topic that exist, and the answer for those that do not, or for all."""
 
     known: TxnOffsetCommitRequestTopic
-    unknown: TxnOffsetCommitResponseTopic
+    unknown: TxnOffsetCommitResponseTopic | None
 
 
 def sort_out(topic: TxnOffsetCommitRequestTopic, image: Image) -> SortedOut:
-    known: list[TxnOffsetCommitRequestPartition] = []
-    missing: list[TxnOffsetCommitRequestPartition] = []
-    for each in topic.partitions:
-        is_there = image.partition(topic.name, each.partition_index) is not None
-        (known if is_there else missing).append(each)
+    found = image.topic(topic.name)
+    count = 0 if found is None else len(found.partitions)
+    known = [each for each in topic.partitions if 0 <= each.partition_index < count]
+    missing = [each for each in topic.partitions if not 0 <= each.partition_index < count]
+    is_told = missing or found is None
     return SortedOut(
         TxnOffsetCommitRequestTopic(topic.name, known),
-        refused(topic, missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        refused(topic, missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if is_told else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.compatibility.differential.scripting import script
+from tests.compatibility.differential.scripts.consumer_groups import joining
 from tests.compatibility.differential.scripts.group_members import group, members
 from tests.compatibility.differential.scripts.group_offsets import fetch
 from tests.compatibility.differential.scripts.transactional import (
@@ -126,6 +127,8 @@ def txn_offset_commit(talk: Talk) -> None:
         ask(f"topic {name!r}", one, (name, usual))
     ask("nothing", one)
     ask("no partitions", one, (t, []))
+    ask("no partitions of an unknown topic", one, (none, []), (t, usual))
+    ask("an unknown topic twice", one, (none, usual), (none, [(1, 1, -1, "")]))
     ask("a partition twice", one, (t, [(0, 8, -1, ""), (0, 9, -1, "")]))
     ask("a topic twice", one, (t, [(0, 10, -1, "")]), (t, [(0, 11, -1, "")]))
     ask("no group", one, (t, usual), group_id="")
@@ -179,8 +182,24 @@ def txn_offset_commit_ended_in_other_ways(talk: Talk) -> None:
     ask("older", now - 1, first.id)
     ask("newer", now + 1, first.id)
     ask("unknown instance", now, first.id, "one")
+    ask("nobody, generation -2", -2, "")
     talk.ask("nobody", commit_offsets(one, h, usual))
     finish(talk, one, is_commit=True)
     committed(talk, "of members", h, topic)
     new_producer(talk, "one")
     talk.ask("fenced", commit_offsets(one, h, usual))
+
+
+@script(ApiKey.TXN_OFFSET_COMMIT, versions=range(MEMBERS_FROM, 6))
+def txn_offset_commit_to_a_consumer_group(talk: Talk) -> None:
+    topic, g, one = talk.topic("t", 3), group(talk, "g"), new_producer(talk, "one")
+    talk.once_ready(joining(g, "somebody-0123456789", topic.name), 1)
+    if talk.version < GROWING_FROM:
+        talk.once_ready(add_offsets(one, g), 3)
+    for member in ("", "somebody-0123456789", "nobody"):
+        for epoch in (3, 2, 1, 0, -1, -2):
+            usual = (topic.name, [(0, epoch + 10, -1, "")])
+            request = commit_offsets(one, g, usual, generation=epoch, member=member)
+            talk.ask(f"{member!r} in {epoch}", request)
+    finish(talk, one, is_commit=True)
+    committed(talk, "committed", g, topic)

@@ -41,6 +41,7 @@ from ottla.protocol.errors import BrokerError
 
 FIRST_EPOCH = 1  # of a group that has no record yet
 NO_TARGET_EPOCH = 0
+NO_EPOCH = -1  # of those who commit without being members
 MEMBER_EPOCHS_FROM = 9  # the version of OffsetCommit
 
 
@@ -208,7 +209,7 @@ class ConsumerGroup:
         """A member may commit in its epoch, and in an older one what it has had since then."""
         if by.epoch < 0 and not self.members:
             return None
-        if by.is_transactional and by.is_anonymous:
+        if by.is_transactional and by.is_anonymous and by.epoch == NO_EPOCH:
             return None
         member = self.member(by.member_id)
         if (
