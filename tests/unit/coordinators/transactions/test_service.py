@@ -14,7 +14,7 @@ from ottla.base.ids import TopicPartition
 from ottla.coordinators.transactions import finishing, markers
 from ottla.coordinators.transactions.ending import End
 from ottla.coordinators.transactions.initialising import Wanted
-from ottla.coordinators.transactions.service import TransactionCoordinator
+from ottla.coordinators.transactions.service import TransactionCoordinator, repeat
 from ottla.coordinators.transactions.states import State
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.metadata.image import Batch
@@ -199,6 +199,20 @@ def test_many_old_ids_are_forgotten_in_batches(world: TransactionWorld) -> None:
 
 
 # Verification
+
+
+def test_a_bug_in_what_time_does_is_no_end_of_time() -> None:
+    calls = []
+
+    async def work() -> None:
+        calls.append(len(calls))
+        if len(calls) == 1:
+            raise ValueError
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(repeat(work, interval_ms=0))
+    assert calls == [0, 1]
 
 
 def test_verification_can_be_switched_off_and_on_while_the_broker_runs(
