@@ -202,7 +202,7 @@ def test_many_old_ids_are_forgotten_in_batches(world: TransactionWorld) -> None:
 
 
 def test_a_bug_in_what_time_does_is_no_end_of_time() -> None:
-    calls = []
+    calls: list[int] = []
 
     async def work() -> None:
         calls.append(len(calls))
