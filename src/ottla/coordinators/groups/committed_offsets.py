@@ -75,14 +75,16 @@ class CommittedOffsets:
     def unstable_of(self, group_id: str) -> Iterator[OffsetName]:
         return (OffsetName(group_id, *where) for where in self._open.get(group_id, ()))
 
-    def all_names(self) -> Iterator[tuple[OffsetName, CommittedOffset]]:
-        """Every offset, committed or pending."""
+    def of_topics(
+        self, wanted: Mapping[str, object]
+    ) -> Iterator[tuple[OffsetName, CommittedOffset]]:
+        """Every offset of these topics, committed or pending; others cost nothing."""
         for group_id, topics in self.committed.items():
-            for topic, partitions in topics.items():
-                for partition, offset in partitions.items():
+            for topic in topics.keys() & wanted.keys():
+                for partition, offset in topics[topic].items():
                     yield OffsetName(group_id, topic, partition), offset
         for pending in self.pending.values():
-            yield from pending.items()
+            yield from (item for item in pending.items() if item[0].topic in wanted)
 
     # How it changes.
 

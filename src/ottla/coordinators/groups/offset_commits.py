@@ -190,8 +190,7 @@ def decide_forget_topics(
     """The offsets of topics that were deleted, unless they belong to a later topic of that name."""
     names = {
         name
-        for name, offset in offsets.all_names()
-        if (topic_id := deleted.get(name.topic)) is not None
-        and offset.topic_id in (NO_TOPIC_ID, topic_id)
+        for name, offset in offsets.of_topics(deleted)
+        if offset.topic_id in (NO_TOPIC_ID, deleted[name.topic])
     }
     return [offset_tombstone(name) for name in sorted(names)]

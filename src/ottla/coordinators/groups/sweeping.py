@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 RETRY_MS = 500  # after a record could not be written
 RETRY_AFTER_BUG_MS = 30_000
-ROUND = 100  # timers, or groups, before others get their turn
+ROUND = 100  # timers, or groups and their topics, before others get their turn
 
 
 class Sweeper:
@@ -85,8 +85,11 @@ class Sweeper:
     async def expire_offsets(self, retention_ms: int) -> None:
         """Forget offsets and groups that nobody uses any more."""
         for shard in list(self._shards()):
-            for at, group_id in enumerate(shard.state.group_ids()):
-                if at % ROUND == ROUND - 1:
+            looked_at = 0
+            for group_id in shard.state.group_ids():
+                looked_at += 1 + len(shard.state.offsets.of_group(group_id))
+                if looked_at >= ROUND:
+                    looked_at = 0
                     await asyncio.sleep(0)
                 self._expire_offsets_of(shard, group_id, retention_ms)
 
