@@ -28,6 +28,7 @@ from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.introduction import host_name, registration
 from ottla.broker.moved_logs import MovedLogs
 from ottla.broker.network_settings import limits, network_settings
+from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.broker.threads import run_elsewhere, run_in_threads
 from ottla.broker.topic_settings import TopicSettings
@@ -270,6 +271,7 @@ class Broker:
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
                 tasks.create_task(self.groups.run(), name="groups")
                 tasks.create_task(self.transactions.run(), name="transactions")
+                tasks.create_task(preload(), name="preloading")
                 await asyncio.sleep(0)  # the network begins to accept
                 self._is_ready.set()
         finally:

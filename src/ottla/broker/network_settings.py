@@ -10,7 +10,7 @@ from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.listeners import Listeners
 from ottla.config.options import InvalidOption
-from ottla.handlers.quotas.client_quotas import Quotas
+from ottla.handlers.quotas.client_quotas import Quotas, quota_windows
 from ottla.handlers.quotas.payers import address_limits
 from ottla.network.limits import UNLIMITED, ConnectionLimits, normal_address
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
@@ -62,6 +62,7 @@ def limits(config: BrokerConfig, quotas: Quotas | None = None) -> ConnectionLimi
         bounded(config.max_connection_creation_rate),
         UNLIMITED if default_rate is None else default_rate,
         rates,
+        quota_windows(config),
     )
 
 
