@@ -3,9 +3,11 @@
 v4 isolation level · v5 log start offset · v7 sessions · v9 leader epochs · v10 zstd · v11 racks ·
 v12 flexible encoding, divergence · v13 topics by id · v15 follower's state · v16 leader hints ·
 v17 directory ids · v18 follower's high watermark
-Records are not read here: an answer holds ranges of files, which the network sends. Where nothing
-is to be told yet, the answer waits until enough has come or the client's patience is over. What
-counts is what the reader may see: for one of committed data, what is below the last stable offset.
+Records are not read here: an answer holds ranges of files, which the network sends. Where to begin
+is looked up on the event loop as long as that is in memory; what is not, a thread reads first.
+Where nothing is to be told yet, the answer waits until enough has come or the client's patience is
+over. What counts is what the reader may see: for one of committed data, what is below the last
+stable offset.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 
+from ottla.base.cold_reads import ColdRead, Looking, look
 from ottla.handlers.context import Context
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
@@ -63,7 +66,10 @@ def refuse_fetch(
 @handles(ApiKey.FETCH, versions=range(4, 19), refuse_in_version=refuse_fetch)
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Awaitable[FetchResponse]:
     fetching = Fetching(request, context)
-    if not fetching.look() and request.max_wait_ms > 0:
+    is_enough = fetching.look()
+    if fetching.cold:
+        return fetching.find()
+    if not is_enough and request.max_wait_ms > 0:
         return fetching.wait(fetching.waiter())
     if fetching.has_checks:
         return fetching.check()
@@ -81,6 +87,8 @@ class Fetching:
         self.bytes_max = self.limit_bytes()
         self.found: list[Found] = []
         self.size = 0
+        self.cold: list[ColdRead] = []  # what nothing could be said without
+        self.looking = Looking()
 
     def limit_bytes(self) -> int:
         """The client's wish, the broker's limit, and what the client's quota allows at once."""
@@ -96,14 +104,20 @@ class Fetching:
     # Looking
 
     def look(self) -> bool:
-        """Gather what there is; whether that is enough to answer now."""
-        self.found, self.size = [], 0
+        """Gather what there is; whether that is enough to answer now, if nothing was `cold`."""
+        self.found, self.size, self.cold = [], 0, []
         has_news = False
-        for wanted in self.wants.partitions():
-            found = self.look_at(wanted)
-            self.found.append(found)
-            self.size += found.size
-            has_news = has_news or found.is_news
+        with self.looking:
+            for wanted in self.wants.partitions():
+                try:
+                    found = self.look_at(wanted)
+                except ColdRead as cold:
+                    self.cold.append(cold)
+                    self.size += max(0, wanted.partition_bytes_max)  # as if it had all it may have
+                    continue
+                self.found.append(found)
+                self.size += found.size
+                has_news = has_news or found.is_news
         session = self.wants.session
         has_partitions = bool(session.partitions if session else self.found)
         return self.size >= self.bytes_wanted or has_news or not has_partitions
@@ -112,7 +126,30 @@ class Fetching:
         room = max(0, self.bytes_max - self.size)
         return look_at(wanted, self.wants, self.context, room, is_first=self.size == 0)
 
+    async def look_longer(self) -> bool:
+        """As `look`, once all that is cold has been read.
+
+        All partitions again each time: what was there first may be gone or more by now, and a
+        wait begins with what they have at one moment.
+        """
+        is_enough = False
+        while self.cold:
+            await asyncio.to_thread(self.looking.fetch, self.cold)
+            is_enough = self.look()
+        self.looking = Looking()
+        return is_enough
+
+    async def is_enough(self) -> bool:
+        is_enough = self.look()
+        return await self.look_longer() if self.cold else is_enough
+
     # Waiting
+
+    async def find(self) -> FetchResponse:
+        """After a first look that met something cold."""
+        if not await self.look_longer() and self.request.max_wait_ms > 0:
+            return await self.wait(self.waiter())
+        return await self.check()
 
     async def wait(self, waiter: DataWaiter) -> FetchResponse:
         """Until enough has come that the reader may see, or the time is up.
@@ -123,7 +160,7 @@ class Fetching:
         left_s = self.request.max_wait_ms / 1000
         deadline_s = loop.time() + left_s
         await waiter.wait(left_s)
-        while not self.look() and (left_s := deadline_s - loop.time()) > 0:
+        while not await self.is_enough() and (left_s := deadline_s - loop.time()) > 0:
             await self.waiter().wait(left_s)
         return await self.check()
 
@@ -161,11 +198,11 @@ class Fetching:
             self.size = sum(found.size for found in self.found)
         return self.answer()
 
-    def read_again(self, wanted: WantedPartition) -> Found:
+    async def read_again(self, wanted: WantedPartition) -> Found:
         """The file has changed: what the partition has to tell now, within the same bounds."""
         before = next(found for found in self.found if found.wanted is wanted)
         self.size -= before.size
-        found = self.look_at(wanted)
+        found = await look(lambda: self.look_at(wanted))
         self.size += found.size
         return found
 

@@ -232,7 +232,7 @@ def unverified(world: World) -> Found:
     return Found(wanted, PartitionData(0, 0, records=read.records), partition, read.check)
 
 
-def nothing_again(wanted: WantedPartition) -> Found:
+async def nothing_again(wanted: WantedPartition) -> Found:
     raise AssertionError("it was not to be read again")
 
 
@@ -260,14 +260,15 @@ def test_a_disk_that_cannot_be_read_is_a_storage_error_and_no_damage(world: Worl
     (error,) = run_checks([found.check])
     world.disk.heal()
     assert isinstance(error, OSError)
-    answer = outcome_of(found, error, nothing_again).answer
+    answer = world.run(outcome_of(found, error, nothing_again)).answer
     assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
 
 
 def test_a_range_whose_file_cannot_be_opened_now_leaves_its_directory_online(world: World) -> None:
     produce(world, "t", 5)
     found = unverified(world)
-    answer = outcome_of(found, OSError(errno.EMFILE, "too many"), nothing_again).answer
+    failure = OSError(errno.EMFILE, "too many")
+    answer = world.run(outcome_of(found, failure, nothing_again)).answer
     assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
     assert partition_of(world).log.health.is_online
 
@@ -286,11 +287,12 @@ def test_a_range_that_was_cut_during_its_check_is_read_again(
         error = CorruptLogError(log.segments.active.path, 0, "half a batch")
     again: list[WantedPartition] = []
 
-    def read_again(wanted: WantedPartition) -> Found:
+    async def read_again(wanted: WantedPartition) -> Found:
         again.append(wanted)
         return Found(wanted, failed(wanted, ErrorCode.OFFSET_OUT_OF_RANGE), None)
 
-    assert outcome_of(found, error, read_again).answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+    answer = world.run(outcome_of(found, error, read_again)).answer
+    assert answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
     assert again == [found.wanted]
 
 
@@ -299,12 +301,12 @@ def test_a_log_that_is_cut_again_and_again_gives_nothing_this_time(world: World)
     produce(world, "t", 5)
     partition = partition_of(world)
 
-    def read_again(_wanted: WantedPartition) -> Found:
+    async def read_again(_wanted: WantedPartition) -> Found:
         found = unverified(world)
         partition.log.segments.active.generation += 1
         return found
 
-    found = [read_again(WantedPartition(FetchKey("t", 0), 0, 1 << 20))]
+    found = [world.run(read_again(WantedPartition(FetchKey("t", 0), 0, 1 << 20)))]
     world.run(check_all(found, read_again))
     assert (found[0].size, found[0].answer.error_code) == (0, 0)
 

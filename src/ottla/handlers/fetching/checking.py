@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from ottla.handlers.fetching.reading import NOTHING, Found, failed
 from ottla.protocol.error_codes import ErrorCode
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 READ_AGAIN_MAX = 3  # by then the client may as well ask again
 
-ReadAgain = Callable[[WantedPartition], Found]
+ReadAgain = Callable[[WantedPartition], Awaitable[Found]]
 
 
 async def check_all(found: list[Found], read_again: ReadAgain) -> None:
@@ -34,7 +34,7 @@ async def check_all(found: list[Found], read_again: ReadAgain) -> None:
             return
         outcomes = await asyncio.to_thread(run_checks, [found[at].check for at in unchecked])
         for at, error in zip(unchecked, outcomes, strict=True):
-            found[at] = outcome_of(found[at], error, read_again)
+            found[at] = await outcome_of(found[at], error, read_again)
     for at, each in enumerate(found):
         if each.check is not None:
             each.answer.records = NOTHING
@@ -55,10 +55,10 @@ def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
     return errors
 
 
-def outcome_of(found: Found, error: Exception | None, read_again: ReadAgain) -> Found:
+async def outcome_of(found: Found, error: Exception | None, read_again: ReadAgain) -> Found:
     assert found.check is not None
     if not found.check.is_current:
-        return read_again(found.wanted)
+        return await read_again(found.wanted)
     if error is None:
         found.check.confirm()
         return found._replace(check=None)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem, read_file, replace_file
+from ottla.base.cold_reads import read_small_file
+from ottla.base.filesystem import FileSystem, replace_file
 from ottla.storage.errors import CorruptLogError
 
 VERSION = 0
@@ -48,7 +49,7 @@ class Line(NamedTuple):
 
 def read_checkpoint(files: FileSystem, path: str) -> list[Line]:
     """The entries of a checkpoint file. FileNotFoundError where there is none."""
-    lines = list(_split(path, read_file(files, path)))
+    lines = list(_split(path, read_small_file(files, path)))
     if not lines:
         return []
     version = lines[0].integer(lines[0].text, 2**31 - 1)

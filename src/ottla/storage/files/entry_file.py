@@ -14,12 +14,15 @@ Leaves    the meaning and order of entries to `offset_index.py` and `time_index.
 
 from __future__ import annotations
 
+import sys
 import threading
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 
+from ottla.base.cold_reads import open_file, read
 from ottla.base.filesystem import File, FileSystem
 from ottla.storage.errors import CorruptLogError
 
@@ -27,6 +30,7 @@ PAGE_BYTES = 4096  # read at once by a search
 TAIL_BYTES_MAX = 2048  # kept in memory of a file that is being appended to
 GUESSES_MAX = 3  # by proportion; after that a search halves, which needs no luck
 PAGES_MAX = 256  # found last, one of a file
+PAIR_OF_INTS = ">ii"
 _COPY_BYTES = 1 << 20
 
 Entry = tuple[int, int]
@@ -113,7 +117,7 @@ class EntryFile:
     def open(self) -> File:
         """Open the file, unless it is open already."""
         if self._file is None:
-            file = self._files.open(self._path)
+            file = open_file(self._files, self._path)
             try:
                 self._file_bytes = file.size()
                 self.count = _count_entries(file, self._file_bytes, self._entry.size)
@@ -132,7 +136,7 @@ class EntryFile:
     def read(self, first: int, end: int) -> bytes:
         """The bytes of the entries from `first` up to, and not including, `end`."""
         size = self._entry.size
-        data = self.open().read_at(first * size, (end - first) * size)
+        data = read(self._file or self.open(), first * size, (end - first) * size)
         if len(data) != (end - first) * size:
             raise CorruptLogError(self._path, first * size + len(data), "the file became shorter")
         return data
@@ -234,7 +238,7 @@ class EntryFile:
     def _search(self, column: int, value: int, end: int) -> Found:
         """As `find`, among the first `end` entries of the file."""
         unpack, size = self._entry.unpack_from, self._entry.size
-        if (last := _pages.of(self)) is not None and self._is_within(last.data, column, value):
+        if (last := _pages.of(self)) is not None and self._is_within(last, column, value):
             return self._find_in(last.data, last.first, column, value)
         page = PAGE_BYTES // size
         low, high = 0, end  # so many entries, or a number between, are up to `value`
@@ -254,13 +258,17 @@ class EntryFile:
             else:
                 _pages.keep(self, _Page(first, data))
                 return self._find_in(data, first, column, value)
-        return self._find_in(self.read(low, high), low, column, value)
+        data = self.read(low, high)
+        if data:
+            _pages.keep(self, _Page(low, data))
+        return self._find_in(data, low, column, value)
 
-    def _is_within(self, data: bytes, column: int, value: int) -> bool:
-        """Whether the last entry up to `value` is surely one of these."""
-        unpack = self._entry.unpack_from
-        first, last = unpack(data), unpack(data, len(data) - self._entry.size)
-        return bool(first[column] <= value < last[column])
+    def _is_within(self, page: _Page, column: int, value: int) -> bool:
+        """Whether the last entry up to `value` is surely one of these, or there is none."""
+        unpack, data = self._entry.unpack_from, page.data
+        if value >= unpack(data, len(data) - self._entry.size)[column]:
+            return False
+        return page.first == 0 or bool(unpack(data)[column] <= value)
 
     def _guess_ends(self, column: int, end: int) -> tuple[int, int]:
         """The keys of the first and the last entry, which stay what they are in a closed file."""
@@ -271,12 +279,22 @@ class EntryFile:
     def _find_in(self, data: bytes | bytearray, first: int, column: int, value: int) -> Found:
         """As `find`, in entries from number `first` on, before which all are up to `value`."""
         size, unpack = self._entry.size, self._entry.unpack_from
-        count = bisect_right(
-            range(len(data) // size), value, key=lambda number: unpack(data, number * size)[column]
-        )
+        if self._entry.format == PAIR_OF_INTS:
+            count = bisect_right(_column_of_ints(data, column), value)
+        else:
+            numbers = range(len(data) // size)
+            count = bisect_right(numbers, value, key=lambda at: unpack(data, at * size)[column])
         if count:
             return Found(first + count, unpack(data, (count - 1) * size))
         return Found(first, self.entry(first - 1) if first else None)
+
+
+def _column_of_ints(data: bytes | bytearray, column: int) -> array[int]:
+    """Of big-endian pairs. Turning a whole page costs less than a few steps of searching it."""
+    ints = array("i", data)
+    if sys.byteorder == "little":
+        ints.byteswap()
+    return ints[column::2]
 
 
 def _count_entries(file: File, file_bytes: int, entry_bytes: int) -> int:

@@ -13,6 +13,7 @@ import logging
 from array import array
 from collections.abc import Iterable
 
+from ottla.base.cold_reads import waiting
 from ottla.base.filesystem import FileSystem
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
@@ -99,8 +100,9 @@ class SegmentIndexes:
     def write_pending(self) -> None:
         pending, self._pending = self._pending, []
         try:
-            self._offsets.append_all([(offset, at) for offset, at, _, _ in pending])
-            self._times.maybe_append_all([(time, offset) for _, _, time, offset in pending])
+            with waiting():
+                self._offsets.append_all([(offset, at) for offset, at, _, _ in pending])
+                self._times.maybe_append_all([(time, offset) for _, _, time, offset in pending])
         except OSError as error:
             log.warning("%s: without %d entries: %s", self._offsets.path, len(pending), error)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
 
+from ottla.base.cold_reads import expect, read
 from ottla.base.filesystem import File, FileSystem
 from ottla.storage.errors import CorruptLogError, IndexAppendError
 
@@ -141,8 +142,10 @@ class TransactionIndex:
     def _load(self) -> None:
         if self._file_bytes >= 0:
             return
-        if self._file is None and self._files.exists(self._path):
-            self._file = self._files.open(self._path)
+        if self._file is None:
+            expect(self._files, self._path)
+            if self._files.exists(self._path):
+                self._file = self._files.open(self._path)
         size = self._file.size() if self._file is not None else 0
         count = size // ENTRY_BYTES
         self._last_offset = self._read(count - 1, count)[0].last_offset if count else -1
@@ -171,7 +174,7 @@ class TransactionIndex:
 
     def _read(self, first: int, end: int) -> list[AbortedTransaction]:
         assert self._file is not None, "an index without a file has no entries"
-        data = self._file.read_at(first * ENTRY_BYTES, (end - first) * ENTRY_BYTES)
+        data = read(self._file, first * ENTRY_BYTES, (end - first) * ENTRY_BYTES)
         if len(data) != (end - first) * ENTRY_BYTES:
             raise CorruptLogError(self._path, first * ENTRY_BYTES, "the file became shorter")
         entries = []

@@ -12,12 +12,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from ottla.base.cold_reads import prefetch, waiting
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.storage.producers.open_transactions import CompletedTransaction
 from ottla.storage.producers.producer_replay import load_states, marker_at
-from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.scanning import fetch_headers, walk_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import bound_after, find_batch
 
@@ -62,8 +63,10 @@ def check_transactions(log: Log, segment: Segment) -> None:
     index = segment.indexes.transactions
     try:
         index.check()
-        for entry in index:
-            _check_entry(log, segment, entry)
+        for number, entry in enumerate(index):
+            if number >= segment.checked_transactions:
+                _check_entry(log, segment, entry)
+                segment.checked_transactions = number + 1
     except CorruptLogError as error:
         logger.warning("building an index of aborted transactions anew: %s", error)
         rebuild_transactions(log, segment)
@@ -72,17 +75,20 @@ def check_transactions(log: Log, segment: Segment) -> None:
 
 def rebuild_transactions(log: Log, segment: Segment) -> None:
     states = load_states(log.snapshots, log.segments, segment.base_offset)
-    found = []
-    for position, header in walk_headers(segment.file, 0, segment.size):
-        completed = states.apply(header, marker_at(segment.file, position, header))
-        if completed is not None and completed.is_aborted:
-            found.append(aborted_entry(completed))
-    segment.indexes.drop_transactions()
-    for entry in found:
-        segment.indexes.transactions.append(entry)
-    # A power cut must not leave fewer: nothing would tell, and nobody looks again.
-    segment.indexes.transactions.sync()
-    log.context.files.sync_directory(log.path)
+    file, end = segment.file, segment.size
+    prefetch(file.path, 0, lambda: fetch_headers(file, 0, end))
+    with waiting():
+        found = []
+        for position, header in walk_headers(file, 0, end):
+            completed = states.apply(header, marker_at(file, position, header))
+            if completed is not None and completed.is_aborted:
+                found.append(aborted_entry(completed))
+        segment.indexes.drop_transactions()
+        for entry in found:
+            segment.indexes.transactions.append(entry)
+        # A power cut must not leave fewer: nothing would tell, and nobody looks again.
+        segment.indexes.transactions.sync()
+        log.context.files.sync_directory(log.path)
 
 
 def aborted_entry(completed: CompletedTransaction) -> AbortedTransaction:

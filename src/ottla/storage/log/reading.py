@@ -124,6 +124,8 @@ def read(
         )
     end_offset = min(end_offset, log.log_end_offset)
     segment = log.segments.floor(offset) or log.segments[0]
+    if bytes_max <= 0 and not at_least_one:
+        end_offset = offset  # others have filled the answer
     while offset < end_offset:
         place = locate(segment, offset) if segment.size else None
         if place is not None:

@@ -12,6 +12,7 @@ import logging
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 
+from ottla.base.cold_reads import prefetch, read
 from ottla.base.filesystem import File, FileSystem
 from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
@@ -19,7 +20,7 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import DELETED_SUFFIX, SNAPSHOT_SUFFIX, segment_file_name
 from ottla.storage.producers.producer_snapshot import read_snapshot, write_snapshot
 from ottla.storage.producers.producer_state import ProducerStates
-from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.scanning import fetch_headers, walk_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import find_batch
 from ottla.storage.segments.segments import Segments
@@ -123,7 +124,7 @@ def replay(states: ProducerStates, segments: Segments, end_offset: int) -> None:
         found = find_batch(segment, max(states.end_offset, segment.base_offset))
         if found is None:
             continue
-        for position, header in walk_headers(segment.file, found[0], segment.size):
+        for position, header in _headers(segment, found[0], segment.size):
             if header.base_offset >= end_offset:
                 break
             if header.base_offset >= states.end_offset:
@@ -138,7 +139,7 @@ def marker_at(file: File, position: int, header: BatchHeader) -> EndMarker | Non
     size = header.size_bytes
     if size > CONTROL_BYTES_MAX:
         raise CorruptLogError(file.path, position, f"a control batch of {size} bytes")
-    return read_end_marker(file.read_at(position, size))
+    return read_end_marker(read(file, position, size))
 
 
 def headers_before(segments: Segments, offset: int) -> Iterator[BatchHeader]:
@@ -155,8 +156,15 @@ def headers_before(segments: Segments, offset: int) -> Iterator[BatchHeader]:
         if size >= REFILL_BYTES:
             break
     for segment, start, end in reversed(wanted):
-        for _, header in walk_headers(segment.file, start, end):
+        for _, header in _headers(segment, start, end):
             yield header
+
+
+def _headers(segment: Segment, start: int, end: int) -> Iterator[tuple[int, BatchHeader]]:
+    """There may be many."""
+    file = segment.file
+    prefetch(file.path, start, lambda: fetch_headers(file, start, end))
+    return walk_headers(file, start, end)
 
 
 def _start_before(segment: Segment, end: int, size: int) -> int:

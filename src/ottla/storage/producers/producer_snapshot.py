@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 from crc32c import crc32c
 
-from ottla.base.filesystem import FileSystem, read_file
+from ottla.base.cold_reads import read_small_file
+from ottla.base.filesystem import FileSystem
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages import producer_snapshot as message
 from ottla.storage.errors import CorruptLogError
@@ -74,7 +75,7 @@ def _restored(stored: message.ProducerEntry) -> ProducerEntry:
 
 
 def read_snapshot(files: FileSystem, path: str) -> dict[int, ProducerEntry]:
-    return decode_snapshot(read_file(files, path), path)
+    return decode_snapshot(read_small_file(files, path), path)
 
 
 def write_snapshot(

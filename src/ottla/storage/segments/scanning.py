@@ -14,6 +14,7 @@ from struct import Struct
 
 from crc32c import crc32c
 
+from ottla.base.cold_reads import read
 from ottla.base.filesystem import File
 from ottla.protocol.records.batch import (
     CHECKED_FROM,
@@ -42,7 +43,7 @@ def walk_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
     while position < end:
         at = position - chunk_start
         if len(chunk) - at < HEADER_BYTES:
-            chunk = file.read_at(position, min(HEADER_READ_BYTES, end - position))
+            chunk = read(file, position, min(HEADER_READ_BYTES, end - position))
             chunk_start, at = position, 0
         header = header_at(file, chunk, at, position, end)
         base_offset, delta = header.base_offset, header.last_offset_delta
@@ -51,6 +52,15 @@ def walk_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
         next_offset = base_offset + delta + 1
         yield position, header
         position += LENGTH_PREFIX_BYTES + header.batch_length
+
+
+def fetch_headers(file: File, position: int, end: int) -> None:
+    """Read what `walk_headers` will. What is wrong with it is found then."""
+    try:
+        for _ in walk_headers(file, position, end):
+            pass
+    except CorruptLogError:
+        pass
 
 
 def walk_checked(

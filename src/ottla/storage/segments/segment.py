@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
+from ottla.base.cold_reads import open_file
 from ottla.base.filesystem import Buffer, File, FileSystem
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import LENGTH_PREFIX_BYTES, NO_TIMESTAMP, BatchHeader
@@ -63,6 +64,7 @@ class Segment:
         self.is_prepared = size == 0
         self.is_mended = False  # cut or indexed anew, and not synced since
         self.has_checked_transactions = size == 0
+        self.checked_transactions = 0  # so many of the index, until it has all been
         self.has_damaged_index = False  # which could not be rebuilt: the records are damaged too
         self._first_timestamp: int | None = None
         self._files = files
@@ -83,7 +85,7 @@ class Segment:
     @property
     def file(self) -> File:
         if self._file is None:
-            self._file = self._files.open(self.path)
+            self._file = open_file(self._files, self.path)
         return self._file
 
     # Appending
@@ -177,6 +179,7 @@ class Segment:
         self.verified.cut(position)
         self._forget_recent(len(self._recent_last_offsets))
         self.is_prepared = position == 0
+        self.checked_transactions = 0
         if position == 0:
             self.max_timestamp, self.max_timestamp_offset = NO_TIMESTAMP, self.base_offset
             self.bytes_since_index = 0

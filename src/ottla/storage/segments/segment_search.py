@@ -12,10 +12,11 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from ottla.base.cold_reads import prefetch, waiting
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.offset_index import OffsetPosition
-from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.scanning import fetch_headers, walk_headers
 from ottla.storage.segments.segment import BatchPlace, Segment
 
 log = logging.getLogger(__name__)
@@ -174,11 +175,13 @@ def rebuild_indexes(segment: Segment, reason: str) -> None:
     """Build offset and time index anew. Raises CorruptLogError, once and for all, if it cannot."""
     if segment.has_damaged_index:
         raise CorruptLogError(segment.path, 0, f"the index cannot be rebuilt: {reason}")
+    file, end = segment.file, segment.size
+    prefetch(file.path, 0, lambda: fetch_headers(file, 0, end))
     log.warning("rebuilding indexes: %s", reason)
     segment.has_damaged_index = True
-    batches = walk_headers(segment.file, 0, segment.size)
-    segment.indexes.rebuild(batches, segment.index_interval_bytes)
-    segment.indexes.sync()
+    with waiting():
+        segment.indexes.rebuild(walk_headers(file, 0, end), segment.index_interval_bytes)
+        segment.indexes.sync()
     segment.has_damaged_index = False
 
 
