@@ -3,26 +3,35 @@
 Pure: connections are counted here, and accepted or closed by `listener.py`. A connection passes
 two gates, its listener's own and the broker's; it is counted at both or at none. As in Kafka, what
 is too much or comes too fast for a listener or the broker waits to be accepted, and what one
-address has too much of is closed. The broker's gate never makes the listener between brokers wait:
-if there are too many in all then, others have to make room.
+address has too much of is closed; if it only comes too fast, a little later. The broker's gate
+never makes the listener between brokers wait: if there are too many in all then, others have to
+make room.
 """
 
 from __future__ import annotations
 
 import ipaddress
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
+
+from ottla.base.rates import RateMeter, Windows
 
 UNLIMITED = 2**31 - 1  # Kafka's default for each of these
-BUCKETS_MAX = 10_000
+RATES_MAX = 10_000
+WINDOWS = Windows(11, 1000)
 
 
 class Refusal(Enum):
     ADDRESS = "too many connections of one address"
     ADDRESS_RATE = "too many new connections of one address a second"
+
+
+class Refused(NamedTuple):
+    why: Refusal
+    close_after_ms: int = 0  # until then the client is left without an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,7 @@ class ConnectionLimits:
     creations_per_s_max: float = UNLIMITED
     address_creations_per_s_max: float = UNLIMITED
     address_creation_overrides: Mapping[str, float] = field(default_factory=dict)
+    windows: Windows = WINDOWS  # over which creations are measured
 
     def creations_of_address(self, address: str) -> float:
         return self.address_creation_overrides.get(address, self.address_creations_per_s_max)
@@ -41,43 +51,14 @@ class ConnectionLimits:
         return self.per_address_overrides.get(address, self.connections_per_address_max)
 
 
-class TokenBucket:
-    """Lets `rate_per_s` pass, and after a quiet time as many at once as a second brings."""
-
-    def __init__(self, rate_per_s: float) -> None:
-        self._rate_per_s = rate_per_s
-        self._tokens_max = max(1.0, rate_per_s)
-        self._tokens = self._tokens_max
-        self._filled_s: float | None = None
-
-    def has_token(self, now_s: float) -> bool:
-        if self._filled_s is not None and now_s > self._filled_s:
-            new = (now_s - self._filled_s) * self._rate_per_s
-            self._tokens = min(self._tokens_max, self._tokens + new)
-        self._filled_s = now_s
-        return self._tokens >= 1.0
-
-    def seconds_to_token(self, now_s: float) -> float:
-        if self.has_token(now_s):
-            return 0.0
-        return (1.0 - self._tokens) / self._rate_per_s if self._rate_per_s else math.inf
-
-    def take(self) -> None:
-        self._tokens -= 1.0
-
-    def is_full(self, now_s: float) -> bool:
-        self.has_token(now_s)
-        return self._tokens >= self._tokens_max
-
-
 class ConnectionGate:
     """Counts what passed. The limits can be replaced while connections are open."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
-        self._bucket = TokenBucket(limits.creations_per_s_max)
+        self._rate = RateMeter()
         self._of_address: Counter[str] = Counter()
-        self._buckets: dict[str, TokenBucket] = {}  # of addresses with a limited rate
+        self._rates: dict[str, RateMeter] = {}  # of addresses with a limited rate
         self._waiting: list[Callable[[], None]] = []  # to be called once there is room
         self.open_connections = 0
 
@@ -87,20 +68,22 @@ class ConnectionGate:
 
     @limits.setter
     def limits(self, limits: ConnectionLimits) -> None:
-        if limits.creations_per_s_max != self._limits.creations_per_s_max:
-            self._bucket = TokenBucket(limits.creations_per_s_max)
         self._limits = limits
-        self._buckets.clear()
         self._tell_waiting()
 
     @property
+    def room(self) -> int:
+        """For so many more; below zero if there are too many."""
+        return self._limits.connections_max - self.open_connections
+
+    @property
     def has_room(self) -> bool:
-        return self.open_connections < self._limits.connections_max
+        return self.room > 0
 
     @property
     def excess(self) -> int:
         """How many there are beyond the limit, which may have been lowered."""
-        return max(0, self.open_connections - self._limits.connections_max)
+        return max(0, -self.room)
 
     def when_room(self, call: Callable[[], None]) -> None:
         """Call once, as soon as there is room; it may be taken again by then."""
@@ -109,40 +92,38 @@ class ConnectionGate:
     def open_of(self, address: str) -> int:
         return self._of_address[address]
 
-    def seconds_to_next(self, now_s: float) -> float:
-        """How long a new connection has to wait before it is accepted."""
-        return self._bucket.seconds_to_token(now_s)
+    def charge(self, now_ms: int) -> int:
+        """Note that one has come; how long it has to wait, never more than a window."""
+        limits = self._limits
+        return _charge(self._rate, limits.creations_per_s_max, now_ms, limits.windows)
 
-    def refusal(self, address: str, now_s: float) -> Refusal | None:
-        if self._of_address[address] >= self._limits.of_address(address):
-            return Refusal.ADDRESS
-        bucket = self._bucket_of(address, now_s)
-        if bucket is not None and not bucket.has_token(now_s):
-            return Refusal.ADDRESS_RATE
-        return None
+    def charge_address(self, address: str, now_ms: int) -> int:
+        """As `charge`, for its address alone; what has to wait has not come."""
+        limits = self._limits
+        limit = limits.creations_of_address(address)
+        if limit >= UNLIMITED:
+            return 0
+        rate = self._rate_of(address)
+        wait_ms = _charge(rate, limit, now_ms, limits.windows)
+        if wait_ms:
+            rate.record(-1, now_ms, limits.windows)
+        return wait_ms
 
-    def _bucket_of(self, address: str, now_s: float) -> TokenBucket | None:
-        rate_per_s = self._limits.creations_of_address(address)
-        if rate_per_s >= UNLIMITED:
-            return None
-        bucket = self._buckets.get(address)
-        if bucket is None:
-            if len(self._buckets) >= BUCKETS_MAX:
-                self._forget_full_buckets(now_s)
-            bucket = self._buckets[address] = TokenBucket(rate_per_s)
-        return bucket
+    def give_back(self, now_ms: int) -> None:
+        """The one that was charged is refused."""
+        self._rate.record(-1, now_ms, self._limits.windows)
 
-    def _forget_full_buckets(self, now_s: float) -> None:
-        """Full ones are as good as new; if there are none, the oldest goes."""
-        full = [name for name, bucket in self._buckets.items() if bucket.is_full(now_s)]
-        for name in full or list(self._buckets)[:1]:
-            del self._buckets[name]
+    def is_full_of(self, address: str) -> bool:
+        return self._of_address[address] >= self._limits.of_address(address)
 
-    def count(self, address: str, *, takes_token: bool = True) -> None:
-        if takes_token:
-            self._bucket.take()
-        if address in self._buckets:
-            self._buckets[address].take()
+    def _rate_of(self, address: str) -> RateMeter:
+        rate = self._rates.pop(address, None) or RateMeter()
+        self._rates[address] = rate
+        if len(self._rates) > RATES_MAX:
+            del self._rates[next(iter(self._rates))]
+        return rate
+
+    def count(self, address: str) -> None:
         self._of_address[address] += 1
         self.open_connections += 1
 
@@ -174,22 +155,36 @@ class WayIn:
         """Where there is no room for another connection; None if there is."""
         return next((gate for gate in self._holding if not gate.has_room), None)
 
-    def seconds_to_next(self, now_s: float) -> float:
-        """How long a new connection has to wait before it is accepted."""
-        return max(gate.seconds_to_next(now_s) for gate in self._holding)
+    @property
+    def room(self) -> int:
+        """For how many connections more there is room."""
+        return max(0, min(gate.room for gate in self._gates))
 
-    def admit(self, address: str, now_s: float) -> Refusal | None:
+    def charge(self, now_ms: int) -> int:
+        """Note that a connection has come; how long it has to wait before it is admitted."""
+        return max([gate.charge(now_ms) for gate in self._holding])
+
+    def admit(self, address: str, now_ms: int) -> Refused | None:
         """Count a new connection at every gate, unless one of them refuses it."""
         for gate in self._gates:
-            if (refusal := gate.refusal(address, now_s)) is not None:
-                return refusal
+            if wait_ms := gate.charge_address(address, now_ms):
+                for charged in self._holding:
+                    charged.give_back(now_ms)
+                return Refused(Refusal.ADDRESS_RATE, wait_ms)
+        if any(gate.is_full_of(address) for gate in self._gates):
+            return Refused(Refusal.ADDRESS)
         for gate in self._gates:
-            gate.count(address, takes_token=gate in self._holding)
+            gate.count(address)
         return None
 
     def release(self, address: str) -> None:
         for gate in self._gates:
             gate.release(address)
+
+
+def _charge(rate: RateMeter, limit: float, now_ms: int, windows: Windows) -> int:
+    rate.record(1, now_ms, windows)
+    return min(rate.wait_ms(limit, now_ms, windows), windows.size_ms)
 
 
 def normal_address(host: str) -> str:

@@ -2,9 +2,9 @@
 
 Owns      the listening sockets and the connections that came in by them.
 Promises  limits are exact: a connection is counted before it is accepted by us and until it is
-          gone. One too many, or one that comes faster than it may, waits with the system until
-          there is room; one too many of an address is closed at once. Running out of descriptors
-          pauses accepting.
+          gone. One too many waits with the system until there is room, and one that comes faster
+          than it may lets the others wait too; one too many of an address is closed. Running out
+          of descriptors pauses accepting.
 Leaves    what happens on a connection to `connection.py`, counting to `limits.py`.
 """
 
@@ -14,6 +14,8 @@ import asyncio
 import errno
 import logging
 import socket
+from collections.abc import Callable
+from functools import partial
 
 from ottla.base.tasks import OwnedTasks
 from ottla.network.connection import Connection
@@ -28,7 +30,8 @@ from ottla.network.sparse_log import SparseLog
 log = logging.getLogger(__name__)
 
 ACCEPTS_PER_TURN = 64  # before connections that are open have their turn
-ACCEPT_AGAIN_S = 1.0  # after running out of descriptors or memory; limits may change meanwhile
+ACCEPT_AGAIN_S = 1.0  # after running out of descriptors or memory
+HELD_MAX = 1000  # of an address that came too often; more are closed at once
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -49,6 +52,7 @@ class Listener:
         self._shared = shared
         self._sockets: list[socket.socket] = []
         self._paused: dict[socket.socket, asyncio.TimerHandle] = {}
+        self._held: dict[socket.socket, asyncio.TimerHandle] = {}  # of clients that came too fast
         self._full: set[socket.socket] = set()  # whose clients wait for others to leave
         self._connections_begun = 0
         # Never cancelled, as event loops differ in what then happens to the socket; they are short.
@@ -83,7 +87,11 @@ class Listener:
         self._home.is_ending = True
         for timer in self._paused.values():
             timer.cancel()
+        for sock, timer in self._held.items():
+            timer.cancel()
+            sock.close()
         self._paused.clear()
+        self._held.clear()
         self._full.clear()
         for listening in self._sockets:
             self._shared.loop.remove_reader(listening)
@@ -105,9 +113,6 @@ class Listener:
             if (gate := self._way_in.full_gate) is not None:
                 self._wait_for_room(listening, gate)
                 return
-            if (wait_s := self._way_in.seconds_to_next(self._shared.loop.time())) > 0:
-                self._pause_accepting(listening, min(wait_s, ACCEPT_AGAIN_S))
-                return
             try:
                 sock, address = listening.accept()
             except BlockingIOError:
@@ -118,13 +123,21 @@ class Listener:
                     self._pause_accepting(listening, ACCEPT_AGAIN_S)
                     return
                 continue  # this one was gone before we took it
-            self._accepted(sock, normal_address(address[0]), address[1])
+            host, port = normal_address(address[0]), address[1]
+            if wait_ms := self._way_in.charge(self._now_ms()):
+                self._pause_accepting(listening, wait_ms / 1000)
+                self._hold(sock, wait_ms, partial(self._serve_held, sock, host, port))
+                return
+            self._accepted(sock, host, port)
 
     def _accepted(self, sock: socket.socket, host: str, port: int) -> None:
-        refusal = self._way_in.admit(host, self._shared.loop.time())
-        if refusal is not None:
-            sock.close()
-            self._refused(refusal, host)
+        refused = self._way_in.admit(host, self._now_ms())
+        if refused is not None:
+            self._refused(refused.why, host)
+            if refused.close_after_ms and len(self._held) < min(HELD_MAX, self._way_in.room // 2):
+                self._hold(sock, refused.close_after_ms, partial(self._close_held, sock))
+            else:
+                sock.close()
             return
         self._connections_begun += 1
         local_host, local_port = sock.getsockname()[:2]
@@ -149,6 +162,26 @@ class Listener:
         if not connection.is_made:
             connection.abandon()
             self._home.release(connection)
+
+    def _hold(self, sock: socket.socket, wait_ms: int, then: Callable[[], None]) -> None:
+        """Let its client wait before something becomes of it."""
+        self._held[sock] = self._shared.loop.call_later(wait_ms / 1000, then)
+
+    def _serve_held(self, sock: socket.socket, host: str, port: int) -> None:
+        if sock not in self._held:
+            return  # closed meanwhile
+        if (gate := self._way_in.full_gate) is not None:
+            gate.when_room(partial(self._serve_held, sock, host, port))
+            return
+        del self._held[sock]
+        self._accepted(sock, host, port)
+
+    def _close_held(self, sock: socket.socket) -> None:
+        del self._held[sock]
+        sock.close()
+
+    def _now_ms(self) -> int:
+        return round(self._shared.loop.time() * 1000)
 
     def _wait_for_room(self, listening: socket.socket, gate: ConnectionGate) -> None:
         self._shared.loop.remove_reader(listening)

@@ -13,6 +13,7 @@ from tests.integration.network.harness import (
     running,
 )
 
+from ottla.base.rates import Windows
 from ottla.network.limits import ConnectionLimits
 from ottla.network.settings import ListenerSettings, NetworkSettings
 
@@ -103,12 +104,31 @@ def test_an_address_has_its_own_cap_and_overrides_hold() -> None:
 
 
 def test_new_connections_wait_until_their_rate_allows_them() -> None:
-    limits = ConnectionLimits(creations_per_s_max=100)
+    limits = ConnectionLimits(creations_per_s_max=10)
     with running(settings(limits)) as network:
         begin_s = network.call(network.loop.time)
-        assert len(served(network, 150)) == 150
-        assert network.call(network.loop.time) - begin_s >= 0.49  # 50 of them had to wait
-        assert len(served(network, 50, listener="REPLICATION")) == 50
+        assert len(served(network, 103)) == 103
+        assert network.call(network.loop.time) - begin_s >= 0.1  # three of them had to wait
+        assert len(served(network, 150, listener="REPLICATION")) == 150
+
+
+def test_connections_of_an_address_that_come_too_fast_are_closed() -> None:
+    limits = ConnectionLimits(address_creation_overrides={"127.0.0.4": 1})
+    with running(settings(broker=limits)) as network:
+        clients = asking(network, 12, source="127.0.0.4")
+        assert [client.receive() for client in clients[:10]] == [b"hello"] * 10
+        assert clients[11].receive_to_the_end() == b""
+        assert len(served(network, 3, source="127.0.0.5")) == 3
+
+
+def test_a_broker_can_be_stopped_while_clients_wait_that_came_too_fast() -> None:
+    long = Windows(2, 3_600_000)
+    limits = ConnectionLimits(creations_per_s_max=1 / 3600, windows=long)
+    with running(settings(limits)) as network:
+        first, waiting = asking(network, 2)
+        assert first.receive() == b"hello"
+        network.drain(60)
+        assert first.receive_to_the_end() == waiting.receive_to_the_end() == b""
 
 
 def test_limits_can_be_changed_while_connections_are_open() -> None:

@@ -132,11 +132,15 @@ class MutationQuota:
         return round(self._clock.monotonic_s() * MS_PER_S)
 
 
+def quota_windows(config: BrokerConfig) -> Windows:
+    return Windows(config.quota_window_num, config.quota_window_size_seconds * MS_PER_S)
+
+
 class ClientQuotas:
     """Each kind is None as long as nobody has such a quota."""
 
     def __init__(self, image: Image, config: BrokerConfig, clock: Clock) -> None:
-        windows = Windows(config.quota_window_num, config.quota_window_size_seconds * MS_PER_S)
+        windows = quota_windows(config)
         mutations = Windows(
             config.controller_quota_window_num,
             config.controller_quota_window_size_seconds * MS_PER_S,
