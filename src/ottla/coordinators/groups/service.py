@@ -60,6 +60,7 @@ class GroupCoordinator(GroupRequests):
         self._clock = clock
         self._new_id = new_id
         self._topics_version = image.offset
+        self._deleted: dict[str, TopicId] = {}  # topics, while shards are being loaded
         self.topic = InternalTopic(
             image, OFFSETS_TOPIC, config.offsets_topic_num_partitions, create_topics
         )
@@ -116,8 +117,18 @@ class GroupCoordinator(GroupRequests):
     async def _load(self, name: TopicPartition, loading: Coroutine[Any, Any, None]) -> None:
         started_s = self._clock.monotonic_s()
         await loading
+        self._catch_up(name)
         took_ms = (self._clock.monotonic_s() - started_s) * 1000
         log.info("groups of %s loaded in %.0f ms", name, took_ms)
+
+    def _catch_up(self, name: TopicPartition) -> None:
+        """What was changed while it was loaded is news to a shard."""
+        for shard in list(self._runtime.active_shards()):
+            if shard.partition.name == name:
+                shard.state.shared.topics_version = self._topics_version
+                self._forget_topics(shard, self._deleted)
+        if not self._runtime.is_loading:
+            self._deleted = {}
 
     # What changes around groups
 
@@ -128,6 +139,8 @@ class GroupCoordinator(GroupRequests):
             return
         self._topics_version = image.offset
         deleted = {topic.name: topic.id for topic in changes.deleted_topics.values()}
+        if self._runtime.is_loading:
+            self._deleted |= deleted
         for shard in list(self._runtime.active_shards()):
             shard.state.shared.topics_version = image.offset
             if deleted:

@@ -11,6 +11,9 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import BrokerWorld
 
 from ottla.base.clock import SystemClock
+from ottla.base.ids import TopicId
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
 from ottla.coordinators.groups.shared import Caller, Deadline, Waits
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import BY_COORDINATOR, Writer
@@ -210,11 +213,49 @@ def test_a_broker_that_leads_again_reads_everything_from_the_log() -> None:
     async def story() -> None:
         world = await new_world()
         await outcome(commit(world, 7))
-        for epoch, leader in ((1, 2), (2, 1)):
-            for number in range(2):
-                world.lead(number, leader, epoch)
+        lead_again(world)
         await world.loaded()
         assert await fetched(world) == 7
+
+    run(story())
+
+
+def lead_again(world: BrokerWorld) -> None:
+    """Loading begins anew."""
+    for epoch, leader in ((1, 2), (2, 1)):
+        for number in range(2):
+            world.lead(number, leader, epoch)
+
+
+def test_offsets_of_a_topic_that_is_deleted_during_loading_are_forgotten() -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit(world, 7))
+        lead_again(world)
+        world.delete_topic("t")
+        world.create_topic("t", topic_id=TopicId(b"the next topic t"))
+        await world.loaded()
+        assert await fetched(world) == -1
+
+    run(story())
+
+
+def test_a_topic_that_is_created_during_loading_is_found_by_patterns() -> None:
+    async def story() -> None:
+        world = await new_world()
+        joined = await outcome(beat(world, regex="t|u"))
+        while (await outcome(world.groups.describe_consumers(GROUP))).group_epoch == 1:
+            await asyncio.sleep(0)
+        lead_again(world)
+        world.create_topic("u")
+        await world.loaded()
+        world.manual.advance_ms(REFRESH_MS_MIN + 1)
+        await outcome(beat(world, joined.member_epoch))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        found = world.groups._shard(GROUP).state.groups[GROUP]
+        assert isinstance(found, ConsumerGroup)
+        assert found.subscribed_topics() == {"t", "u"}
 
     run(story())
 
