@@ -97,13 +97,11 @@ class Gather(NamedTuple):
     sync_version: int
 
     def play(self, world: GroupsWorld) -> None:
-        for name, known in classic_members(world, self.group):
-            if known.id and not known.joining:
-                version = max(self.join_version, INSTANCES_FROM_JOIN if known.instance else 0)
-                Join(
-                    self.group, name, version, OWN, known.instance, known.protocols, known.kind,
-                    known.topics,
-                ).play(world)  # fmt: skip
+        for _ in MEMBERS:
+            if world.is_fresh(self.group):
+                self._join(world, 1)
+                world.begin(self.group)
+        self._join(world)
         world.rest()
         for name, known in sorted(
             classic_members(world, self.group), key=lambda item: item[1].is_leader
@@ -112,6 +110,19 @@ class Gather(NamedTuple):
                 version = max(self.sync_version, INSTANCES_FROM if known.instance else 0)
                 Sync(self.group, name, version).play(world)
                 world.rest()
+
+    def _join(self, world: GroupsWorld, count_max: int | None = None) -> None:
+        idle = [
+            (name, known)
+            for name, known in classic_members(world, self.group)
+            if known.id and not known.joining
+        ]
+        for name, known in idle[:count_max]:
+            version = max(self.join_version, INSTANCES_FROM_JOIN if known.instance else 0)
+            Join(
+                self.group, name, version, OWN, known.instance, known.protocols, known.kind,
+                known.topics,
+            ).play(world)  # fmt: skip
 
 
 def classic_members(world: GroupsWorld, group: str) -> list[tuple[str, Known]]:

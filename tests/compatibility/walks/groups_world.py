@@ -100,6 +100,17 @@ class GroupsWorld:
         members[f"{name}*"] = replace(old, joining=0)
         members[name] = Known(joining=old.joining)
 
+    def is_fresh(self, group: str) -> bool:
+        """Whether it had no members of any kind after the step before this one."""
+        return self._states.get(group) in FRESH and group not in self._consumers
+
+    def begin(self, group: str) -> None:
+        """Somebody has joined a fresh one: it has its first generation before others come."""
+        self.rest()
+        request = DescribeGroupsRequest([self.group(group)], False)
+        (described,) = self.hand.talk.quietly(request, DESCRIBE_VERSION).groups
+        self._states[group] = described.group_state
+
     def is_preparing(self, group: str) -> bool:
         """After the step before this one."""
         return self._states.get(group) == "PreparingRebalance"
@@ -153,7 +164,7 @@ class GroupsWorld:
         }
 
     def _await_first_generations(self) -> None:
-        fresh = [name for name, state in self._states.items() if state in FRESH]
+        fresh = [name for name in GROUPS if self.is_fresh(name)]
         if fresh and self.hand.is_waiting:
             self.hand.talk.until(
                 DescribeGroupsRequest([self.group(name) for name in fresh], False),
