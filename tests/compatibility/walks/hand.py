@@ -51,6 +51,12 @@ class Hand:
             del self.asked[label]
             self.talk.answers.pop(label, None)
 
+    def forget_waiting(self) -> None:
+        """What has not been answered will not be."""
+        for each in self._waiting:
+            self.asked.pop(each.pending.label, None)
+        self._waiting = []
+
     def begin(self, number: int, words: str) -> None:
         self._step, self._words = number, words
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from tests.compatibility.differential.nodes import kafka_node, our_broker
 from tests.compatibility.differential.readiness import make_ready
 from tests.compatibility.walks.playing import Brokers
+from tests.support.apache_kafka import ApacheKafka
 
 from ottla.testing.broker import RunningBroker
 
@@ -45,3 +46,11 @@ def ours_for_walks() -> Iterator[RunningBroker]:
 def both_brokers() -> Iterator[Brokers]:
     with kafka_for_walks() as kafka, ours_for_walks() as ours:
         yield Brokers(kafka, ours.bootstrap_servers)
+
+
+@contextmanager
+def both_nodes() -> Iterator[tuple[ApacheKafka, RunningBroker]]:
+    """As processes that can be stopped and started."""
+    with kafka_node({**SETTINGS, **ONLY_KAFKAS}) as kafka, ours_for_walks() as ours:
+        make_ready(kafka.bootstrap)
+        yield kafka, ours

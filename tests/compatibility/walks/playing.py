@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from tests.compatibility.differential.scripting import Run, Script
 from tests.compatibility.differential.scripting import World as BrokersWorld
 from tests.compatibility.differential.talk import Answers, Talk
 from tests.compatibility.walks.hand import Asked, Hand
-from tests.compatibility.walks.walk import Area, Parted, Step, Walk, words_of
+from tests.compatibility.walks.walk import Area, Parted, Step, Walk, World, words_of
 
 from ottla.protocol.api_keys import ApiKey
 
@@ -44,33 +44,53 @@ def differences_of(walk: Walk, brokers: Brokers) -> list[Difference]:
 
 
 def play(address: str, walk: Walk, number: int) -> Played:
-    script = Script(
-        f"walk-{walk.area.name}", ApiKey.METADATA, (number,), ignore, BrokersWorld.READY
-    )
-    talk = Talk(address, Run(script, number))
-    hand = Hand(talk)
-    try:
-        play_steps(walk.area, hand, walk.steps)
-    except Parted:
-        hand.forget_step()
-    except Exception:
-        hand.asked[FAILED] = Asked(len(walk.steps), ApiKey.METADATA, 0)
-        last = next(reversed(talk.answers), None)
-        talk.answers[FAILED] = f"after {last!r}: {traceback.format_exc()}"
-    finally:
-        talk.close()
-    return Played(talk.answers, hand.asked)
+    playing = Playing(address, walk, number)
+    playing.go()
+    playing.pause()
+    return playing.played
+
+
+class Playing:
+    """A walk on one broker, which may pause."""
+
+    def __init__(self, address: str, walk: Walk, number: int) -> None:
+        name = f"walk-{walk.area.name}"
+        script = Script(name, ApiKey.METADATA, (number,), ignore, BrokersWorld.READY)
+        self._walk = walk
+        self._steps: Iterator[tuple[int, Step]] = enumerate(walk.steps)
+        self._talk = Talk(address, Run(script, number))
+        self._hand = Hand(self._talk)
+        self._world: World | None = None
+
+    @property
+    def played(self) -> Played:
+        return Played(self._talk.answers, self._hand.asked)
+
+    def go(self, count: int | None = None) -> None:
+        """So many steps, or to the end."""
+        try:
+            if self._world is None:
+                self._world = self._walk.area.world(self._hand)
+            for number, step in itertools.islice(self._steps, count):
+                self._hand.begin(number, words_of(step))
+                step.play(self._world)
+                self._world.after_step()
+        except Parted:
+            self._hand.forget_step()
+            self._steps = iter(())
+        except Exception:
+            self._hand.asked[FAILED] = Asked(len(self._walk.steps), ApiKey.METADATA, 0)
+            last = next(reversed(self._talk.answers), None)
+            self._talk.answers[FAILED] = f"after {last!r}: {traceback.format_exc()}"
+            self._steps = iter(())
+
+    def pause(self) -> None:
+        """Nobody is connected any more, and nobody waits."""
+        self._talk.close()
+        self._hand.forget_waiting()
 
 
 def ignore(_talk: Talk) -> None: ...
-
-
-def play_steps(area: Area, hand: Hand, steps: Iterable[Step]) -> None:
-    world = area.world(hand)
-    for number, step in enumerate(steps):
-        hand.begin(number, words_of(step))
-        step.play(world)
-        world.after_step()
 
 
 def first_differences(area: Area, kafka: Played, ours: Played) -> list[Difference]:

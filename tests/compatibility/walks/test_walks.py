@@ -16,7 +16,15 @@ from tests.compatibility.walks.walking import drawn_walks, walk_all
 pytestmark = [pytest.mark.java, pytest.mark.slow, pytest.mark.xdist_group("walks")]
 SEED_VARIABLE = "OTTLA_WALKS_SEED"
 WALKS = 25
-AREAS = ("groups", "log", "transactions", "admin")
+AREAS = (
+    "groups",
+    "groups_mixed",
+    "groups_topics",
+    "groups_transactions",
+    "log",
+    "transactions",
+    "admin",
+)
 
 
 @pytest.fixture(scope="module")
