@@ -64,8 +64,8 @@ class Context:
         self.client_id = client_id
         self.request_bytes = request_bytes
         self.throttle_ms = 0
-        self.began_s: float | None = None  # as long as its time is to be charged
-        self.spent_s = 0.0
+        self.began_s: float | None = None  # as long as its time is to be charged: since when
+        self.spent_s = 0.0  # until then
 
     def throttle(self, wait_ms: int) -> None:
         """The client is answered, and then not read for so long; of several times the longest."""

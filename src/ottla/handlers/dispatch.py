@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ottla.handlers import registry
 from ottla.handlers.context import Context, Peer
-from ottla.handlers.quotas.request_time import charge_time, stop_timing
+from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, spend_time
 from ottla.handlers.registry import Handler, handler_of
 from ottla.handlers.served import SERVED
 from ottla.network.served import Answer, Served, Waiting, Working
@@ -79,7 +79,7 @@ class Dispatcher:
         assert isinstance(peer, Peer)
         context = Context(parts, peer, key, version, correlation_id, client_id, size)
         if parts.quotas.request is not None:
-            context.began_s = parts.clock.monotonic_s()
+            begin_time(context)
         try:
             outcome = handler.function(request, context)
         except MalformedMessage:
@@ -88,7 +88,7 @@ class Dispatcher:
             outcome = refusal(handler, request, context, error)
         if isinstance(outcome, Message) or outcome is None:
             return encode_answer(outcome, context)
-        stop_timing(context)
+        spend_time(context)
         if isinstance(outcome, registry.Working):
             return Working(finish(handler, request, context, outcome.answer))
         finishing = finish(handler, request, context, outcome)
@@ -102,7 +102,7 @@ async def finish(
     outcome: Awaitable[Message | None],
 ) -> Answer:
     try:
-        response = await outcome
+        response = await (outcome if context.began_s is None else Timed(outcome, context))
     except MalformedMessage:
         raise
     except Exception as error:

@@ -55,6 +55,19 @@ above they leave out:
 - A number with blanks around it as a setting of a group: Kafka stores it, but cannot read the
   settings of the group after that.
 - The order of topics and partitions in an assignment, which are sets to Kafka.
+
+## Quotas
+
+How long clients wait is compared with Kafka's own quota managers, in 10,000 random sequences of
+charges and changes, and is the same to the millisecond. Three things differ:
+
+- What is larger than eleven seconds of a reader's quota, as a single batch may be: Kafka never
+  sends it, and the reader hangs; we send it once little else was read, and the reader waits after
+  that.
+- A wait of more than 24.8 days: Kafka's number overflows, so that some clients do not wait at all;
+  we say 24.8 days.
+- `request_percentage` is of one processor, as there is one event loop; what Kafka's network threads
+  need is charged as well there.
 """
 
 

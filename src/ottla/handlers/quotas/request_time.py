@@ -6,28 +6,64 @@ request waits for costs nobody anything.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Generator
+from typing import Any, Generic, TypeVar
+
 from ottla.handlers.context import Context
 
 PERCENT_PER_S = 100
+T = TypeVar("T")
 
 
 def charge_time(context: Context) -> None:
-    if (began_s := context.began_s) is None:
+    if context.began_s is None:
         return
-    context.began_s = None
+    spend_time(context)
+    exempt_time(context)
     quota = context.parts.quotas.request
-    if quota is None:  # since a moment ago
-        return
-    spent_s = context.spent_s or context.parts.clock.monotonic_s() - began_s
-    context.throttle(quota.charge(context, spent_s * PERCENT_PER_S))
+    if quota is not None:  # or not any more
+        context.throttle(quota.charge(context, context.spent_s * PERCENT_PER_S))
 
 
-def stop_timing(context: Context) -> None:
-    """The answer comes later; what is left to do for it is little."""
+def begin_time(context: Context) -> None:
+    context.began_s = context.parts.clock.monotonic_s()
+
+
+def spend_time(context: Context) -> None:
+    """Note what was spent since the beginning, or since this was called last."""
     if context.began_s is not None:
-        context.spent_s = context.parts.clock.monotonic_s() - context.began_s
+        now_s = context.parts.clock.monotonic_s()
+        context.spent_s += now_s - context.began_s
+        context.began_s = now_s
 
 
 def exempt_time(context: Context) -> None:
     """What nobody waits for an answer to, and what brokers do for each other."""
     context.began_s = None
+
+
+class Timed(Generic[T]):
+    """Something that is awaited, and spends a request's time whenever it goes on."""
+
+    def __init__(self, awaited: Awaitable[T], context: Context) -> None:
+        self._awaited = awaited
+        self._context = context
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        context, steps = self._context, self._awaited.__await__()
+        error: BaseException | None = None
+        while True:
+            if context.began_s is not None:
+                begin_time(context)
+            try:
+                waits_for = next(steps) if error is None else steps.throw(error)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            finally:
+                spend_time(context)
+            error = None
+            try:
+                yield waits_for
+            except BaseException as thrown:
+                error = thrown  # for what is awaited, such as its being cancelled

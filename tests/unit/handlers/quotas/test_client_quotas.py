@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.handlers.quotas import client_quotas
+from ottla.handlers.quotas.request_time import Timed, begin_time
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
@@ -152,6 +154,36 @@ def test_a_reader_over_its_quota_of_time_gets_an_empty_answer_too(world: World) 
     spend_time(world)
     answer = world.ask(fetch_request(), 12)
     assert (answer.responses, answer.throttle_time_ms) == ([], 1000)
+
+
+def test_what_a_request_does_later_is_charged_and_what_it_waits_for_is_not(world: World) -> None:
+    set_quota(world, "request_percentage", 1, client_id="test")
+    context: Any = SimpleNamespace(parts=world.broker.parts, began_s=None, spent_s=0.0)
+
+    async def work(way_out: asyncio.Event) -> str:
+        world.clock.advance_ms(10)
+        await way_out.wait()
+        world.clock.advance_ms(3)
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        world.clock.advance_ms(2)
+        return "done"
+
+    async def story() -> str:
+        way_out = asyncio.Event()
+        begin_time(context)
+        task = asyncio.ensure_future(Timed(work(way_out), context))
+        await asyncio.sleep(0)
+        world.clock.advance_ms(1000)
+        way_out.set()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        world.clock.advance_ms(1000)
+        task.cancel()
+        return await task
+
+    assert asyncio.run(story()) == "done"
+    assert context.spent_s == pytest.approx(0.015)
 
 
 def test_what_is_produced_without_an_answer_costs_no_time(world: World) -> None:
