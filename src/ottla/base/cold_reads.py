@@ -20,8 +20,9 @@ Leaves    to those who look: that beginning again does no harm. What changes som
 from __future__ import annotations
 
 import asyncio
+import errno
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TypeVar
@@ -35,7 +36,11 @@ ENDS_BYTES = 4096  # read of a file that is opened: indexes are searched from bo
 
 _Place = tuple[str, int]
 _WHOLE = -1
-_NOTHING: frozenset[_Place] = frozenset()
+_Fetched = Mapping[_Place, OSError | None]
+_NOTHING: _Fetched = {}
+
+# What may be otherwise by the next look: the file is gone, was closed, or other files are open.
+_PASSING = (errno.ENOENT, errno.EBADF, errno.EMFILE, errno.ENFILE)
 
 
 class ColdRead(Exception):
@@ -50,7 +55,7 @@ class ColdRead(Exception):
 class _Here(threading.local):
     """What was fetched for the look that this thread is at; None while it may wait."""
 
-    fetched: frozenset[_Place] | None = None
+    fetched: _Fetched | None = None
 
 
 _here = _Here()
@@ -76,13 +81,17 @@ class Looking:
         _here.fetched = None
 
     def fetch(self, colds: Iterable[ColdRead]) -> None:
-        """For any thread. What is wrong with a file is found by whoever looks again."""
+        """For any thread. What is wrong with a disk is raised when its bytes are asked for again,
+        without asking the disk once more."""
+        fetched = dict(self._fetched)
         for cold in colds:
+            fetched[cold.place] = None
             try:
                 cold.fetch()
-            except OSError:
-                pass
-            self._fetched |= {cold.place}
+            except OSError as error:
+                if error.errno not in _PASSING:
+                    fetched[cold.place] = OSError(error.errno, error.strerror, cold.place[0])
+        self._fetched = fetched
 
 
 async def look(act: Callable[[], T]) -> T:
@@ -114,9 +123,9 @@ def read(file: File, position: int, size: int) -> bytes:
         return file.read_at(position, size)
     data = file.read_cached(position, size)
     if data is None:
-        if (file.path, position) in fetched:
-            return file.read_at(position, size)
-        raise ColdRead(file.path, position, lambda: file.read_at(position, max(size, AHEAD_BYTES)))
+        bytes_max = max(size, AHEAD_BYTES)
+        prefetch(file.path, position, lambda: file.read_at(position, bytes_max))
+        return file.read_at(position, size)
     return data
 
 
@@ -133,9 +142,13 @@ def expect(files: FileSystem, path: str) -> None:
 
 def prefetch(path: str, position: int, fetch: Callable[[], object]) -> None:
     """Before many reads from a place on: in a look, what `fetch` reads is read elsewhere first."""
-    fetched = _here.fetched
-    if fetched is not None and (path, position) not in fetched:
+    if (fetched := _here.fetched) is None:
+        return
+    place = path, position
+    if place not in fetched:
         raise ColdRead(path, position, fetch)
+    if (error := fetched[place]) is not None:
+        raise error
 
 
 def read_small_file(files: FileSystem, path: str) -> bytes:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from ottla.base.clock import Clock
+from ottla.base.cold_reads import look
 from ottla.base.ids import TopicPartition
 from ottla.base.tasks import next_turn
 from ottla.config.broker_options import BrokerConfig
@@ -27,6 +28,7 @@ from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.log import Log
+from ottla.storage.log.retention import foresee_retention
 from ottla.storage.log.steps import run_steps_elsewhere
 
 log = logging.getLogger(__name__)
@@ -69,7 +71,9 @@ class Housekeeping:
         """Delete what is too old or too much."""
         for each in self._logs.logs:
             try:
-                each.enforce_retention()
+                await look(partial(foresee_retention, each))
+                if not each.is_closed:
+                    each.enforce_retention()
             except (BrokerError, StorageError) as error:
                 log.warning("%s: retention: %s", each.partition, error)
             await asyncio.sleep(0)
@@ -128,12 +132,13 @@ class Housekeeping:
     async def _compact(self, directory: LogDirectory) -> None:
         compactor = self.compactor_of(directory)
         compactor.limits = cleaning_limits(self._config())
-        while (
-            chosen := compactor.begin(directory.logs.values(), self._clock.now_ms())
-        ) is not None:
+        while (chosen := await look(partial(self._begin, compactor, directory))) is not None:
             await self._clean(compactor, chosen)
             self._helper_used_ms = self._clock.now_ms()
             compactor.limits = cleaning_limits(self._config())
+
+    def _begin(self, compactor: Compactor, directory: LogDirectory) -> Round | None:
+        return compactor.begin(directory.logs.values(), self._clock.now_ms())
 
     async def _let_idle_helper_go(self) -> None:
         is_idle = self._clock.now_ms() - self._helper_used_ms >= HELPER_IDLE_MS_MAX

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 
+from ottla.handlers.cold_logs import read_producers
 from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -26,6 +27,8 @@ from ottla.protocol.messages.delete_records_response import (
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.log import Log
 
 HIGH_WATERMARK = -1
 UNKNOWN = -1
@@ -50,6 +53,41 @@ def refuse_delete_records(
 
 @handles(ApiKey.DELETE_RECORDS, versions=range(0, 3), refuse=refuse_delete_records)
 def delete_records(
+    request: DeleteRecordsRequest, context: Context
+) -> DeleteRecordsResponse | Awaitable[DeleteRecordsResponse] | Working:
+    unread = unread_logs(request, context.parts.replicas)
+    if unread:
+        return Working(read_and_delete(request, context, unread))
+    return delete_all(request, context)
+
+
+def unread_logs(request: DeleteRecordsRequest, replicas: ReplicaManager) -> list[Log]:
+    """Those whose producers have to be read from their files first."""
+    logs = []
+    for topic in request.topics:
+        for each in topic.partitions:
+            try:
+                log = replicas.partition(topic.name, each.partition_index).log
+            except BrokerError:
+                continue  # its answer will say so
+            if not log.knows_producers:
+                logs.append(log)
+    return logs
+
+
+async def read_and_delete(
+    request: DeleteRecordsRequest, context: Context, unread: list[Log]
+) -> DeleteRecordsResponse:
+    for log in unread:
+        try:
+            await read_producers(log)
+        except (BrokerError, CorruptLogError):
+            pass  # whoever asks for them next is told
+    outcome = delete_all(request, context)
+    return await outcome if isinstance(outcome, Awaitable) else outcome
+
+
+def delete_all(
     request: DeleteRecordsRequest, context: Context
 ) -> DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]:
     deletion = Deletion(context.parts.replicas)

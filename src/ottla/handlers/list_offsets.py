@@ -11,10 +11,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Sequence
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from ottla.base.tasks import next_turn
+from ottla.handlers.cold_logs import read_producers
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
@@ -34,7 +36,7 @@ from ottla.protocol.messages.list_offsets_response import (
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import run_steps_elsewhere
+from ottla.storage.log.steps import look_in_steps
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 FIRST_VERSION = {
@@ -112,11 +114,21 @@ def answer(
             raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
         partition = context.parts.replicas.partition(topic, wanted.partition_index)
         partition.check_leader(wanted.current_leader_epoch)
+        if request.isolation_level == READ_COMMITTED and not partition.log.knows_producers:
+            return later(partition.log)
         end_offset = visible_end(partition, request)
         if wanted.timestamp == MAX_TIMESTAMP or wanted.timestamp >= 0:
             return search(partition.log, end_offset, wanted, context)
         found = find(partition, wanted.timestamp, end_offset)
         return tell(wanted, found, context)
+
+    async def later(log: Log) -> ListOffsetsPartitionResponse:
+        try:
+            await read_producers(log)
+        except CorruptLogError as error:
+            raise damaged(error) from error
+        outcome = act()
+        return await outcome if isinstance(outcome, Awaitable) else outcome
 
     def refused(error: BrokerError) -> ListOffsetsPartitionResponse:
         return failed(wanted.partition_index, known_code(error.code, context.version))
@@ -167,12 +179,11 @@ async def search(
 ) -> ListOffsetsPartitionResponse:
     """Among the records, in as many turns as it takes: there may be many to look at."""
     await next_turn()
-    if wanted.timestamp == MAX_TIMESTAMP:
-        steps = log.finding_max_timestamp()
-    else:
-        steps = log.finding_by_timestamp(wanted.timestamp)
+    begin = log.finding_max_timestamp
+    if wanted.timestamp != MAX_TIMESTAMP:
+        begin = partial(log.finding_by_timestamp, wanted.timestamp, {})
     try:
-        found = await run_steps_elsewhere(steps, asyncio.to_thread, next_turn)
+        found = await look_in_steps(begin, asyncio.to_thread, next_turn)
     except CorruptLogError as error:
         raise damaged(error) from error
     if found is None or found.offset >= end_offset:

@@ -136,9 +136,11 @@ class Log:
         except OSError as error:
             raise self.health.refused(f"reading {self.path}", error) from error
 
-    def finding_by_timestamp(self, timestamp: int) -> Steps[time_search.FoundTime | None]:
+    def finding_by_timestamp(
+        self, timestamp: int, passed: time_search.Passed | None = None
+    ) -> Steps[time_search.FoundTime | None]:
         try:
-            return (yield from time_search.finding_by_timestamp(self, timestamp))
+            return (yield from time_search.finding_by_timestamp(self, timestamp, passed))
         except OSError as error:
             raise self.health.refused(f"reading {self.path}", error) from error
 
@@ -222,6 +224,11 @@ class Log:
                 raise self.health.refused(f"reading {self.path}", error) from error
             self._states.high_watermark_advanced(self.high_watermark)
         return self._states
+
+    @property
+    def knows_producers(self) -> bool:
+        """Whether `producer_states` are in memory."""
+        return self._states is not None
 
     def expire_producers(self, now_ms: int, expiration_ms: int) -> int:
         """Forget idle producers; how many were. A log that nobody writes to is not read for it."""

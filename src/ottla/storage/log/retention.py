@@ -76,21 +76,39 @@ def count_before_start(segments: Sequence[Sized], log_start_offset: int) -> int:
     return count
 
 
+def foresee_retention(log: Log) -> None:
+    """Read what `enforce_retention` asks for, and change nothing: it may be done in a look."""
+    count = count_before_start(log.segments, log.log_start_offset)
+    if log.config.is_deleted:
+        count += _count_oversized(log) + _count_expired(log)
+    if count:
+        _ = log.producer_states
+
+
 def enforce_retention(log: Log) -> int:
     """Delete what has outlived its use; how many segments that were."""
     log.health.check()
     deleted = _delete(log, count_before_start(log.segments, log.log_start_offset))
     if not log.config.is_deleted:
         return deleted
-    end, config = log.high_watermark, log.config
-    if config.retention_bytes >= 0:
-        oversized = count_oversized(log.segments, end, log.log_end_offset, config.retention_bytes)
-        deleted += _delete(log, oversized)
-    if config.retention_ms >= 0:
-        oldest_ms = log.clock.now_ms() - config.retention_ms
-        expired = count_expired(log.segments, end, log.log_end_offset, oldest_ms, largest_timestamp)
-        deleted += _delete(log, expired)
-    return deleted
+    deleted += _delete(log, _count_oversized(log))
+    return deleted + _delete(log, _count_expired(log))
+
+
+def _count_oversized(log: Log) -> int:
+    bytes_max = log.config.retention_bytes
+    if bytes_max < 0:
+        return 0
+    return count_oversized(log.segments, log.high_watermark, log.log_end_offset, bytes_max)
+
+
+def _count_expired(log: Log) -> int:
+    if log.config.retention_ms < 0:
+        return 0
+    oldest_ms = log.clock.now_ms() - log.config.retention_ms
+    return count_expired(
+        log.segments, log.high_watermark, log.log_end_offset, oldest_ms, largest_timestamp
+    )
 
 
 def advance_log_start(log: Log, offset: int) -> bool:

@@ -12,7 +12,11 @@ An OSError of what was handed out is raised where it was handed out.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Protocol, TypeVar
+
+from ottla.base.cold_reads import ColdRead, Looking
 
 T = TypeVar("T")
 Work = Callable[[], None]
@@ -48,15 +52,41 @@ def run_steps(steps: Steps[T]) -> T:
 
 async def run_steps_elsewhere(steps: Steps[T], run_blocking: RunBlocking, pause: Pause) -> T:
     """What takes long runs in threads, one step after the other."""
+    return await _run_elsewhere(steps, run_blocking, pause, nullcontext())
+
+
+async def look_in_steps(
+    begin: Callable[[], Steps[T]], run_blocking: RunBlocking, pause: Pause
+) -> T:
+    """As `run_steps_elsewhere`, for steps that only look: where they would wait for the disk on
+    their way, they begin again once that was read."""
+    looking = Looking()
+    while True:
+        try:
+            return await _run_elsewhere(begin(), run_blocking, pause, looking)
+        except ColdRead as error:
+            cold = error
+        await run_blocking(partial(looking.fetch, [cold]))
+
+
+async def _run_elsewhere(
+    steps: Steps[T],
+    run_blocking: RunBlocking,
+    pause: Pause,
+    during: AbstractContextManager[None],
+) -> T:
     try:
-        work = next(steps)
+        with during:
+            work = next(steps)
         while True:
             try:
                 await (pause() if work is PAUSE else run_blocking(work))
             except OSError as error:
-                work = steps.throw(error)
+                with during:
+                    work = steps.throw(error)
             else:
-                work = next(steps)
+                with during:
+                    work = next(steps)
     except StopIteration as end:
         result: T = end.value
         return result

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ottla.base.cold_reads import ColdRead, read
 from ottla.base.filesystem import File
 from ottla.base.kept_errors import raise_kept, without_frames
 from ottla.protocol.records.batch import CODEC_MASK, BatchHeader, has_valid_checksum
@@ -49,13 +50,21 @@ class LogChanged(Exception):
     """Segments were cut or deleted during the search."""
 
 
-def finding_by_timestamp(log: Log, timestamp: int) -> Steps[FoundTime | None]:
+# Up to which offset of a segment there is nothing to be found, by its base offset and generation. A
+# search that has to begin again goes on there.
+Passed = dict[tuple[int, int], int]
+
+
+def finding_by_timestamp(
+    log: Log, timestamp: int, passed: Passed | None = None
+) -> Steps[FoundTime | None]:
     """The first record at or after `timestamp`, from the start of the log on."""
+    passed = {} if passed is None else passed
     while True:
         try:
-            return (yield from _finding(log, timestamp))
+            return (yield from _finding(log, timestamp, passed))
         except LogChanged:
-            continue
+            passed.clear()
 
 
 def finding_max_timestamp(log: Log) -> Steps[FoundTime | None]:
@@ -70,7 +79,7 @@ def finding_max_timestamp(log: Log) -> Steps[FoundTime | None]:
             continue
 
 
-def _finding(log: Log, timestamp: int) -> Steps[FoundTime | None]:
+def _finding(log: Log, timestamp: int, passed: Passed) -> Steps[FoundTime | None]:
     for segment in log.segments.reaching(log.log_start_offset):
         watch = _Watch(log, segment)
         if not segment.is_prepared:
@@ -78,7 +87,8 @@ def _finding(log: Log, timestamp: int) -> Steps[FoundTime | None]:
             watch.check()
         watch.check_place()  # others may have had their turn since the list was made
         if segment.size and largest_timestamp(segment) >= timestamp:
-            found = yield from _finding_in(segment, watch, timestamp, log.log_start_offset)
+            start_offset = log.log_start_offset
+            found = yield from _finding_in(segment, watch, timestamp, start_offset, passed)
             if found is not None:
                 return found
     return None
@@ -128,36 +138,42 @@ class _Watch:
 
 
 def _finding_in(
-    segment: Segment, watch: _Watch, timestamp: int, start_offset: int
+    segment: Segment, watch: _Watch, timestamp: int, start_offset: int, passed: Passed
 ) -> Steps[FoundTime | None]:
     try:
-        return (yield from _walking(segment, watch, timestamp, start_offset))
+        return (yield from _walking(segment, watch, timestamp, start_offset, passed))
     except (IndexDamage, CorruptLogError) as error:
+        passed.clear()
         mend_index(segment, error)
     try:
-        return (yield from _walking(segment, watch, timestamp, start_offset))
+        return (yield from _walking(segment, watch, timestamp, start_offset, passed))
     except IndexDamage as error:
         raise CorruptLogError(segment.path, 0, f"no index fits the records: {error}") from error
 
 
 def _walking(
-    segment: Segment, watch: _Watch, timestamp: int, start_offset: int
+    segment: Segment, watch: _Watch, timestamp: int, start_offset: int, passed: Passed
 ) -> Steps[FoundTime | None]:
     """Open every batch that says it reaches the time, until one does."""
     # An entry says that up to its offset no timestamp is larger than its own.
     entry = segment.indexes.times.lookup(timestamp - 1)
     if entry.timestamp >= 0:
         check_time_entry(segment, *entry)
-    first_offset = max(entry.offset, start_offset)
+    place = segment.base_offset, segment.generation
+    passed_offset = passed.get(place, -1)
+    first_offset = max(entry.offset, start_offset, passed_offset)
     batches = walk_from(segment, segment.indexes.offsets.lookup(first_offset))
     for count, (position, header) in enumerate(batches, 1):
-        if header.max_timestamp >= timestamp and header.last_offset >= start_offset:
+        last_offset = header.last_offset
+        is_new = last_offset >= start_offset and last_offset > passed_offset
+        if is_new and header.max_timestamp >= timestamp:
             # It may claim a larger time than its records have, or only records before the start of
             # the log have it: then the next one is opened.
             opened = _Opened(segment, watch, position, header, timestamp, start_offset)
             found = yield from opened.finding()
             if found is not None:
                 return found
+        passed[place] = last_offset
         if count % HEADERS_PER_TURN == 0:
             yield PAUSE
             watch.check()
@@ -208,14 +224,14 @@ class _Opened:
         """For any thread."""
         try:
             self._found = self._search()
-        except OSError:
+        except (OSError, ColdRead):
             raise
         except Exception as error:
             self._damage.append(without_frames(error))
 
     def _search(self) -> TimestampOffset | None:
         size = self._header.size_bytes
-        data = self._file.read_at(self._position, size)
+        data = read(self._file, self._position, size)
         if len(data) < size or not has_valid_checksum(data, 0, self._header):
             raise CorruptLogError(self._path, self._position, "wrong checksum")
         return find_timestamp(
