@@ -178,7 +178,10 @@ def expire(shard: GroupShard, group: ConsumerGroup, deadline: Deadline) -> Recor
     member = group.members.get(deadline.member_id)
     if member is None:
         return []
-    if deadline.waits is Waits.REVOCATION and member.state is not MemberState.UNREVOKED_PARTITIONS:
+    if deadline.waits is Waits.REVOCATION and (
+        member.state is not MemberState.UNREVOKED_PARTITIONS
+        or member.epoch == STATIC_LEAVING_EPOCH  # it has given up all that it had to
+    ):
         return []
     return remove(shard, group, [member])
 

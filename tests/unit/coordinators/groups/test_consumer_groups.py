@@ -363,6 +363,21 @@ def test_a_static_member_that_stays_away_is_removed_with_its_session(bench: Benc
     assert bench.consumers().instances == {}
 
 
+def test_a_static_member_that_is_away_has_its_session_whatever_it_had_to_give_up(
+    bench: Bench,
+) -> None:
+    first = ConsumerClient(bench, instance_id="a", rebalance_ms=10_000)
+    second = ConsumerClient(bench)
+    first.beat()
+    bench.advance_ms(1000)
+    second.beat()
+    first.beat()
+    assert bench.consumers().members[first.member_id].revoking
+    first.leave(epoch=-2)
+    bench.advance_ms(10_000)
+    assert bench.consumers().instances == {"a": first.member_id}
+
+
 # Commits
 
 
