@@ -27,7 +27,7 @@ from ottla.broker.group_settings import GroupSettings
 from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.introduction import host_name, registration
 from ottla.broker.moved_logs import MovedLogs
-from ottla.broker.network_settings import limits, network_settings
+from ottla.broker.network_settings import limits, limits_of_listener, network_settings
 from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.broker.threads import run_elsewhere, run_in_threads
@@ -216,7 +216,8 @@ class Broker:
 
     def _build_network(self, image: Image) -> None:
         self.network = Network(
-            network_settings(self.config, self.settings.listeners), Dispatcher(self.parts)
+            network_settings(self.config, self.settings.listeners, self.parts.layers),
+            Dispatcher(self.parts),
         )
         self.network.gate.limits = limits(self.effective_config(), image.quotas)
 
@@ -251,6 +252,8 @@ class Broker:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
         if changes.quotas or is_of_brokers(changes):
             self.network.gate.limits = limits(self.effective_config(), image.quotas)
+            for name, listener in self.network.listeners.items():
+                listener.gate.limits = limits_of_listener(name, self.parts.layers)
 
     async def _watch_controller(self) -> None:
         """Without its controller a broker cannot go on: what ends one ends the other."""

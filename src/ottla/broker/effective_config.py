@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 
 from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
+from ottla.config.listener_options import is_of_listener
 from ottla.config.options import Scope, fields_of, stored_values
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
@@ -34,7 +35,8 @@ class EffectiveConfig:
 
     def _load(self, image: Image) -> None:
         texts = {**image.broker_config(None), **image.broker_config(self._broker_id)}
-        values = stored_values(_DYNAMIC, texts)
+        of_all = {name: text for name, text in texts.items() if not is_of_listener(name)}
+        values = stored_values(_DYNAMIC, of_all)
         fields = {_FIELDS[name]: value for name, value in values.items()}
         self._config = dataclasses.replace(self._static, **fields)
 

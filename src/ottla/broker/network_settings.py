@@ -8,6 +8,8 @@ import resource
 from ottla.base.disk import default_open_files_max
 from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig
+from ottla.config.layers import BrokerLayers
+from ottla.config.listener_options import LIMITS, listener_limits
 from ottla.config.listeners import Listeners
 from ottla.config.options import InvalidOption
 from ottla.handlers.quotas.client_quotas import Quotas, quota_windows
@@ -17,7 +19,6 @@ from ottla.network.settings import ConnectionSettings, ListenerSettings, Network
 
 log = logging.getLogger(__name__)
 
-INT32_MAX = 2**31 - 1
 REQUEST_BYTES_MAX = 256 * 1024 * 1024  # where Kafka's default would be "no bound"
 # Who accepts also serves here: a burst of clients would wait a second for the system to ask again.
 BACKLOG_MIN = 1024
@@ -26,7 +27,9 @@ SPARE_DESCRIPTORS = 64
 CONNECTIONS_MIN = 8
 
 
-def network_settings(config: BrokerConfig, listeners: Listeners) -> NetworkSettings:
+def network_settings(
+    config: BrokerConfig, listeners: Listeners, layers: BrokerLayers
+) -> NetworkSettings:
     connection = ConnectionSettings(
         frame_bytes_max=config.socket_request_max_bytes,
         idle_ms=config.connections_max_idle_ms,
@@ -39,6 +42,7 @@ def network_settings(config: BrokerConfig, listeners: Listeners) -> NetworkSetti
             backlog=max(config.socket_listen_backlog_size, BACKLOG_MIN),
             send_buffer_bytes=config.socket_send_buffer_bytes,
             receive_buffer_bytes=config.socket_receive_buffer_bytes,
+            limits=limits_of_listener(each.name, layers),
             connection=connection,
             is_exempt=len(listeners.bound) > 1 and each.name == listeners.inter_broker_name,
         )
@@ -51,19 +55,23 @@ def network_settings(config: BrokerConfig, listeners: Listeners) -> NetworkSetti
 def limits(config: BrokerConfig, quotas: Quotas | None = None) -> ConnectionLimits:
     """From the configuration, and from the quotas of addresses, which change while we run."""
 
-    def bounded(value: int) -> int:
-        return UNLIMITED if value == INT32_MAX else value
-
     default_rate, rates = address_limits(quotas or {})
     return ConnectionLimits(
-        min(bounded(config.max_connections), connections_with_descriptors()),
-        bounded(config.max_connections_per_ip),
+        min(config.max_connections, connections_with_descriptors()),
+        config.max_connections_per_ip,
         stored_overrides(config.max_connections_per_ip_overrides),
-        bounded(config.max_connection_creation_rate),
+        config.max_connection_creation_rate,
         UNLIMITED if default_rate is None else default_rate,
         rates,
         quota_windows(config),
     )
+
+
+def limits_of_listener(name: str, layers: BrokerLayers) -> ConnectionLimits:
+    """Its own settings, or the broker's: each listener may have as many as all have together."""
+    found = listener_limits(name, layers.effective())
+    connections_max, creations_per_s_max = (found.get(each, UNLIMITED) for each in LIMITS)
+    return ConnectionLimits(connections_max, creations_per_s_max=creations_per_s_max)
 
 
 def stored_overrides(text: str) -> dict[str, int]:

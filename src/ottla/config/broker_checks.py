@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
 from ottla.config.layers import BrokerLayers, topic_text
+from ottla.config.listener_options import base_name, broker_option, is_of_listener, of_listeners
 from ottla.config.options import InvalidOption, Scope, fields_of
 from ottla.config.resource_options import TOPIC_OPTIONS
 from ottla.config.synonyms import TOPIC_SYNONYMS
@@ -19,9 +20,12 @@ def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[st
     values, wrong = {}, []
     for name, text in texts.items():
         try:
-            values[_FIELDS[name]] = BROKER_OPTIONS[name].parse(text)
+            value = BROKER_OPTIONS[base_name(name)].parse(text)
         except InvalidOption as error:
             wrong.append(str(error))
+            continue
+        if not is_of_listener(name):
+            values[_FIELDS[name]] = value
     config = BrokerConfig(**values)
     return config, wrong or [*conflicts(config), *_topic_conflicts(texts)]
 
@@ -137,7 +141,7 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
             f"[{', '.join(own)}]"
         )
     for name, text in changed.items():  # also where another layer hides it
-        BROKER_OPTIONS[name].parse(text)
+        BROKER_OPTIONS[base_name(name)].parse(text)
     if is_one_broker:
         new_layers = layers.with_dynamic(changed, layers.dynamic_default)
     else:
@@ -146,15 +150,15 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
     _, wrong = parse_broker_config(texts)
     if wrong:
         raise InvalidOption(wrong[0])
-    for name in NOT_NONE_WHILE_RUNNING:
-        if name in changed and int(texts[name]) == 0:
+    for name in changed:
+        if base_name(name) in NOT_NONE_WHILE_RUNNING and int(texts[name]) == 0:
             raise InvalidOption(f"{name} cannot be set to 0 while the broker runs")
     _check_threads(layers.effective(), texts)
 
 
 def _check_threads(old: Mapping[str, str], new: Mapping[str, str]) -> None:
-    for name in THREADS:
-        before, after = int(old[name]), int(new[name])
+    for name in (*THREADS, *(each for each in of_listeners(new) if base_name(each) in THREADS)):
+        before, after = int(old.get(name, old[base_name(name)])), int(new[name])
         if not before // 2 <= after <= before * 2:
             raise InvalidOption(
                 f"Dynamic thread count update validation failed for {name}={after}, value should "
@@ -164,5 +168,5 @@ def _check_threads(old: Mapping[str, str], new: Mapping[str, str]) -> None:
 
 def _scope(name: str) -> Scope:
     """A name that no broker knows must not be stored: what could be set is an allow-list."""
-    option = BROKER_OPTIONS.get(name)
+    option = broker_option(name)
     return Scope.READ_ONLY if option is None else option.scope

@@ -3,18 +3,20 @@
 Kafka's rules, with its corners: a list of synonyms begins at the setting's own name (or, for a
 topic, at its first broker synonym), so where only a coarser setting is given (`log.retention.hours`
 for `log.retention.ms`) the list is empty and the source counts as the default. Settings come in
-Kafka's order, that of a hash map; internal ones that somebody has set come before all others.
+Kafka's order, that of a hash map; internal ones and those of single listeners that somebody has set
+come before all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from ottla.base.java_order import hash_map_order
 from ottla.config.broker_options import BROKER_OPTIONS
 from ottla.config.layers import BrokerLayers, ConfigSource, Sourced, topic_text
+from ottla.config.listener_options import base_name, broker_option, is_of_listener, of_listeners
 from ottla.config.options import InvalidOption, Option, Scope
 from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, GROUP_OPTIONS, TOPIC_OPTIONS
 from ottla.config.synonyms import GROUP_SYNONYMS, TOPIC_SYNONYMS, broker_chain
@@ -40,7 +42,7 @@ class ConfigEntry(NamedTuple):
     is_sensitive: bool
     wire_type: int
     synonyms: tuple[Sourced, ...]
-    doc: str
+    doc: str | None
 
 
 def describe_topic(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
@@ -65,9 +67,11 @@ def describe_broker(layers: BrokerLayers) -> list[ConfigEntry]:
     names = [n for n in _BROKER_ORDER if not BROKER_OPTIONS[n].is_internal or n in given]
     return [
         _broker_entry(
-            name, _as_read(BROKER_OPTIONS[name], texts.get(name)), _synonyms(name, layers)
+            name,
+            _as_read(BROKER_OPTIONS[base_name(name)], texts.get(name)),
+            _synonyms(name, layers),
         )
-        for name in names
+        for name in (*of_listeners(given), *names)
     ]
 
 
@@ -75,14 +79,25 @@ def describe_all_brokers(layers: BrokerLayers) -> list[ConfigEntry]:
     """Only what was set for all brokers while they ran, in the words in which it was."""
     source = ConfigSource.DYNAMIC_DEFAULT_BROKER
     return [
-        _broker_entry(name, text, (Sourced(name, text, source),))
+        _broker_entry(name, text, tuple(_all_brokers_synonyms(name, layers, source)))
         for name, text in layers.dynamic_default.items()
-        if name in BROKER_OPTIONS
+        if broker_option(name) is not None
     ]
 
 
+def _all_brokers_synonyms(
+    name: str, layers: BrokerLayers, source: ConfigSource
+) -> Iterator[Sourced]:
+    for each in dict.fromkeys((name, base_name(name))):
+        if (text := layers.dynamic_default.get(each)) is not None:
+            yield Sourced(each, text, source)
+
+
 def _broker_entry(name: str, text: str | None, synonyms: tuple[Sourced, ...]) -> ConfigEntry:
-    option = BROKER_OPTIONS[name]
+    option = BROKER_OPTIONS[base_name(name)]
+    if is_of_listener(name):  # to be set all the same, only Kafka does not say so
+        entry = _entry(option, text, synonyms, is_read_only=True)
+        return entry._replace(name=name, doc=None)
     return _entry(option, text, synonyms, is_read_only=option.scope is Scope.READ_ONLY)
 
 

@@ -80,7 +80,7 @@ REFUSED: Mapping[str, str] = MappingProxyType(
     {
         "ssl.": "TLS",
         "sasl.": "SASL",
-        "listener.name.": "settings of a single listener",
+        "listener.name.": "settings of a single listener, but for its limits",
         "security.providers": "TLS",
         "principal.builder.class": "authorisation",
         "authorizer.class.name": "authorisation",

@@ -19,6 +19,7 @@ from ottla.config.broker_checks import parse_broker_config
 from ottla.config.broker_options import BROKER_OPTIONS, EMBEDDED_DEFAULTS, BrokerConfig
 from ottla.config.kafka_keys import REMOVED, is_without_meaning, refused_for
 from ottla.config.layers import BrokerLayers, default_texts
+from ottla.config.listener_options import broker_option
 from ottla.config.listeners import Listeners, listeners_of
 from ottla.config.options import InvalidOption
 
@@ -63,8 +64,8 @@ def load_config(
         *_from_command_line(settings),
     ]
     last = {each.name: each for each in given}  # a later source wins
-    known = {name: each for name, each in last.items() if name in BROKER_OPTIONS}
-    others = [each for name, each in last.items() if name not in BROKER_OPTIONS]
+    known = {name: each for name, each in last.items() if broker_option(name) is not None}
+    others = [each for name, each in last.items() if name not in known]
     problems = [p for each in others if (p := _problem_with_key(each)) is not None]
     static = _with_one_id({name: each.text for name, each in known.items()})
     defaults = default_texts() | (dict(EMBEDDED_DEFAULTS) if is_embedded else {})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ottla.config.listener_options import base_name
 from ottla.config.options import HOUR_MS, MINUTE_MS
 
 
@@ -76,4 +77,5 @@ _BROKER_CHAINS = {
 
 def broker_chain(name: str) -> tuple[str, ...]:
     """All names under which a broker's setting can be given, the finest first."""
-    return _BROKER_CHAINS.get(name, (name,))
+    base = base_name(name)
+    return (name, base) if base != name else _BROKER_CHAINS.get(name, (name,))

@@ -215,7 +215,9 @@ def _list_default(resource: ConfigResource, change: Change) -> str:
     if option is not None and option.kind.name == LIST.name:
         return option.default_text or ""
     operation = _OPERATIONS[change.operation]
-    if resource.type is ResourceType.BROKER:
+    if resource.type is ResourceType.BROKER and option is None:
+        what = f"Unknown config name: {change.name}"
+    elif resource.type is ResourceType.BROKER:
         what = f"Config value {operation.lower()} is not allowed for config key: {change.name}"
     else:
         what = f"Can't {operation} to key {change.name} because its type is not LIST."

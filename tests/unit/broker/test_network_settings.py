@@ -5,8 +5,9 @@ import resource
 import pytest
 
 from ottla.base.disk import default_open_files_max
-from ottla.broker.network_settings import SPARE_DESCRIPTORS, limits
+from ottla.broker.network_settings import SPARE_DESCRIPTORS, limits, limits_of_listener
 from ottla.config.broker_options import BrokerConfig
+from ottla.config.layers import BrokerLayers
 from ottla.network.limits import UNLIMITED
 
 
@@ -37,3 +38,10 @@ def test_where_there_are_descriptors_the_setting_counts(
 def test_overrides_that_cannot_be_read_are_passed_over() -> None:
     config = BrokerConfig(max_connections_per_ip_overrides="10.0.0.1:5,junk,10.0.0.2:x,0::1:7,")
     assert limits(config).per_address_overrides == {"10.0.0.1": 5, "::1": 7}
+
+
+def test_a_listener_has_limits_of_its_own() -> None:
+    layers = BrokerLayers({"listener.name.inside.max.connections": "7"})
+    assert limits_of_listener("INSIDE", layers).connections_max == 7
+    assert limits_of_listener("OUTSIDE", layers).connections_max == 10_000
+    assert limits_of_listener("INSIDE", layers).creations_per_s_max == UNLIMITED
