@@ -24,6 +24,7 @@ from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.effective_config import EffectiveConfig, is_of_brokers
 from ottla.broker.first_start import name_cluster
 from ottla.broker.group_settings import GroupSettings
+from ottla.broker.host_addresses import HostAddresses
 from ottla.broker.housekeeping import Housekeeping
 from ottla.broker.introduction import host_name, registration
 from ottla.broker.moved_logs import MovedLogs
@@ -139,7 +140,7 @@ class Broker:
         self.automatic_topics = AutomaticTopics(self.config, self.controller, self.replicas.made)
         self._build_coordinators(image)
         self._build_parts(image)
-        self._build_network(image)
+        self._build_network()
         self._subscribe()
 
     def _build_partitions(self, image: Image) -> None:
@@ -214,12 +215,21 @@ class Broker:
         moved = self.moved_logs.moved
         return DirectoryMoves(self.replicas, self.clock, windows, bytes_per_second, moved)
 
-    def _build_network(self, image: Image) -> None:
+    def _build_network(self) -> None:
         self.network = Network(
             network_settings(self.config, self.settings.listeners, self.parts.layers),
             Dispatcher(self.parts),
         )
-        self.network.gate.limits = limits(self.effective_config(), image.quotas)
+        self._addresses = HostAddresses(self._tasks, self._limit_connections)
+        self._limit_connections()
+
+    def _limit_connections(self) -> None:
+        """With what holds now."""
+        self.network.gate.limits = limits(
+            self.effective_config(), self.parts.metadata.quotas, self._addresses
+        )
+        for name, listener in self.network.listeners.items():
+            listener.gate.limits = limits_of_listener(name, self.parts.layers)
 
     def _subscribe(self) -> None:
         """Who hears of changes to the metadata, in this order."""
@@ -246,14 +256,12 @@ class Broker:
         start = answer.producer_id_start
         return Block(start, start + answer.producer_id_len)
 
-    def _metadata_changed(self, image: Image, changes: Changes) -> None:
+    def _metadata_changed(self, _image: Image, changes: Changes) -> None:
         self.replicas.apply(changes)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
         if changes.quotas or is_of_brokers(changes):
-            self.network.gate.limits = limits(self.effective_config(), image.quotas)
-            for name, listener in self.network.listeners.items():
-                listener.gate.limits = limits_of_listener(name, self.parts.layers)
+            self._limit_connections()
 
     async def _watch_controller(self) -> None:
         """Without its controller a broker cannot go on: what ends one ends the other."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import resource
+from collections.abc import Callable
 
 from ottla.base.disk import default_open_files_max
 from ottla.config.broker_checks import parse_ip_overrides
@@ -52,14 +53,18 @@ def network_settings(
     return NetworkSettings(bound, limits(config), asked if asked > 0 else REQUEST_BYTES_MAX)
 
 
-def limits(config: BrokerConfig, quotas: Quotas | None = None) -> ConnectionLimits:
+def limits(
+    config: BrokerConfig,
+    quotas: Quotas | None = None,
+    address_of: Callable[[str], str] = normal_address,
+) -> ConnectionLimits:
     """From the configuration, and from the quotas of addresses, which change while we run."""
 
     default_rate, rates = address_limits(quotas or {})
     return ConnectionLimits(
         min(config.max_connections, connections_with_descriptors()),
         config.max_connections_per_ip,
-        stored_overrides(config.max_connections_per_ip_overrides),
+        stored_overrides(config.max_connections_per_ip_overrides, address_of),
         config.max_connection_creation_rate,
         UNLIMITED if default_rate is None else default_rate,
         rates,
@@ -74,13 +79,13 @@ def limits_of_listener(name: str, layers: BrokerLayers) -> ConnectionLimits:
     return ConnectionLimits(connections_max, creations_per_s_max=creations_per_s_max)
 
 
-def stored_overrides(text: str) -> dict[str, int]:
+def stored_overrides(text: str, address_of: Callable[[str], str]) -> dict[str, int]:
     """Those that can be read: what was stored once keeps no broker from starting."""
     overrides = {}
     for part in text.split(","):
         try:
             for host, limit in parse_ip_overrides(part).items():
-                overrides[normal_address(host)] = limit
+                overrides[address_of(host)] = limit
         except InvalidOption as error:
             log.warning("passed over: %s", error)
     return overrides

@@ -187,6 +187,15 @@ def _charge(rate: RateMeter, limit: float, now_ms: int, windows: Windows) -> int
     return min(rate.wait_ms(limit, now_ms, windows), windows.size_ms)
 
 
+def is_address(host: str) -> bool:
+    """Not a name."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def normal_address(host: str) -> str:
     """One text per address: an IPv4 client of a socket for both looks like `::ffff:10.0.0.1`."""
     try:

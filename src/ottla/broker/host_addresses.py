@@ -1,0 +1,44 @@
+"""Which addresses the names of hosts stand for.
+
+Owns      what was found so far; as in Kafka, a name is looked up once.
+Promises  nobody waits: a name that is not known yet stands for itself, is looked up aside, and
+          `found` is called when it is known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+
+from ottla.base.tasks import OwnedTasks
+from ottla.network.limits import is_address, normal_address
+
+log = logging.getLogger(__name__)
+
+
+class HostAddresses:
+    def __init__(self, tasks: OwnedTasks, found: Callable[[], None]) -> None:
+        self._tasks = tasks
+        self._found = found
+        self._addresses: dict[str, str] = {}
+
+    def __call__(self, host: str) -> str:
+        if is_address(host):
+            return normal_address(host)
+        if host not in self._addresses:
+            self._addresses[host] = host  # asked once
+            self._tasks.start(self._look_up(host), name=f"address of {host}")
+        return self._addresses[host]
+
+    async def _look_up(self, host: str) -> None:
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, None)
+        except (OSError, UnicodeError) as error:
+            log.warning("limits of %s do not hold, its address is not known: %s", host, error)
+            return
+        # The first of IPv4, if there is one: what Java takes.
+        addresses = sorted(found, key=lambda each: each[0] != socket.AF_INET)
+        self._addresses[host] = normal_address(str(addresses[0][4][0]))
+        self._found()
