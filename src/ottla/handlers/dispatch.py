@@ -7,6 +7,7 @@ Leaves    the order of a connection's requests to the network.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
@@ -38,6 +39,9 @@ ITEMS_MAX = 1_000_000
 ITEMS_MIN = 20_000
 ITEM_BYTES = 4
 SMALL_FRAME_BYTES = 2 * ITEMS_MIN  # whatever it is made of: it needs no bound
+# Larger ones are decoded in a thread: that may take a tenth of a second and more, in which others
+# have their turn every few milliseconds. Produce has few parts for its size, and leaves the rest.
+DECODED_HERE_BYTES_MAX = 256 * 1024
 
 _HANDLERS: dict[tuple[ApiKey, int], Handler] = {}  # of what was asked for so far
 
@@ -55,6 +59,7 @@ class Dispatcher:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._decoding = asyncio.Lock()  # one at a time: together they would take memory, not less
 
     def opened(self, connection: Connection) -> None:
         connection.session = Peer(
@@ -69,15 +74,26 @@ class Dispatcher:
         handler = _HANDLERS.get((key, version)) or find_handler(key, version)
         if handler is None:
             return refuse_version(key, version, correlation_id)
-        parts, size = self._parts, len(frame)
+        peer, size = connection.session, len(frame)
+        assert isinstance(peer, Peer)
+        context = Context(self._parts, peer, key, version, correlation_id, client_id, size)
         if size <= SMALL_FRAME_BYTES:
             request, _ = handler.request.decode_prefix(frame, version, at)
+        elif size <= DECODED_HERE_BYTES_MAX or key is ApiKey.PRODUCE:
+            request = decode_large(handler, frame, version, at)
         else:
-            items_max = min(ITEMS_MAX, ITEMS_MIN + size // ITEM_BYTES)
-            request, _ = handler.request.decode_bounded(frame, version, at, items_max)
-        peer = connection.session
-        assert isinstance(peer, Peer)
-        context = Context(parts, peer, key, version, correlation_id, client_id, size)
+            return Working(self._decode_and_begin(handler, frame, at, context))
+        return self._begin(handler, request, context)
+
+    async def _decode_and_begin(
+        self, handler: Handler, frame: memoryview, at: int, context: Context
+    ) -> Served:
+        async with self._decoding:
+            request = await asyncio.to_thread(decode_large, handler, frame, context.version, at)
+            return self._begin(handler, request, context)
+
+    def _begin(self, handler: Handler, request: Message, context: Context) -> Served:
+        parts = self._parts
         if parts.quotas.request is not None:
             begin_time(context)
         try:
@@ -93,6 +109,13 @@ class Dispatcher:
             return Working(finish(handler, request, context, outcome.answer))
         finishing = finish(handler, request, context, outcome)
         return Working(finishing) if handler.is_working else Waiting(finishing)
+
+
+def decode_large(handler: Handler, frame: memoryview, version: int, at: int) -> Message:
+    """For any thread."""
+    items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
+    request, _ = handler.request.decode_bounded(frame, version, at, items_max)
+    return request
 
 
 async def finish(

@@ -43,6 +43,10 @@ class AnswerOrder:
 
     def ready(self, begun: Begun, answer: Answer) -> None:
         begun.answer = answer
+        self.took_effect(begun)
+
+    def took_effect(self, begun: Begun) -> None:
+        begun.is_working = False
         if begun is self.working:
             self.working = None
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Awaitable
 from functools import partial
 from types import CoroutineType
 from typing import TYPE_CHECKING
 
 from ottla.network.answer_order import AnswerOrder, Begun
 from ottla.network.home import Home
-from ottla.network.served import Answer, Waiting, Working
+from ottla.network.served import Answer, Served, Waiting, Working
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES
 
@@ -112,7 +113,9 @@ class Pipeline:
 
     def _await(self, served: Waiting | Working, frame_bytes: int) -> None:
         begun = self._order.begin(frame_bytes, is_working=isinstance(served, Working))
-        answer = served.answer
+        self._start(begun, served.answer)
+
+    def _start(self, begun: Begun, answer: Awaitable[Served]) -> None:
         if isinstance(answer, CoroutineType):  # nearly always; `ensure_future` asks more questions
             begun.task = self._home.shared.loop.create_task(answer)
         else:
@@ -120,9 +123,9 @@ class Pipeline:
         self._home.shared.tasks.own(begun.task)
         begun.task.add_done_callback(partial(self._ended, begun))
 
-    def _ended(self, begun: Begun, task: asyncio.Future[Answer]) -> None:
+    def _ended(self, begun: Begun, task: asyncio.Future[Served]) -> None:
         try:
-            answer = task.result()
+            served = task.result()
         except asyncio.CancelledError:
             if not begun.is_given_up:
                 self._connection.close("a request was cancelled")
@@ -132,8 +135,22 @@ class Pipeline:
             log.exception("bug while serving a request of %r", self._connection)
             self._connection.close("a bug")
         else:
-            if not begun.is_given_up:
-                self._ready(begun, answer)
+            if not isinstance(served, Answer):
+                self._go_on(begun, served)
+            elif not begun.is_given_up:
+                self._ready(begun, served)
+
+    def _go_on(self, begun: Begun, served: Waiting | Working) -> None:
+        """After some work that had to come first."""
+        self._start(begun, served.answer)
+        if isinstance(served, Working):
+            return
+        if begun.is_given_up:
+            # Not before it has begun, or it could not clear away what was set up for it.
+            self._home.shared.loop.call_soon(begun.task.cancel)
+            return
+        self._order.took_effect(begun)
+        self._connection.schedule_turn()  # the next one may begin
 
     def _ready(self, begun: Begun, answer: Answer) -> None:
         self._order.ready(begun, answer)

@@ -6,7 +6,8 @@ three things happened:
 Answer    it is done, and this is what the client gets
 Waiting   it has taken effect; only its answer is still to come, and the next request may begin
           (a fetch without data, a produce that waits for replicas, a member that joins a group)
-Working   it has not taken effect yet; the next request begins when it has
+Working   it has not taken effect yet; the next request begins when it has. What comes of it may be
+          that it now only waits
 
 Answers leave in the order of the requests, whatever the order in which they are ready.
 """
@@ -52,11 +53,11 @@ class Working:
 
     __slots__ = ("answer",)
 
-    def __init__(self, answer: Awaitable[Answer]) -> None:
+    def __init__(self, answer: Awaitable[Served]) -> None:
         self.answer = answer
 
 
-Served: TypeAlias = Answer | Waiting | Working
+Served: TypeAlias = "Answer | Waiting | Working"
 
 
 class RequestServer(Protocol):

@@ -66,6 +66,7 @@ class ScriptedServer:
         self._held: dict[bytes, asyncio.Future[Answer]] = {}
         self.script(b"W", lambda body, _: Waiting(self._hold(body)))
         self.script(b"K", lambda body, _: Working(self._hold(body)))
+        self.script(b"D", lambda body, _: Working(self._hold_twice(body)))
         self.script(b"A", lambda body, _: Waiting(self._hold_as_coroutine(body)))
         self.script(b"N", lambda *_: Answer([]))
 
@@ -97,6 +98,11 @@ class ScriptedServer:
 
     async def _hold_as_coroutine(self, body: bytes) -> Answer:
         return await self._hold(body)
+
+    async def _hold_twice(self, body: bytes) -> Served:
+        """Work, and then only wait."""
+        await self._hold(b"work of " + body)
+        return Waiting(self._hold(body))
 
     def _hold(self, body: bytes) -> Awaitable[Answer]:
         future = self._held[body] = asyncio.get_running_loop().create_future()

@@ -82,6 +82,31 @@ def test_requests_behind_a_working_one_begin_when_it_is_done(network: RunningNet
     assert server.begun == [b"K1", b"two", b"three"]
 
 
+def test_requests_behind_one_that_was_worked_on_begin_when_it_only_waits(
+    network: RunningNetwork,
+) -> None:
+    client, server = network.connect(), network.server
+    client.send(b"D1", b"second")
+    network.wait_until(lambda: server.is_held(b"work of D1"))
+    assert server.begun == [b"D1"]
+    network.call(lambda: server.release(b"work of D1"))
+    network.wait_until(lambda: server.begun == [b"D1", b"second"])
+    network.call(lambda: server.release(b"D1"))
+    assert [client.receive(), client.receive()] == [b"D1", b"second"]
+
+
+def test_one_that_is_worked_on_while_its_client_leaves_does_not_wait_afterwards(
+    network: RunningNetwork,
+) -> None:
+    client, server = network.connect(), network.server
+    client.send(b"D1")
+    network.wait_until(lambda: server.is_held(b"work of D1"))
+    client.reset()
+    network.wait_until(lambda: len(server.closed_connections) == 1)
+    network.call(lambda: server.release(b"work of D1"))
+    network.wait_until(lambda: server.is_held(b"D1") and server._held[b"D1"].cancelled())
+
+
 def test_a_request_without_an_answer_leaves_no_gap(network: RunningNetwork) -> None:
     client = network.connect()
     client.send(b"one", b"N", b"two")

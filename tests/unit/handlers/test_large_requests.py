@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import tracemalloc
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from tests.unit.handlers.world import World
 
+from ottla.base.tasks import next_turn
 from ottla.handlers import dispatch
 from ottla.handlers.dispatch import ITEMS_MAX, ITEMS_MIN
 from ottla.network.connection import Connection
+from ottla.network.served import Answer, Waiting, Working
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES
@@ -22,7 +26,12 @@ from ottla.protocol.messages.delete_records_request import (
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from ottla.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
 from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -119,6 +128,13 @@ def _repeat(frame: bytearray, count: bytes, item: bytes, many: int) -> bytearray
     return frame[:at] + uvarint + item * many + bytes(5)
 
 
+async def serve(world: World, frame: bytearray) -> Answer:
+    served = world.dispatcher.serve(memoryview(frame), cast(Connection, world.me))
+    while not isinstance(served, Answer):
+        served = await served.answer
+    return served
+
+
 @pytest.mark.parametrize("count", [ITEMS_MAX + 1, 4 * ITEMS_MIN + 100])
 @pytest.mark.parametrize("number", range(2), ids=["DeleteRecords", "Produce"])
 def test_frames_that_are_full_of_tiny_parts_are_refused_before_they_are_taken_apart(
@@ -128,7 +144,7 @@ def test_frames_that_are_full_of_tiny_parts_are_refused_before_they_are_taken_ap
     tracemalloc.start()
     try:
         with pytest.raises(MalformedMessage, match="more items"):
-            world.dispatcher.serve(memoryview(frame), cast(Connection, world.me))
+            world.run(serve(world, frame))
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -141,3 +157,40 @@ def test_a_great_many_numbers_are_no_tiny_parts(world: World) -> None:
     groups = [OffsetFetchRequestGroup("g", topics=topics)]
     (answer,) = world.ask(OffsetFetchRequest(groups=groups), 8).groups
     assert answer.group_id == "g"
+
+
+def test_a_large_request_is_decoded_elsewhere_and_then_waits_as_any_other(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    decode = dispatch.decode_large
+
+    def noted(*arguments: Any) -> Message:
+        threads.append(threading.get_ident())
+        return decode(*arguments)
+
+    async def begin_and_leave() -> None:
+        served = world.dispatcher.serve(memoryview(frame), cast(Connection, world.me))
+        assert isinstance(served, Working)
+        served = await served.answer
+        assert isinstance(served, Waiting)  # given up when its client leaves
+        waiting = asyncio.ensure_future(served.answer)
+        await next_turn()
+        waiting.cancel()
+
+    monkeypatch.setattr(dispatch, "decode_large", noted)
+    world.create_topic("empty")
+    wanted = [FetchTopic("empty", partitions=[FetchPartition(0, -1, 0, -1, -1, 1)])]
+    forgotten = [ForgottenTopic("empty", partitions=range(dispatch.DECODED_HERE_BYTES_MAX // 4))]
+    request = FetchRequest(
+        replica_id=-1,
+        max_wait_ms=400_000,
+        min_bytes=1,
+        session_epoch=-1,
+        topics=wanted,
+        forgotten_topics_data=forgotten,
+    )
+    frame = frame_of(ApiKey.FETCH, 12, request)
+    world.run(begin_and_leave())
+    (thread,) = threads
+    assert thread != threading.get_ident()

@@ -122,9 +122,9 @@ class World:
         frame = b"".join(encode_request(key, version, self._correlation_id, client_id, request))
         buffer = memoryview(bytearray(frame))[LENGTH_BYTES:]
         served: Served = self.dispatcher.serve(buffer, cast(Connection, by))
-        if isinstance(served, Answer):
-            return served
-        return await served.answer
+        while not isinstance(served, Answer):
+            served = await served.answer
+        return served
 
     # What most tests need
 
