@@ -135,6 +135,8 @@ class DirectoryMoves:
                 await self._flush(future)
                 if self._is_wanted(partition, future) and copy_rest(partition.log, future):
                     self._take_over(partition, future)
+                    await self._replicas.deleted()  # nothing that was noted in the old place stays
+                    return  # the next move, which may have begun, is another's
         except (BrokerError, StorageError, OSError) as error:
             if self._is_here(partition):  # else a later topic of its name may be on the move
                 log.error("%s stays where it is: moving it failed: %s", name, error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import threading
 from collections.abc import Iterator
 from random import Random
 
@@ -31,6 +32,7 @@ from ottla.protocol.messages.describe_log_dirs_request import DescribeLogDirsReq
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 from ottla.replication import directory_moves
+from ottla.storage.directories.directory_checkpoints import CheckpointJob
 from ottla.storage.log import log_copying
 from ottla.storage.log.flushing import flush
 
@@ -308,6 +310,26 @@ def test_a_move_of_a_deleted_topic_touches_none_of_the_next_topic_of_its_name(
     assert records(world) == before
     append(world, 1)
     assert world.broker.logs.get(HERE) is world.broker.replicas.partition(*HERE).log
+
+
+def test_a_hand_over_leaves_the_old_directory_s_checkpoints_to_a_thread(world: World) -> None:
+    append(world, 10)
+    old_place = world.broker.logs.directory_of(HERE)
+    assert old_place is not None
+    target, threads = elsewhere(world), set()
+    write = old_place.checkpoints.write
+
+    def noted(job: CheckpointJob) -> None:
+        threads.add(threading.current_thread())
+        write(job)
+
+    old_place.checkpoints.write = noted  # type: ignore[method-assign]
+    assert move(world, target) == 0
+    settle(world)
+    assert place(world) == target
+    assert not old_place.is_deleting
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 def test_a_move_goes_on_after_a_kill(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -234,16 +234,12 @@ class LogManager:
         return log
 
     def promote_future(self, partition: TopicPartition) -> Log:
-        """The future log has caught up: it becomes the current one, and the old one goes."""
+        """The future log has caught up: it becomes the current one, and the old one goes, for
+        good once `finishing_deletion` ran."""
         old_place, new_place = self._places[partition], self._future_places[partition]
         old_place.make_way(old_place.logs[partition])
         self._places[partition] = self._future_places.pop(partition)  # even if that fails now
-        log = new_place.promote_future(partition)
-        try:
-            old_place.free_name(partition)
-        except StorageUnavailable as error:
-            logger.warning("%s has moved, its old place is cleared later: %s", partition, error)
-        return log
+        return new_place.promote_future(partition)
 
     def drop_future(self, partition: TopicPartition) -> None:
         """The partition stays where it is. StorageUnavailable, and nothing dropped, where its
