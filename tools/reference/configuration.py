@@ -36,6 +36,10 @@ Settings marked *cluster-wide* can be changed while brokers run, for all of them
 `kafka-configs.sh --alter` or any other admin client; those marked *read-only* need a restart. A
 topic's own setting wins over what was set on its broker while it ran, that over what was set for
 all brokers, that over the broker's file, that over the default.
+
+A listener may have limits of its own, in the place of the broker's: `max.connections` and
+`max.connection.creation.rate` behind `listener.name.` and its name in small letters, as
+`listener.name.outside.max.connections`. They can be changed while brokers run.
 """
 _TEXTS = {str(INT64_MAX): "unlimited", "1.7976931348623157E308": "unlimited"}
 _TYPES = {

@@ -110,7 +110,8 @@ class ConnectionOptions:
         10_000,
         INT,
         at_least(0),
-        "Connections at a time, fewer where files need the descriptors. Kafka sets no limit.",
+        "Connections at a time, fewer where files need the descriptors; more have to wait. Kafka "
+        "sets no limit.",
         scope=Scope.CLUSTER_WIDE,
     )
     max_connections_per_ip: int = option(
