@@ -60,23 +60,19 @@ class RateMeter:
         window.last_ms = now_ms
 
     def per_second(self, now_ms: int, windows: Windows) -> float:
-        self._forget_old(now_ms, windows)
-        return self.amount / (self._measured_ms(now_ms, windows) / MS_PER_S)
+        amount, measured_ms = self._measure(now_ms, windows)
+        return amount / (measured_ms / MS_PER_S)
 
     def wait_ms(self, limit: float, now_ms: int, windows: Windows) -> int:
         """After which time without anything more the rate is at the limit again."""
-        excess = self.per_second(now_ms, windows) - limit
-        if excess <= 0:
-            return 0
-        return whole_ms(excess / limit * self._measured_ms(now_ms, windows))
+        amount, measured_ms = self._measure(now_ms, windows)
+        excess = amount / (measured_ms / MS_PER_S) - limit
+        return whole_ms(excess / limit * measured_ms) if excess > 0 else 0
 
     @property
     def amount(self) -> float:
         """What the windows hold that were not forgotten."""
-        total = 0.0
-        for window in self._recent:
-            total += window.amount
-        return total
+        return sum(window.amount for window in self._recent)
 
     def _begin_next(self, now_ms: int, windows: Windows) -> _Window:
         # One more than are measured: the oldest may reach into the time that is.
@@ -87,15 +83,17 @@ class RateMeter:
             self._recent[self._at].begin(now_ms)
         return self._recent[self._at]
 
-    def _forget_old(self, now_ms: int, windows: Windows) -> None:
+    def _measure(self, now_ms: int, windows: Windows) -> tuple[float, int]:
+        """What was recorded, and within how many milliseconds; what is old is forgotten."""
+        total_ms, amount, oldest_ms = windows.total_ms, 0.0, now_ms
         for window in self._recent:
-            if now_ms - window.last_ms >= windows.total_ms:
+            if now_ms - window.last_ms >= total_ms:
                 window.begin(now_ms)
-
-    def _measured_ms(self, now_ms: int, windows: Windows) -> int:
-        elapsed_ms = now_ms - min((each.start_ms for each in self._recent), default=now_ms)
+            amount += window.amount
+            oldest_ms = min(oldest_ms, window.start_ms)
+        elapsed_ms = now_ms - oldest_ms
         missing = windows.count - 1 - elapsed_ms // windows.size_ms
-        return max(1, elapsed_ms + max(0, missing) * windows.size_ms)
+        return amount, max(1, elapsed_ms + max(0, missing) * windows.size_ms)
 
 
 class TokenBucket:

@@ -35,6 +35,7 @@ class Context:
 
     __slots__ = (
         "began_s",
+        "charged_s",
         "client_id",
         "correlation_id",
         "key",
@@ -66,6 +67,7 @@ class Context:
         self.throttle_ms = 0
         self.began_s: float | None = None  # as long as its time is to be charged: since when
         self.spent_s = 0.0  # until then
+        self.charged_s: float | None = None  # when that was charged
 
     def throttle(self, wait_ms: int) -> None:
         """The client is answered, and then not read for so long; of several times the longest."""

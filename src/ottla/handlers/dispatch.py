@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ottla.handlers import registry
 from ottla.handlers.context import Context, Peer
-from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, spend_time
+from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.registry import Handler, handler_of
 from ottla.handlers.served import SERVED
 from ottla.network.served import Answer, Served, Waiting, Working
@@ -77,6 +77,8 @@ class Dispatcher:
         peer, size = connection.session, len(frame)
         assert isinstance(peer, Peer)
         context = Context(self._parts, peer, key, version, correlation_id, client_id, size)
+        if self._parts.quotas.request is not None:
+            begin_time(context)
         if size <= SMALL_FRAME_BYTES:
             request, _ = handler.request.decode_prefix(frame, version, at)
         elif size <= DECODED_HERE_BYTES_MAX or key is ApiKey.PRODUCE:
@@ -89,13 +91,12 @@ class Dispatcher:
         self, handler: Handler, frame: memoryview, at: int, context: Context
     ) -> Served:
         async with self._decoding:
+            if context.began_s is not None:
+                begin_time(context)
             request = await asyncio.to_thread(decode_large, handler, frame, context.version, at)
             return self._begin(handler, request, context)
 
     def _begin(self, handler: Handler, request: Message, context: Context) -> Served:
-        parts = self._parts
-        if parts.quotas.request is not None:
-            begin_time(context)
         try:
             outcome = handler.function(request, context)
         except MalformedMessage:
@@ -141,6 +142,8 @@ def encode_answer(response: Message | None, context: Context) -> Answer:
     if context.throttle_ms and hasattr(response, "throttle_time_ms"):
         response.throttle_time_ms = context.throttle_ms
     segments = encode_response(context.key, context.version, context.correlation_id, response)
+    if context.charged_s is not None:
+        note_rest(context)
     return Answer(segments, context.throttle_ms)
 
 

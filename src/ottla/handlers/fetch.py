@@ -231,5 +231,5 @@ class Fetching:
         context.throttle(quota.charge(context, size))
         if context.throttle_ms == 0 or quota.is_beyond(context, size):
             return False
-        quota.give_back(context, size)
+        quota.note(context, -size)
         return True

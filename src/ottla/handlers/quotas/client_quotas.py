@@ -76,10 +76,10 @@ class RateQuota:
         wait_ms = meter.wait_ms(due.limit, now_ms, windows)
         return wait_ms if self._wait_ms_max is None else min(wait_ms, self._wait_ms_max)
 
-    def give_back(self, context: Context, amount: float) -> None:
-        """What was charged was not used."""
+    def note(self, context: Context, amount: float) -> None:
+        """Charge what it is too late to wait for, or give back what was not used."""
         meter = self.meters.meter(self.meters.due(context).payer)
-        meter.record(-amount, self._now_ms(), self.meters.windows)
+        meter.record(amount, self._now_ms(), self.meters.windows)
 
     def is_beyond(self, context: Context, amount: float) -> bool:
         """Whether it is more than all windows bring, and little else was charged before it."""

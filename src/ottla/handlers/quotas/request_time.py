@@ -1,7 +1,7 @@
 """The time that requests take on the processor, as far as quotas on it are set (KIP-124).
 
-It is charged once, when the answer is made: a client that is to wait is told so in it. What a
-request waits for costs nobody anything.
+It is charged when the answer is made, so that a client that is to wait is told so in it; what is
+spent on it after that is only noted. What a request waits for costs nobody anything.
 """
 
 from __future__ import annotations
@@ -16,13 +16,23 @@ T = TypeVar("T")
 
 
 def charge_time(context: Context) -> None:
+    """All that was spent; once."""
     if context.began_s is None:
         return
     spend_time(context)
+    context.charged_s = context.began_s
     exempt_time(context)
     quota = context.parts.quotas.request
     if quota is not None:  # or not any more
         context.throttle(quota.charge(context, context.spent_s * PERCENT_PER_S))
+
+
+def note_rest(context: Context) -> None:
+    """What was spent after it was charged."""
+    quota = context.parts.quotas.request
+    if context.charged_s is not None and quota is not None:
+        rest_s = context.parts.clock.monotonic_s() - context.charged_s
+        quota.note(context, rest_s * PERCENT_PER_S)
 
 
 def begin_time(context: Context) -> None:

@@ -88,7 +88,7 @@ class Payments:
         if isinstance(self.quota, RateQuota):
             wait_ms = self.quota.charge(context, amount)
             if self.kind == FETCH and wait_ms:
-                self.quota.give_back(context, amount)
+                self.quota.note(context, -amount)
             return wait_ms
         try:
             self.quota.charge(context, amount, is_strict=self.kind == STRICT)  # type: ignore[arg-type]
