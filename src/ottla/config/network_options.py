@@ -143,7 +143,7 @@ class ConnectionOptions:
         10 * MINUTE_MS,
         LONG,
         anything,
-        "Time without a request after which a connection is closed.",
+        "Time without a request after which a connection is closed; negative for never.",
     )
     socket_connection_setup_timeout_ms: int = option(
         "socket.connection.setup.timeout.ms",

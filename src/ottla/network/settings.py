@@ -21,7 +21,7 @@ class ConnectionSettings:
     requests_in_flight_max: int = 128  # begun and not answered
     in_flight_bytes_max: int = 16 * MIB  # their frames; one is always allowed
     unsent_bytes_max: int = 1 * MIB  # above this no further request begins
-    idle_ms: int = 600_000  # connections.max.idle.ms
+    idle_ms: int = 600_000  # connections.max.idle.ms; a negative one is no limit, as in Kafka
     # A frame must arrive within this time and what its bytes need at the slowest rate we accept:
     frame_ms: int = 30_000
     frame_bytes_per_s_min: int = 1 * KIB

@@ -35,6 +35,6 @@ def deadline_of(activity: Activity, settings: ConnectionSettings) -> tuple[float
         deadlines.append((activity.frame_since_s + needs_s, Reason.FRAME))
     if activity.unsent_since_s is not None:
         deadlines.append((activity.unsent_since_s + settings.unread_ms / 1000, Reason.UNREAD))
-    elif not activity.has_requests:
+    elif not activity.has_requests and settings.idle_ms >= 0:
         deadlines.append((activity.active_s + settings.idle_ms / 1000, Reason.IDLE))
     return min(deadlines, key=lambda each: each[0], default=None)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ottla.network.connection import Connection
 
 
+# However late a deadline is: a wheel that reaches far ahead has many ticks, and keeps them all.
+LOOK_S_MAX = 3600.0
+
+
 class Watch:
     __slots__ = (
         "_connection",
@@ -35,7 +39,7 @@ class Watch:
         self.active_s = now_s
         self.frame_since_s: float | None = None
         self.unsent_since_s: float | None = None
-        self._look_again(now_s + home.settings.idle_ms / 1000)
+        self._look_again(now_s + self._pause_s)
 
     def frame_is_awaited(self, now_s: float) -> None:
         """The rest of a frame is owed, from now on."""
@@ -62,9 +66,15 @@ class Watch:
         found = deadline_of(activity, self._home.settings)
         if found is not None and found[0] <= now_s:
             return found[1]
-        idle_s = self._home.settings.idle_ms / 1000
-        self._look_again(now_s + idle_s if found is None else found[0])
+        look_s = now_s + self._pause_s
+        self._look_again(look_s if found is None else min(found[0], look_s))
         return None
+
+    @property
+    def _pause_s(self) -> float:
+        """How long not to look where there is nothing else to expect."""
+        idle_ms = self._home.settings.idle_ms
+        return LOOK_S_MAX if idle_ms < 0 else min(idle_ms / 1000, LOOK_S_MAX)
 
     def close(self) -> None:
         self._home.shared.deadlines.forget(self._connection)

@@ -17,6 +17,10 @@ def test_a_quiet_connection_may_be_idle_for_its_time() -> None:
     assert deadline_of(QUIET, SETTINGS) == (700.0, Reason.IDLE)
 
 
+def test_without_a_limit_a_quiet_connection_is_never_idle_for_too_long() -> None:
+    assert deadline_of(QUIET, replace(SETTINGS, idle_ms=-1)) is None
+
+
 def test_a_connection_with_requests_is_not_idle() -> None:
     assert deadline_of(replace(QUIET, has_requests=True), SETTINGS) is None
 
