@@ -27,7 +27,12 @@ from ottla.storage.errors import StorageError
 from ottla.storage.log import log_copying
 from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.log import Log
-from ottla.storage.log.log_copying import copy_rest, copy_some, prepare_to_replace
+from ottla.storage.log.log_copying import (
+    copy_rest,
+    copy_some,
+    is_at_end,
+    prepare_to_replace,
+)
 
 log = logging.getLogger(__name__)
 
@@ -158,9 +163,9 @@ class DirectoryMoves:
         """Until little is left: more may come as quickly as it is copied."""
         while self._is_wanted(partition, future):
             copied = await copy_some(partition.log, future, asyncio.to_thread)
-            if copied < log_copying.CHUNK_BYTES:
-                return
             self._meter.record(copied, self._now_ms(), self._windows)
+            if copied < log_copying.CHUNK_BYTES and is_at_end(partition.log, future):
+                return
             while (wait_ms := self._wait_ms()) > 0 and self._is_wanted(partition, future):
                 await asyncio.sleep(min(wait_ms, LOOK_AGAIN_MS) / 1000)
 

@@ -312,6 +312,26 @@ def test_a_move_of_a_deleted_topic_touches_none_of_the_next_topic_of_its_name(
     assert world.broker.logs.get(HERE) is world.broker.replicas.partition(*HERE).log
 
 
+def test_small_segments_move_no_faster_than_allowed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, target = [], elsewhere(world)
+    for _ in range(4):
+        append(world, 5)
+        world.broker.replicas.partition(*HERE).log.roll()
+
+    def wait_ms(_moves: directory_moves.DirectoryMoves) -> int:
+        future = world.broker.logs.get_future(HERE)
+        waits.append(None if future is None else future.log_end_offset)
+        return 0
+
+    monkeypatch.setattr(directory_moves.DirectoryMoves, "_wait_ms", wait_ms)
+    assert move(world, target) == 0
+    settle(world)
+    assert place(world) == target
+    assert waits == [5, 10, 15]
+
+
 def test_a_hand_over_leaves_the_old_directory_s_checkpoints_to_a_thread(world: World) -> None:
     append(world, 10)
     old_place = world.broker.logs.directory_of(HERE)

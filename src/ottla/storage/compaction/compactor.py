@@ -155,8 +155,11 @@ class Compactor:
 
 
 def remove_cleaned_files(files: FileSystem, directory: str) -> None:
-    """What a round that was given up has left."""
-    for name in files.list_directory(directory):
-        parsed = parse_segment_file_name(name)
-        if parsed is not None and parsed.state == CLEANED_SUFFIX:
-            files.remove(f"{directory}/{name}")
+    """What a round that was given up has left; a deletion may be at it meanwhile, in a thread."""
+    try:
+        for name in files.list_directory(directory):
+            parsed = parse_segment_file_name(name)
+            if parsed is not None and parsed.state == CLEANED_SUFFIX:
+                files.remove(f"{directory}/{name}")
+    except FileNotFoundError:
+        pass  # the whole directory goes

@@ -42,6 +42,11 @@ async def copy_some(source: Log, target: Log, in_thread: InThread[object]) -> in
     return len(data)
 
 
+def is_at_end(source: Log, target: Log) -> bool:
+    """Whether only the active segment is left to be copied: one read ends with its segment."""
+    return target.log_end_offset >= source.segments.active.base_offset
+
+
 def append_copied(target: Log, data: bytes) -> None:
     """The source may begin in the middle of a batch; the copy begins with the whole of it."""
     first_offset = read_header(data).base_offset

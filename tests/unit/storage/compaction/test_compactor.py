@@ -181,6 +181,15 @@ def test_a_round_that_is_over_takes_nothing_more() -> None:
     assert world.compactor.offsets.get(PARTITION) is None
 
 
+def test_a_round_is_given_up_while_the_directory_of_its_log_is_removed() -> None:
+    world = dirty_world()
+    round_ = begun(world)
+    list(world.clean(round_))
+    round_.log.context.files.remove_directory(round_.log.path)
+    world.compactor.abandon(round_)
+    assert round_.is_over
+
+
 def test_a_checkpoint_beyond_the_log_is_corrected() -> None:
     world = dirty_world()
     world.compactor.offsets.set(PARTITION, 99)
