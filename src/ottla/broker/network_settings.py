@@ -7,6 +7,7 @@ import resource
 from collections.abc import Callable
 
 from ottla.base.disk import default_open_files_max
+from ottla.base.rates import MS_PER_S, Windows
 from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
@@ -74,9 +75,16 @@ def limits(
 
 def limits_of_listener(name: str, layers: BrokerLayers) -> ConnectionLimits:
     """Its own settings, or the broker's: each listener may have as many as all have together."""
-    found = listener_limits(name, layers.effective())
+    texts = layers.effective()
+    found = listener_limits(name, texts)
     connections_max, creations_per_s_max = (found.get(each, UNLIMITED) for each in LIMITS)
-    return ConnectionLimits(connections_max, creations_per_s_max=creations_per_s_max)
+    # These are not changed while a broker runs, so they were checked when it started.
+    count, size_s = (int(texts[f"quota.window.{each}"]) for each in ("num", "size.seconds"))
+    return ConnectionLimits(
+        connections_max,
+        creations_per_s_max=creations_per_s_max,
+        windows=Windows(count, size_s * MS_PER_S),
+    )
 
 
 def stored_overrides(text: str, address_of: Callable[[str], str]) -> dict[str, int]:

@@ -5,6 +5,7 @@ import resource
 import pytest
 
 from ottla.base.disk import default_open_files_max
+from ottla.base.rates import Windows
 from ottla.broker.network_settings import SPARE_DESCRIPTORS, limits, limits_of_listener
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
@@ -45,3 +46,10 @@ def test_a_listener_has_limits_of_its_own() -> None:
     assert limits_of_listener("INSIDE", layers).connections_max == 7
     assert limits_of_listener("OUTSIDE", layers).connections_max == 10_000
     assert limits_of_listener("INSIDE", layers).creations_per_s_max == UNLIMITED
+
+
+def test_new_connections_are_measured_over_the_windows_of_quotas() -> None:
+    layers = BrokerLayers(static={"quota.window.num": "5", "quota.window.size.seconds": "2"})
+    assert limits_of_listener("ANY", layers).windows == Windows(5, 2000)
+    config = BrokerConfig(quota_window_num=5, quota_window_size_seconds=2)
+    assert limits(config).windows == Windows(5, 2000)
