@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 
 import pytest
 from tests.unit.coordinators.groups.bench import (
@@ -373,9 +374,11 @@ def test_a_static_member_that_is_away_has_its_session_whatever_it_had_to_give_up
     second.beat()
     first.beat()
     assert bench.consumers().members[first.member_id].revoking
+    late = replace(first)
     first.leave(epoch=-2)
     bench.advance_ms(10_000)
     assert bench.consumers().instances == {"a": first.member_id}
+    assert late.refusal() == ErrorCode.FENCED_MEMBER_EPOCH
 
 
 # Commits

@@ -135,7 +135,7 @@ def check_epoch(member: ConsumerMember, epoch: int, owned: Owned) -> None:
     """An older epoch is fine if its end was not heard of: the member has nothing it should not."""
     if epoch == member.epoch:
         return
-    if epoch == member.previous_epoch and owned is not None:
+    if member.epoch > epoch == member.previous_epoch and owned is not None:
         assigned = member.assigned
         if all(at in assigned.get(topic, ()) for topic, each in owned.items() for at in each):
             return
