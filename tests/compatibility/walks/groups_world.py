@@ -134,7 +134,8 @@ class GroupsWorld:
 
     def quiet(self) -> None:
         for _ in range(2):
-            request = commit(self.group("probe"), (self.topic("t"), [(0, 1, -1, "")]))
+            lasting = topics_of(self.hand.talk.address)["t"]
+            request = commit(self.group("probe"), (lasting, [(0, 1, -1, "")]))
             answer = self.hand.talk.quietly(request, PROBE_VERSION)
             assert answer.topics[0].partitions[0].error_code == 0, answer
         connection = self.hand.talk.connection("quiet")

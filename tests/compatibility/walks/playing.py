@@ -101,7 +101,16 @@ def first_differences(area: Area, kafka: Played, ours: Played) -> list[Differenc
         left = unexplained(found, [*area.allowed, *ALLOWED_EVERYWHERE])
         if left := [each for each in left if not is_excused(area, each, kafka, ours)]:
             return left
-    return []
+    return failure(area, kafka, ours)
+
+
+def failure(area: Area, kafka: Played, ours: Played) -> list[Difference]:
+    """A walk that could not go on has shown nothing, even if both fail in the same words."""
+    words = [each.answers.get(FAILED, "went on") for each in (kafka, ours)]
+    if words == ["went on", "went on"]:
+        return []
+    run = Run(Script(area.name, ApiKey.METADATA, (0,), ignore, BrokersWorld.READY), 0)
+    return [Difference(run, FAILED, "", *words)]
 
 
 def is_excused(area: Area, difference: Difference, kafka: Played, ours: Played) -> bool:

@@ -444,8 +444,10 @@ class Transactions:
 
 def of_records(answer: Any) -> Any:
     """Where there was no room for records Kafka names aborted transactions all the same."""
-    out = deepcopy(answer)
+    out = copy(answer)
+    out.responses = [copy(topic) for topic in answer.responses]
     for topic in out.responses:
+        topic.partitions = [copy(part) for part in topic.partitions]
         for part in topic.partitions:
             if not part.records:
                 part.aborted_transactions = ()
