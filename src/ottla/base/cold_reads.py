@@ -67,7 +67,7 @@ class Looking:
     __slots__ = ("_fetched",)
 
     def __init__(self) -> None:
-        self._fetched = _NOTHING
+        self._fetched: _Fetched = _NOTHING
 
     def __enter__(self) -> None:
         _here.fetched = self._fetched

@@ -84,7 +84,17 @@ class DiskFile:
             if descriptor == _NO_DESCRIPTOR:
                 descriptor = self._descriptors.reopen(self)
             self._is_recent = True
-            return _read_cached(descriptor, position, size)
+            buffer = bytearray(size)
+            if os.preadv(descriptor, (buffer,), position, os.RWF_NOWAIT) == size:
+                return bytes(buffer)
+            return _read_to_end(descriptor, position, size)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            if error.errno not in _NOWAIT_UNSUPPORTED:
+                raise
+            # File systems that do not know such reads are mostly those that live in memory.
+            return self.read_at(position, size)
         finally:
             self._pins.pop()
             if self._is_closed:
@@ -244,21 +254,12 @@ class Descriptors:
         return True
 
 
-def _read_cached(descriptor: int, position: int, size: int) -> bytes | None:
+def _read_to_end(descriptor: int, position: int, size: int) -> bytes | None:
+    """As `read_cached`, where it was not enough: the file ends there, or the cache does."""
     buffer = bytearray(size)
-    try:
-        count = os.preadv(descriptor, (buffer,), position, os.RWF_NOWAIT)
-    except BlockingIOError:
-        return None
-    except OSError as error:
-        if error.errno not in _NOWAIT_UNSUPPORTED:
-            raise
-        # File systems that do not know such reads are mostly those that live in memory.
-        return _read_rest(descriptor, position, size, b"")
-    if count == size:
-        return bytes(buffer)
+    count = os.preadv(descriptor, (buffer,), position, os.RWF_NOWAIT)
     is_at_end = position + count >= os.fstat(descriptor).st_size
-    return bytes(buffer[:count]) if is_at_end else None
+    return bytes(buffer[:count]) if count == size or is_at_end else None
 
 
 def _read_rest(descriptor: int, position: int, size: int, data: bytes) -> bytes:

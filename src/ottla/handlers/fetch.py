@@ -40,6 +40,8 @@ SESSION_ERRORS = (
     ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
 )
 
+AT_ONCE = Looking()  # for which nothing was fetched
+
 
 def refuse_fetch(
     request: FetchRequest, code: ErrorCode, _message: str, version: int
@@ -88,7 +90,8 @@ class Fetching:
         self.found: list[Found] = []
         self.size = 0
         self.cold: list[ColdRead] = []  # what nothing could be said without
-        self.looking = Looking()
+        self.looking = AT_ONCE
+        self.has_checks = False  # of what was found
 
     def limit_bytes(self) -> int:
         """The client's wish, the broker's limit, and what the client's quota allows at once."""
@@ -106,7 +109,7 @@ class Fetching:
     def look(self) -> bool:
         """Gather what there is; whether that is enough to answer now, if nothing was `cold`."""
         self.found, self.size, self.cold = [], 0, []
-        has_news = False
+        has_news = self.has_checks = False
         with self.looking:
             for wanted in self.wants.partitions():
                 try:
@@ -117,6 +120,8 @@ class Fetching:
                     continue
                 self.found.append(found)
                 self.size += found.size
+                if found.check is not None:
+                    self.has_checks = True
                 has_news = has_news or found.is_news
         session = self.wants.session
         has_partitions = bool(session.partitions if session else self.found)
@@ -132,11 +137,11 @@ class Fetching:
         All partitions again each time: what was there first may be gone or more by now, and a
         wait begins with what they have at one moment.
         """
-        is_enough = False
+        is_enough, self.looking = False, Looking()
         while self.cold:
             await asyncio.to_thread(self.looking.fetch, self.cold)
             is_enough = self.look()
-        self.looking = Looking()
+        self.looking = AT_ONCE
         return is_enough
 
     async def is_enough(self) -> bool:
@@ -187,10 +192,6 @@ class Fetching:
         return any(each.last_stable_offset < each.high_watermark for each in answers)
 
     # Checking
-
-    @property
-    def has_checks(self) -> bool:
-        return any(found.check is not None for found in self.found)
 
     async def check(self) -> FetchResponse:
         if self.has_checks:

@@ -41,11 +41,25 @@ class Found(NamedTuple):
     entry: Entry | None
 
 
-class _Page(NamedTuple):
+class _Page:
     """Neighbouring entries, which stay as they are until the file is cut."""
 
-    first: int
-    data: bytes
+    __slots__ = ("_columns", "data", "first")
+
+    def __init__(self, first: int, data: bytes) -> None:
+        self.first = first
+        self.data = data
+        self._columns: dict[int, array[int]] = {}  # of those searched more than once
+
+    def column_of_ints(self, column: int) -> array[int]:
+        """Of big-endian pairs."""
+        known = self._columns.get(column)
+        if known is None:
+            ints = array("i", self.data)
+            if sys.byteorder == "little":
+                ints.byteswap()
+            known = self._columns[column] = ints[column::2]
+        return known
 
 
 class _RecentPages:
@@ -238,8 +252,9 @@ class EntryFile:
     def _search(self, column: int, value: int, end: int) -> Found:
         """As `find`, among the first `end` entries of the file."""
         unpack, size = self._entry.unpack_from, self._entry.size
-        if (last := _pages.of(self)) is not None and self._is_within(last, column, value):
-            return self._find_in(last.data, last.first, column, value)
+        last = _pages.of(self)
+        if last is not None and (found := self._find_within(last, column, value)) is not None:
+            return found
         page = PAGE_BYTES // size
         low, high = 0, end  # so many entries, or a number between, are up to `value`
         low_key, high_key = self._guess_ends(column, end) if end > page else (0, 0)
@@ -263,12 +278,19 @@ class EntryFile:
             _pages.keep(self, _Page(low, data))
         return self._find_in(data, low, column, value)
 
-    def _is_within(self, page: _Page, column: int, value: int) -> bool:
-        """Whether the last entry up to `value` is surely one of these, or there is none."""
-        unpack, data = self._entry.unpack_from, page.data
-        if value >= unpack(data, len(data) - self._entry.size)[column]:
-            return False
-        return page.first == 0 or bool(unpack(data)[column] <= value)
+    def _find_within(self, page: _Page, column: int, value: int) -> Found | None:
+        """None unless the last entry up to `value` is surely one of these, or there is none."""
+        unpack, size, data = self._entry.unpack_from, self._entry.size, page.data
+        if self._entry.format != PAIR_OF_INTS:
+            is_behind = value >= unpack(data, len(data) - size)[column]
+            if is_behind or (page.first and unpack(data)[column] > value):
+                return None
+            return self._find_in(data, page.first, column, value)
+        keys = page.column_of_ints(column)
+        if value >= keys[-1] or (page.first and keys[0] > value):
+            return None
+        count = bisect_right(keys, value)
+        return Found(page.first + count, unpack(data, (count - 1) * size) if count else None)
 
     def _guess_ends(self, column: int, end: int) -> tuple[int, int]:
         """The keys of the first and the last entry, which stay what they are in a closed file."""
@@ -279,22 +301,11 @@ class EntryFile:
     def _find_in(self, data: bytes | bytearray, first: int, column: int, value: int) -> Found:
         """As `find`, in entries from number `first` on, before which all are up to `value`."""
         size, unpack = self._entry.size, self._entry.unpack_from
-        if self._entry.format == PAIR_OF_INTS:
-            count = bisect_right(_column_of_ints(data, column), value)
-        else:
-            numbers = range(len(data) // size)
-            count = bisect_right(numbers, value, key=lambda at: unpack(data, at * size)[column])
+        numbers = range(len(data) // size)
+        count = bisect_right(numbers, value, key=lambda at: unpack(data, at * size)[column])
         if count:
             return Found(first + count, unpack(data, (count - 1) * size))
         return Found(first, self.entry(first - 1) if first else None)
-
-
-def _column_of_ints(data: bytes | bytearray, column: int) -> array[int]:
-    """Of big-endian pairs. Turning a whole page costs less than a few steps of searching it."""
-    ints = array("i", data)
-    if sys.byteorder == "little":
-        ints.byteswap()
-    return ints[column::2]
 
 
 def _count_entries(file: File, file_bytes: int, entry_bytes: int) -> int:

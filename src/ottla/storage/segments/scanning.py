@@ -45,13 +45,18 @@ def walk_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
         if len(chunk) - at < HEADER_BYTES:
             chunk = read(file, position, min(HEADER_READ_BYTES, end - position))
             chunk_start, at = position, 0
-        header = header_at(file, chunk, at, position, end)
-        base_offset, delta = header.base_offset, header.last_offset_delta
+            if len(chunk) < HEADER_BYTES:
+                raise _cut_off(file, position, end)
+        header = _make(_unpack(chunk, at))
+        base_offset, length, epoch, magic, _, _, delta = header[:7]
+        size = LENGTH_PREFIX_BYTES + length
+        if magic != MAGIC or epoch < -1 or not HEADER_BYTES <= size <= end - position:
+            raise _no_batch(file, position, header, end)
         if base_offset < next_offset or delta < 0:
             raise _wrong_offsets(file, position, header, next_offset)
         next_offset = base_offset + delta + 1
         yield position, header
-        position += LENGTH_PREFIX_BYTES + header.batch_length
+        position += size
 
 
 def fetch_headers(file: File, position: int, end: int) -> None:
@@ -97,18 +102,28 @@ def header_at(
 ) -> BatchHeader:
     """The header at `position`, which is `at` in `chunk`, of a batch that ends before `end`."""
     if len(chunk) - at < HEADER_BYTES:
-        raise CorruptLogError(file.path, position, f"{end - position} bytes are no batch")
+        raise _cut_off(file, position, end)
     header = _make(_unpack(chunk, at))
-    if header.magic != MAGIC:
-        raise CorruptLogError(file.path, position, f"magic {header.magic}, not {MAGIC}")
-    if header.partition_leader_epoch < -1:
-        raise CorruptLogError(file.path, position, f"epoch {header.partition_leader_epoch}")
     size = LENGTH_PREFIX_BYTES + header.batch_length
-    if not HEADER_BYTES <= size <= end - position:
-        raise CorruptLogError(
-            file.path, position, f"batch of {size} bytes where {end - position} are left"
-        )
+    is_batch = header.magic == MAGIC and header.partition_leader_epoch >= -1
+    if not is_batch or not HEADER_BYTES <= size <= end - position:
+        raise _no_batch(file, position, header, end)
     return header
+
+
+def _cut_off(file: File, position: int, end: int) -> CorruptLogError:
+    return CorruptLogError(file.path, position, f"{end - position} bytes are no batch")
+
+
+def _no_batch(file: File, position: int, header: BatchHeader, end: int) -> CorruptLogError:
+    if header.magic != MAGIC:
+        reason = f"magic {header.magic}, not {MAGIC}"
+    elif header.partition_leader_epoch < -1:
+        reason = f"epoch {header.partition_leader_epoch}"
+    else:
+        size, left = LENGTH_PREFIX_BYTES + header.batch_length, end - position
+        reason = f"batch of {size} bytes where {left} are left"
+    return CorruptLogError(file.path, position, reason)
 
 
 def check_batch(file: File, position: int, header: BatchHeader, crc: int, next_offset: int) -> None:
