@@ -42,6 +42,8 @@ above they leave out:
   the member that it has just put out, we do not.
 - A second JoinGroup or SyncGroup of a member while its first one waits: Kafka never answers the
   first, we answer REBALANCE_IN_PROGRESS.
+- A member that leaves while its SyncGroup waits: Kafka never answers that, we answer
+  UNKNOWN_MEMBER_ID.
 - A member that has only been given its id and then says that it is a static one: Kafka answers
   UNKNOWN_SERVER_ERROR, we UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
 - A consumer group of several members that becomes a classic one: Kafka's hash table chooses the

@@ -78,6 +78,12 @@ def is_late_word(difference: Difference, kafka: Plain, ours: Plain) -> bool:
     return is_waiting and kafka == MISSING and code_of(ours) == "REBALANCE_IN_PROGRESS"
 
 
+def is_word_to_the_gone(difference: Difference, kafka: Plain, ours: Plain) -> bool:
+    """A member that is removed while it waits for its part is told so; Kafka never answers it."""
+    is_sync = difference.run.script.key is ApiKey.SYNC_GROUP
+    return is_sync and kafka == MISSING and code_of(ours) == "UNKNOWN_MEMBER_ID"
+
+
 def is_nameless(difference: Difference, kafka: Plain, ours: Plain) -> bool:
     """A pending member cannot be a static one: Kafka has no name for that, we say it is unknown."""
     return (
@@ -104,4 +110,5 @@ ALLOWED = [
         "Members that wait for each other are asked to come back within a second.",
     ),
 ]  # fmt: skip
-AREA = Area("groups", draw_steps, GroupsWorld, ALLOWED, [is_late_word, is_nameless, is_order])
+EXCUSES = [is_late_word, is_word_to_the_gone, is_nameless, is_order]
+AREA = Area("groups", draw_steps, GroupsWorld, ALLOWED, EXCUSES)

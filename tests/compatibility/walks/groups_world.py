@@ -33,7 +33,7 @@ TOPICS = {"t": 3, "u": 1, "ux": 2}
 UNKNOWN_ID = b"0123456789abcdef"
 DESCRIBE_VERSION, CONSUMER_DESCRIBE_VERSION, PROBE_VERSION = 5, 1, 8
 TURNS_MAX = 5  # of a loop, between the decision to answer and the answer
-CALM = 15  # descriptions that are the same
+CALM = 40  # descriptions that are the same
 # Of a group whose first members are waited for a moment, even if that is no time at all.
 FRESH = {"", "Empty", "Dead"}
 

@@ -38,9 +38,18 @@ def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
     if group is not None and not (isinstance(group, ConsumerGroup) and group.is_empty):
         return []
     if request.member_id != UNKNOWN_MEMBER:
-        raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+        raise BrokerError(refusal_of_stranger(shard, request))
     before = [] if group is None else group.tombstones()
     return [*before, new_group_record(request.group_id, shard.shared.now_ms())]
+
+
+def refusal_of_stranger(shard: GroupShard, request: JoinGroupRequest) -> ErrorCode:
+    """A group that only holds offsets looks at the protocols first, as with Kafka."""
+    group = shard.find(request.group_id)
+    names = {each.name for each in request.protocols}
+    if isinstance(group, ClassicGroup) and not group.supports(request.protocol_type, names):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    return ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def join(shard: GroupShard, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.coordinators.groups.bench import GROUP, Bench, ClassicClient, rebalance
+from tests.unit.coordinators.groups.bench import GROUP, Bench, ClassicClient, code_of, rebalance
 
 from ottla.coordinators.groups import offset_requests
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
@@ -203,6 +203,19 @@ def test_a_group_that_only_held_offsets_stays_without_any_until_it_is_deleted(
     for _ in range(2):
         assert bench.shard.find(GROUP) is None
         bench.restart()
+
+
+def test_a_group_that_only_holds_offsets_looks_at_the_protocols_of_a_stranger(bench: Bench) -> None:
+    stranger = ClassicClient(bench, member_id="stranger", protocol_type="")
+
+    def refusal() -> ErrorCode:
+        return code_of(lambda: ErrorCode(stranger.send_join().response.error_code))
+
+    assert refusal() == ErrorCode.UNKNOWN_MEMBER_ID
+    bench.commit({("t", 0): 5})
+    assert refusal() == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    stranger.protocol_type = "consumer"
+    assert refusal() == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_offsets_of_a_deleted_topic_are_forgotten_its_namesakes_are_not(bench: Bench) -> None:
