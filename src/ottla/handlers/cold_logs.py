@@ -8,4 +8,4 @@ from ottla.storage.log.log import Log
 
 async def read_producers(log: Log) -> None:
     """Before anything depends on them. The event loop does not wait for the disk meanwhile."""
-    await look(lambda: log.producer_states)
+    await look(lambda: None if log.is_closed else log.producer_states)

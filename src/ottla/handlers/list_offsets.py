@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Sequence
-from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -36,7 +35,8 @@ from ottla.protocol.messages.list_offsets_response import (
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import look_in_steps
+from ottla.storage.log.steps import Steps, look_in_steps
+from ottla.storage.log.time_search import FoundTime, Passed
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 FIRST_VERSION = {
@@ -179,9 +179,15 @@ async def search(
 ) -> ListOffsetsPartitionResponse:
     """Among the records, in as many turns as it takes: there may be many to look at."""
     await next_turn()
-    begin = log.finding_max_timestamp
-    if wanted.timestamp != MAX_TIMESTAMP:
-        begin = partial(log.finding_by_timestamp, wanted.timestamp, {})
+    passed: Passed = {}
+
+    def begin() -> Steps[FoundTime | None]:
+        if log.is_closed:  # before it was looked at again
+            raise BrokerError(ErrorCode.KAFKA_STORAGE_ERROR)
+        if wanted.timestamp == MAX_TIMESTAMP:
+            return log.finding_max_timestamp()
+        return log.finding_by_timestamp(wanted.timestamp, passed)
+
     try:
         found = await look_in_steps(begin, asyncio.to_thread, next_turn)
     except CorruptLogError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from ottla.base.cold_reads import look
 from ottla.protocol.records.batch import read_header
 from ottla.storage.log.append import note_epochs
 from ottla.storage.log.flushing import flush
@@ -26,7 +27,9 @@ async def copy_some(source: Log, target: Log, in_thread: InThread[object]) -> in
     """Append the next batches of the source; how many bytes, 0 where the target has them all."""
     cuts = source.cuts
     follow_beginning(source, target)
-    found = source.read(target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
+    found = await look(
+        lambda: source.read(target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
+    )
     if not len(found.records):
         return 0
     if found.check is not None:

@@ -78,6 +78,8 @@ def count_before_start(segments: Sequence[Sized], log_start_offset: int) -> int:
 
 def foresee_retention(log: Log) -> None:
     """Read what `enforce_retention` asks for, and change nothing: it may be done in a look."""
+    if log.is_closed:  # since the look began
+        return
     count = count_before_start(log.segments, log.log_start_offset)
     if log.config.is_deleted:
         count += _count_oversized(log) + _count_expired(log)
