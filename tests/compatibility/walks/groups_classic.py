@@ -80,7 +80,9 @@ class Join(NamedTuple):
             known.id = answer.member_id
         elif code in GONE:
             known.id = ""
-        elif code == ErrorCode.GROUP_MAX_SIZE_REACHED and world.is_preparing(self.group):
+        elif code == ErrorCode.GROUP_MAX_SIZE_REACHED and (
+            world.is_gathering or world.is_preparing(self.group)
+        ):
             raise Parted("Kafka waits for the one that it has just put out")
         elif code == ErrorCode.NONE:
             known.id, known.generation = answer.member_id, answer.generation_id
@@ -101,8 +103,10 @@ class Gather(NamedTuple):
             if world.is_fresh(self.group):
                 self._join(world, 1)
                 world.begin(self.group)
+        world.is_gathering = True
         self._join(world)
         world.rest()
+        world.is_gathering = False
         for name, known in sorted(
             classic_members(world, self.group), key=lambda item: item[1].is_leader
         ):

@@ -68,6 +68,7 @@ class GroupsWorld:
         self._sizes = dict.fromkeys(GROUPS, 0)
         self._consumers: set[str] = set()  # groups that are consumer groups
         self.patterned: set[str] = set()  # groups that were given a pattern
+        self.is_gathering = False  # several join at once
         self._joins = 0
 
     def first_topics(self) -> dict[str, Topic]:
