@@ -125,11 +125,12 @@ class GroupsWorld:
     def is_leader_clear(self, group: str, leaving: Iterable[str]) -> bool:
         """Whether it is clear who leads when these leave: Kafka's hash table chooses of several.
 
-        Some of them may be refused, so one is left at most where there were two.
+        Some of them may be refused, so one is left at most where there were two; and who has no id
+        here may have an instance there.
         """
         leaders = {each.leader for each in self.known[group].values() if each.leader}
-        gone = {self.member_id(group, name) for name in leaving} - {""}
-        return not leaders & gone or self._sizes.get(group, 0) <= 2
+        gone = {self.member_id(group, name) for name in leaving}
+        return not gone & (leaders | {""}) or self._sizes.get(group, 0) <= 2
 
     # The broker at rest
 
