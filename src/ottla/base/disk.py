@@ -21,6 +21,7 @@ from ottla.base.filesystem import DiskSpace
 _CLOSED = -1
 _FILE_MODE = 0o640  # records are nobody else's business; a group may be let in to read
 _DIRECTORY_MODE = 0o750
+_REMOVALS_MAX = 10  # of one directory, before it is somebody else's turn to try again
 
 
 class DiskFileSystem:
@@ -66,7 +67,16 @@ class DiskFileSystem:
         os.unlink(path)
 
     def remove_directory(self, path: str) -> None:
-        shutil.rmtree(path)
+        """Also while a thread that knows nothing of it writes its last files there."""
+        for tries_left in reversed(range(_REMOVALS_MAX)):
+            try:
+                shutil.rmtree(path)
+                return
+            except OSError as error:
+                is_gone = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
+                has_changed = error.errno in (errno.ENOENT, errno.ENOTEMPTY)
+                if is_gone or not has_changed or not tries_left:
+                    raise
 
     def sync_directory(self, path: str) -> None:
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

@@ -54,10 +54,14 @@ class DirectoryHealth:
         """As `failed`, unless nothing was lost and the next try may succeed.
 
         A full disk still serves what it has, and may get room; a process that has no descriptor
-        left has not even touched the disk.
+        left has not even touched the disk; where something was written into a directory that was
+        to be removed, it can be removed later.
         """
         if is_full(error):
             log.warning("log directory %s is full: %s", self.path, doing)
+            return StorageUnavailable(f"{doing}: {error}")
+        if error.errno == errno.ENOTEMPTY:
+            log.warning("log directory %s: %s: %s", self.path, doing, error)
             return StorageUnavailable(f"{doing}: {error}")
         return self.unsynced(doing, error)
 

@@ -12,7 +12,9 @@ def failure(number: int) -> OSError:
     return OSError(number, os.strerror(number))
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE])
+@pytest.mark.parametrize(
+    "number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOTEMPTY]
+)
 def test_a_directory_stays_online_where_nothing_was_lost(number: int) -> None:
     health = DirectoryHealth("/logs")
     refused = health.refused("appending to t-0", failure(number))
