@@ -74,8 +74,7 @@ def match_topics(patterns: Iterable[str], names: Iterable[str]) -> dict[str, set
     """The topics of each pattern."""
     matchers = {pattern: _compile(pattern) for pattern in patterns}
     return {
-        pattern: {name for name in names if matches(name)}
-        for pattern, matches in matchers.items()
+        pattern: {name for name in names if matches(name)} for pattern, matches in matchers.items()
     }
 
 
