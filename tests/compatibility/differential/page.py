@@ -58,6 +58,14 @@ above they leave out:
   settings of the group after that.
 - The order of topics and partitions in an assignment, which are sets to Kafka.
 
+Walks that rest while both brokers are started again (`python -m tests.compatibility.walks.restarting`)
+leave out two things more:
+
+- A broker of Kafka that stops gives up its partitions, and leads them two epochs later when it is
+  back. Ours goes on in the same epoch.
+- Kafka forgets producers whose last record has a time older than `producer.id.expiration.ms` when
+  it starts and every ten minutes, ours every ten minutes.
+
 ## Quotas
 
 How long clients wait is compared with Kafka's own quota managers, in 10,000 random sequences of

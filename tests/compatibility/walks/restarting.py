@@ -4,7 +4,8 @@
 
 What was acknowledged is there afterwards; what was waited for, and what lived in connections, is
 gone on both. All walks of a run rest at the same time, so they must not take too long for members
-of groups. Walks of administrators change what all of them stand on, and cannot rest together.
+of groups. Walks of administrators change what all of them stand on, and cannot rest together; nor
+can walks through transactions, whose producers write records of long ago (see below).
 """
 
 from __future__ import annotations
