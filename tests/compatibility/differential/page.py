@@ -58,8 +58,8 @@ above they leave out:
   settings of the group after that.
 - The order of topics and partitions in an assignment, which are sets to Kafka.
 
-Walks that rest while both brokers are started again (`python -m tests.compatibility.walks.restarting`)
-leave out two things more:
+Walks that rest while both brokers are started again
+(`python -m tests.compatibility.walks.restarting`) leave out two things more:
 
 - A broker of Kafka that stops gives up its partitions, and leads them two epochs later when it is
   back. Ours goes on in the same epoch.
