@@ -135,8 +135,8 @@ class Controller:
         if image is None:
             _give_up(event.answered)
             return
-        if event.answered.cancelled():
-            return  # nobody waits any more, and nothing was decided yet
+        if event.answered.done():
+            return  # nobody waits any more, or was sent away, and nothing was decided yet
         state = self._state(image)
         try:
             if event.is_large:

@@ -402,6 +402,37 @@ def test_whoever_waits_for_room_is_sent_away_too() -> None:
     asyncio.run(whole())
 
 
+def test_whoever_was_sent_away_while_waiting_for_room_is_not_decided_for_later() -> None:
+    async def story(node: Node) -> None:
+        decided: list[int] = []
+
+        def noting(number: int) -> Callable[[State], Decision[str]]:
+            def decide(_state: State) -> Decision[str]:
+                decided.append(number)
+                return setting(str(number))
+
+            return decide
+
+        node.gate.open.clear()
+        node.disk.fail("sync", "/m/*.journal")
+        waiting = [asyncio.ensure_future(node.controller.decide(setter("first")))]
+        await node.gate.waiting.wait()
+        waiting += [
+            asyncio.ensure_future(node.controller.decide(noting(number)))
+            for number in range(EVENTS_MAX + 5)
+        ]
+        await asyncio.sleep(0)
+        node.gate.open.set()
+        results = await asyncio.gather(*waiting, return_exceptions=True)
+        assert all(isinstance(result, BrokerError) for result in results)
+        while not node.controller.is_active:
+            await asyncio.sleep(0)
+        assert await node.controller.decide(setter("last")) == "last"
+        assert decided == []
+
+    run(story)
+
+
 def test_a_journal_that_has_grown_is_replaced_by_a_snapshot_while_events_go_on() -> None:
     async def story(node: Node) -> None:
         big = "y" * 1_500_000
