@@ -254,6 +254,8 @@ class TransactionCoordinator:
                         self._fence(shard, each)
                 except BrokerError as error:
                     log.warning("%r is not aborted yet: %s", each.transactional_id, error)
+                except Exception:  # damage, or a bug: the others are aborted in time all the same
+                    log.exception("%r is not aborted yet", each.transactional_id)
 
     async def forget_expired(self) -> None:
         """Forget transactional ids that nobody used for long."""

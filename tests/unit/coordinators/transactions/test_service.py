@@ -215,6 +215,33 @@ def test_a_bug_in_what_time_does_is_no_end_of_time() -> None:
     assert calls == [0, 1]
 
 
+def test_a_damaged_coordinator_partition_keeps_no_other_transaction_from_timing_out(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coordinator = world.coordinator
+    damaged_id, other_id = ids_of_two_partitions(coordinator)
+
+    def refuse(*_args: object) -> Appended:
+        raise CorruptLogError("00000000000000000000.log", 7, "no batch")
+
+    for transactional_id in (damaged_id, other_id):
+        producer = world.run(coordinator.init_producer_id(Wanted(transactional_id, 10_000, None)))
+        world.run(coordinator.add_partitions(transactional_id, producer, [ZERO], 0))
+    place = coordinator.topic.partition_of(damaged_id)
+    monkeypatch.setattr(world.broker.replicas.partition(*place), "append", refuse)
+    world.clock.advance_ms(10_001)
+    world.run(coordinator.abort_timed_out())
+    world.settle()
+    assert world.run(coordinator.describe(damaged_id)).state is State.ONGOING
+    assert world.run(coordinator.describe(other_id)).state is State.COMPLETE_ABORT
+
+
+def ids_of_two_partitions(coordinator: TransactionCoordinator) -> list[str]:
+    """In the order in which the coordinator looks at their partitions."""
+    found = {coordinator.topic.partition_of(str(each)): str(each) for each in range(20)}
+    return [found[shard.partition.name] for shard in coordinator.runtime.active_shards()]
+
+
 def test_verification_can_be_switched_off_and_on_while_the_broker_runs(
     world: TransactionWorld,
 ) -> None:
