@@ -60,6 +60,7 @@ class Dispatcher:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._decoding = asyncio.Lock()  # one at a time: together they would take memory, not less
+        self._in_line: dict[Connection, asyncio.Task[object]] = {}  # who waits for it
 
     def opened(self, connection: Connection) -> None:
         connection.session = Peer(
@@ -68,6 +69,10 @@ class Dispatcher:
 
     def closed(self, connection: Connection) -> None:
         connection.session = None
+        # Requests are counted with their connections: the frame of one that is gone would take
+        # memory that nobody knows of, and there may be many.
+        if (waiting := self._in_line.pop(connection, None)) is not None:
+            waiting.cancel()
 
     def serve(self, frame: memoryview, connection: Connection) -> Served:
         key, version, correlation_id, client_id, at = decode_request_header(frame)
@@ -84,17 +89,36 @@ class Dispatcher:
         elif size <= DECODED_HERE_BYTES_MAX or key is ApiKey.PRODUCE:
             request = decode_large(handler, frame, version, at)
         else:
-            return Working(self._decode_and_begin(handler, frame, at, context))
+            return Working(self._decode_and_begin(handler, frame, at, context, connection))
         return self._begin(handler, request, context)
 
     async def _decode_and_begin(
-        self, handler: Handler, frame: memoryview, at: int, context: Context
+        self,
+        handler: Handler,
+        frame: memoryview,
+        at: int,
+        context: Context,
+        connection: Connection,
     ) -> Served:
-        async with self._decoding:
+        await self._wait_in_line(connection)
+        try:
             if context.began_s is not None:
                 begin_time(context)
             request = await asyncio.to_thread(decode_large, handler, frame, context.version, at)
             return self._begin(handler, request, context)
+        finally:
+            self._decoding.release()
+
+    async def _wait_in_line(self, connection: Connection) -> None:
+        if connection.session is None:
+            raise asyncio.CancelledError  # gone before this task had its first turn
+        task = asyncio.current_task()
+        assert task is not None
+        self._in_line[connection] = task
+        try:
+            await self._decoding.acquire()
+        finally:
+            self._in_line.pop(connection, None)
 
     def _begin(self, handler: Handler, request: Message, context: Context) -> Served:
         try:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from tests.unit.handlers.world import World
+from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.base.tasks import next_turn
 from ottla.handlers import dispatch
@@ -194,3 +194,43 @@ def test_a_large_request_is_decoded_elsewhere_and_then_waits_as_any_other(
     world.run(begin_and_leave())
     (thread,) = threads
     assert thread != threading.get_ident()
+
+
+def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_another(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_decode = threading.Event()
+    decode = dispatch.decode_large
+
+    def late(*arguments: Any) -> Message:
+        may_decode.wait()
+        return decode(*arguments)
+
+    def begin() -> tuple[Connection, asyncio.Future[Any]]:
+        connection = cast(Connection, FakeConnection())
+        served = world.dispatcher.serve(memoryview(frame), connection)
+        assert isinstance(served, Working)
+        return connection, asyncio.ensure_future(served.answer)
+
+    async def leave_one_after_the_other() -> None:
+        try:
+            (first, decoding), (second, waiting) = begin(), begin()
+            await next_turn()
+            third, beginning = begin()
+            for each in (first, second, third):
+                world.dispatcher.closed(each)
+            for _ in range(5):
+                await next_turn()
+            assert waiting.cancelled()
+            assert beginning.cancelled()
+            assert not decoding.done()  # a thread is at it
+        finally:
+            may_decode.set()
+        assert isinstance(await decoding, Answer)
+        assert isinstance(await serve(world, frame), Answer)  # nobody is in the way
+
+    monkeypatch.setattr(dispatch, "decode_large", late)
+    topics = [OffsetFetchRequestTopics("t", partition_indexes=range(100_000))]
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)])
+    frame = frame_of(ApiKey.OFFSET_FETCH, 8, request)
+    world.run(leave_one_after_the_other())
