@@ -6,7 +6,7 @@ Promises  one record for each offset, in Kafka's bytes. Nothing is changed here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
@@ -185,12 +185,12 @@ def names_of(group_id: str, offsets: CommittedOffsets) -> Iterator[OffsetName]:
 
 
 def decide_forget_topics(
-    offsets: CommittedOffsets, deleted: dict[str, TopicId]
+    offsets: CommittedOffsets, deleted: Mapping[str, Collection[TopicId]]
 ) -> list[CoordinatorRecord]:
     """The offsets of topics that were deleted, unless they belong to a later topic of that name."""
     names = {
         name
         for name, offset in offsets.of_topics(deleted)
-        if offset.topic_id in (NO_TOPIC_ID, deleted[name.topic])
+        if offset.topic_id == NO_TOPIC_ID or offset.topic_id in deleted[name.topic]
     }
     return [offset_tombstone(name) for name in sorted(names)]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from ottla.base.clock import Clock
@@ -60,7 +60,7 @@ class GroupCoordinator(GroupRequests):
         self._clock = clock
         self._new_id = new_id
         self._topics_version = image.offset
-        self._deleted: dict[str, TopicId] = {}  # topics, while shards are being loaded
+        self._deleted: dict[str, set[TopicId]] = {}  # topics, while shards are being loaded
         self.topic = InternalTopic(
             image, OFFSETS_TOPIC, config.offsets_topic_num_partitions, create_topics
         )
@@ -116,8 +116,10 @@ class GroupCoordinator(GroupRequests):
 
     async def _load(self, name: TopicPartition, loading: Coroutine[Any, Any, None]) -> None:
         started_s = self._clock.monotonic_s()
-        await loading
-        self._catch_up(name)
+        try:
+            await loading
+        finally:
+            self._catch_up(name)
         took_ms = (self._clock.monotonic_s() - started_s) * 1000
         log.info("groups of %s loaded in %.0f ms", name, took_ms)
 
@@ -138,15 +140,16 @@ class GroupCoordinator(GroupRequests):
         if not (changes.created_topics or changes.deleted_topics or is_resized):
             return
         self._topics_version = image.offset
-        deleted = {topic.name: topic.id for topic in changes.deleted_topics.values()}
+        deleted = {topic.name: {topic.id} for topic in changes.deleted_topics.values()}
         if self._runtime.is_loading:
-            self._deleted |= deleted
+            for topic, ids in deleted.items():
+                self._deleted.setdefault(topic, set()).update(ids)
         for shard in list(self._runtime.active_shards()):
             shard.state.shared.topics_version = image.offset
             if deleted:
                 self._forget_topics(shard, deleted)
 
-    def _forget_topics(self, shard: LoadedShard, deleted: dict[str, TopicId]) -> None:
+    def _forget_topics(self, shard: LoadedShard, deleted: Mapping[str, set[TopicId]]) -> None:
         try:
             records = decide_forget_topics(shard.state.offsets, deleted)
             shard.write_apart(records, self._clock.now_ms())

@@ -139,7 +139,7 @@ class Bench:
     def change_metadata(self, *records: Record) -> None:
         changes = self.image.apply(Batch(self.image.offset, 1, records))
         self.shard.shared.topics_version = self.image.offset
-        deleted = {topic.name: topic.id for topic in changes.deleted_topics.values()}
+        deleted = {topic.name: {topic.id} for topic in changes.deleted_topics.values()}
         if deleted:
             self.write(decide_forget_topics(self.shard.offsets, deleted))
 

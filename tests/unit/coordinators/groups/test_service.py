@@ -240,6 +240,20 @@ def test_offsets_of_a_topic_that_is_deleted_during_loading_are_forgotten() -> No
     run(story())
 
 
+def test_offsets_of_a_topic_that_is_deleted_twice_during_loading_are_forgotten() -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit(world, 7))
+        lead_again(world)
+        for number in range(2):
+            world.delete_topic("t")
+            world.create_topic("t", topic_id=TopicId(f"another topic {number}".ljust(16).encode()))
+        await world.loaded()
+        assert await fetched(world) == -1
+
+    run(story())
+
+
 def test_a_topic_that_is_created_during_loading_is_found_by_patterns() -> None:
     async def story() -> None:
         world = await new_world()
