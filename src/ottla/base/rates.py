@@ -67,7 +67,9 @@ class RateMeter:
         """After which time without anything more the rate is at the limit again."""
         amount, measured_ms = self._measure(now_ms, windows)
         excess = amount / (measured_ms / MS_PER_S) - limit
-        return whole_ms(excess / limit * measured_ms) if excess > 0 else 0
+        if excess <= 0:
+            return 0
+        return whole_ms(excess / limit * measured_ms) if limit else WAIT_MS_MAX
 
     @property
     def amount(self) -> float:

@@ -95,6 +95,11 @@ def test_ten_seconds_of_a_rate_may_come_at_once_and_then_each_waits() -> None:
     assert way_in.charge(30_000) == 0
 
 
+def test_where_no_connection_may_come_each_waits_for_a_window() -> None:
+    way_in = through(ConnectionGate(ConnectionLimits(creations_per_s_max=0)))
+    assert [way_in.charge(at * 1000) for at in range(3)] == [1000] * 3
+
+
 def test_each_address_has_its_own_pace_and_is_left_waiting_before_it_is_refused() -> None:
     limits = ConnectionLimits(
         address_creations_per_s_max=2, address_creation_overrides={"quick": 5}
