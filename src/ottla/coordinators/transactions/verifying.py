@@ -3,16 +3,17 @@
 Owns      the way there and back: a guard from the partition's log, the question, and what the
           answer means to the client's version of its request.
 Promises  no transactional record is appended to a partition of which the coordinator does not know.
-          The end of a transaction that is just being written out is waited for, for a moment.
+          The end of a transaction that is just being written out is waited for, for a moment,
+          and so is a coordinator that is still loading.
 Leaves    guards to the storage, the coordinator's rules to `enlisting.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicPartition
@@ -22,6 +23,10 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition
 from ottla.storage.producers.append_decisions import ACCEPTED
+
+LOADING_MS_MAX = 5000
+
+T = TypeVar("T")
 
 
 class ClientSupport(Enum):
@@ -117,7 +122,9 @@ class Verifier:
         partitions: Collection[TopicPartition],
     ) -> dict[TopicPartition, ErrorCode]:
         try:
-            return await self._coordinator.verify_partitions(transactional_id, producer, partitions)
+            return await self._once_loaded(
+                lambda: self._coordinator.verify_partitions(transactional_id, producer, partitions)
+            )
         except BrokerError as error:
             return dict.fromkeys(partitions, error.code)
 
@@ -133,8 +140,10 @@ class Verifier:
         pauses = config.add_partitions_to_txn_retry_backoff_max_ms // pause_ms
         while True:
             try:
-                await self._coordinator.add_partitions(
-                    transactional_id, producer, partitions, EPOCH_BUMP_VERSION
+                await self._once_loaded(
+                    lambda: self._coordinator.add_partitions(
+                        transactional_id, producer, partitions, EPOCH_BUMP_VERSION
+                    )
                 )
                 return ErrorCode.NONE
             except BrokerError as error:
@@ -142,6 +151,19 @@ class Verifier:
                     return error.code
             pauses -= 1
             await asyncio.sleep(pause_ms / 1000)
+
+    async def _once_loaded(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """A batch that is refused while the coordinator loads, after a restart, may be followed by
+        one that is not: its sequence would have a gap, and the transaction would be lost."""
+        pause_ms = self._config.add_partitions_to_txn_retry_backoff_ms
+        for _ in range(LOADING_MS_MAX // pause_ms):
+            try:
+                return await ask()
+            except BrokerError as error:
+                if error.code is not ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+                    raise
+            await asyncio.sleep(pause_ms / 1000)
+        return await ask()
 
 
 def for_client(code: ErrorCode, support: ClientSupport) -> ErrorCode:

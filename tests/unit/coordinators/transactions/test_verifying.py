@@ -107,6 +107,14 @@ def test_but_not_for_ever() -> None:
     assert len(coordinator.asked) == 11
 
 
+@pytest.mark.parametrize("support", list(ClientSupport))
+def test_a_coordinator_that_loads_is_waited_for(support: ClientSupport) -> None:
+    coordinator = Coordinator(*[ErrorCode.COORDINATOR_LOAD_IN_PROGRESS] * 3)
+    refused = ask(coordinator, support)
+    assert ErrorCode.COORDINATOR_LOAD_IN_PROGRESS not in refused.values()
+    assert len(coordinator.asked) == 4
+
+
 def test_other_errors_are_passed_on_at_once() -> None:
     coordinator = Coordinator(ErrorCode.NOT_COORDINATOR)
     refused = ask(coordinator, ClientSupport.IMPLICIT)
