@@ -71,8 +71,8 @@ class Timed(Generic[T]):
                 result: T = end.value
                 return result
             finally:
+                error = None  # whose traceback knows this frame: else they would be a circle
                 spend_time(context)
-            error = None
             try:
                 yield waits_for
             except BaseException as thrown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
+from ottla.base.collector import paused_collector
 from ottla.handlers.quotas import client_quotas
 from ottla.handlers.quotas.request_time import Timed, begin_time
 from ottla.protocol.error_codes import ErrorCode
@@ -184,6 +186,22 @@ def test_what_a_request_does_later_is_charged_and_what_it_waits_for_is_not(world
 
     assert asyncio.run(story()) == "done"
     assert context.spent_s == pytest.approx(0.015)
+
+
+def test_a_request_that_is_given_up_is_gone_without_a_search_for_garbage(world: World) -> None:
+    context: Any = SimpleNamespace(parts=world.broker.parts, began_s=0.0, spent_s=0.0)
+
+    async def story() -> None:
+        forever = asyncio.Event()
+        task = asyncio.ensure_future(Timed(forever.wait(), context))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+
+    with paused_collector():
+        before = sys.getrefcount(context)
+        asyncio.run(story())
+        assert sys.getrefcount(context) == before
 
 
 def test_what_is_produced_without_an_answer_costs_no_time(world: World) -> None:
