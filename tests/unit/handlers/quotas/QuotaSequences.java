@@ -19,7 +19,7 @@ import org.apache.kafka.server.quota.QuotaType;
 /**
  * Writes how long Apache Kafka's own quota managers make clients wait: for each of so many random
  * sequences of charges and changes of quotas, a checksum of all waiting times in its order.
- * `quota_sequences.py` makes the same sequences from the same numbers.
+ * `test_quota_sequences.py` makes the same sequences from the same numbers.
  *
  * <pre>java -cp 'libs/*' QuotaSequences.java 10000 > quota_sequences.txt</pre>
  */
