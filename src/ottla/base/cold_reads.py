@@ -22,22 +22,23 @@ from __future__ import annotations
 import asyncio
 import errno
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import TypeVar
 
 from ottla.base.filesystem import File, FileSystem, read_file
+from ottla.base.kept_errors import without_frames
 
 T = TypeVar("T")
 
 AHEAD_BYTES = 64 * 1024  # of what is fetched: the way to a disk is long, and readers go on
 ENDS_BYTES = 4096  # read of a file that is opened: indexes are searched from both ends
 
-_Place = tuple[str, int]
+_Place = tuple[str, int, int]  # path, where it begins, where it ends or how much it is
 _WHOLE = -1
-_Fetched = Mapping[_Place, OSError | None]
-_NOTHING: _Fetched = {}
+_Fetch = Callable[[], object]  # for any thread
 
 # What may be otherwise by the next look: the file is gone, was closed, or other files are open.
 _PASSING = (errno.ENOENT, errno.EBADF, errno.EMFILE, errno.ENFILE)
@@ -46,19 +47,9 @@ _PASSING = (errno.ENOENT, errno.EBADF, errno.EMFILE, errno.ENFILE)
 class ColdRead(Exception):
     """Something is not in memory, or nobody knows whether it is."""
 
-    def __init__(self, path: str, position: int, fetch: Callable[[], object]) -> None:
-        super().__init__(f"{path}: position {position} is not in memory")
-        self.place: _Place = path, position
-        self.fetch = fetch  # for any thread
-
-
-class _Here(threading.local):
-    """What was fetched for the look that this thread is at; None while it may wait."""
-
-    fetched: _Fetched | None = None
-
-
-_here = _Here()
+    def __init__(self, place: _Place, fetch: _Fetch) -> None:
+        super().__init__(f"{place[0]}: position {place[1]} is not in memory")
+        self.fetches = {place: fetch}
 
 
 class Looking:
@@ -67,10 +58,10 @@ class Looking:
     __slots__ = ("_fetched",)
 
     def __init__(self) -> None:
-        self._fetched: _Fetched = _NOTHING
+        self._fetched: dict[_Place, OSError | None] = {}
 
     def __enter__(self) -> None:
-        _here.fetched = self._fetched
+        _here.looking = self
 
     def __exit__(
         self,
@@ -78,20 +69,36 @@ class Looking:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _here.fetched = None
+        _here.looking = None
 
     def fetch(self, colds: Iterable[ColdRead]) -> None:
-        """For any thread. What is wrong with a disk is raised when its bytes are asked for again,
-        without asking the disk once more."""
-        fetched = dict(self._fetched)
+        """For any thread, while nobody looks. What is wrong with a disk is raised when its bytes
+        are asked for again, without asking the disk once more."""
         for cold in colds:
-            fetched[cold.place] = None
-            try:
-                cold.fetch()
-            except OSError as error:
-                if error.errno not in _PASSING:
-                    fetched[cold.place] = OSError(error.errno, error.strerror, cold.place[0])
-        self._fetched = fetched
+            for place, fetch in cold.fetches.items():
+                self._fetched[place] = None
+                try:
+                    fetch()
+                except OSError as error:
+                    if error.errno not in _PASSING:
+                        self._fetched[place] = OSError(error.errno, error.strerror, place[0])
+
+    def has(self, place: _Place) -> bool:
+        """Whether it was fetched; OSError if it could not be."""
+        if place not in self._fetched:
+            return False
+        if (error := self._fetched[place]) is not None:
+            raise error
+        return True
+
+
+class _Here(threading.local):
+    """The look that this thread is at; None while it may wait."""
+
+    looking: Looking | None = None
+
+
+_here = _Here()
 
 
 async def look(act: Callable[[], T]) -> T:
@@ -102,29 +109,34 @@ async def look(act: Callable[[], T]) -> T:
             with looking:
                 return act()
         except ColdRead as error:
-            cold = error
+            cold = without_frames(error)
         await asyncio.to_thread(looking.fetch, [cold])
 
 
 @contextmanager
 def waiting() -> Iterator[None]:
     """Within a look: from here on it may wait, because it could not begin again."""
-    fetched, _here.fetched = _here.fetched, None
+    looking, _here.looking = _here.looking, None
     try:
         yield
     finally:
-        _here.fetched = fetched
+        _here.looking = looking
+
+
+def fetching(cold: ColdRead) -> Callable[[], None]:
+    """Within a look: what reads this for it, in a thread. For whoever need not begin again."""
+    assert _here.looking is not None
+    return partial(_here.looking.fetch, [without_frames(cold)])
 
 
 def read(file: File, position: int, size: int) -> bytes:
     """As `file.read_at`."""
-    fetched = _here.fetched
-    if fetched is None:
+    if _here.looking is None:
         return file.read_at(position, size)
     data = file.read_cached(position, size)
     if data is None:
         bytes_max = max(size, AHEAD_BYTES)
-        prefetch(file.path, position, lambda: file.read_at(position, bytes_max))
+        prefetch(file.path, position, bytes_max, lambda: file.read_at(position, bytes_max))
         return file.read_at(position, size)
     return data
 
@@ -135,25 +147,32 @@ def open_file(files: FileSystem, path: str) -> File:
     return files.open(path)
 
 
-def expect(files: FileSystem, path: str) -> None:
-    """Before a file is opened, or asked for. It need not be there."""
-    prefetch(path, _WHOLE, lambda: _read_ends(files, path))
+def expect(
+    files: FileSystem, path: str, following: Callable[[], Iterable[str]] | None = None
+) -> None:
+    """Before a file is opened, or asked for. It need not be there.
+
+    Where many are opened one after the other, some that follow are fetched along with it: a look
+    that began again for each would take a time that grows with the square of their number.
+    """
+    try:
+        prefetch(path, 0, _WHOLE, partial(_read_ends, files, path))
+    except ColdRead as cold:
+        for each in following() if following is not None else ():
+            cold.fetches[each, 0, _WHOLE] = partial(_read_ends, files, each)
+        raise
 
 
-def prefetch(path: str, position: int, fetch: Callable[[], object]) -> None:
+def prefetch(path: str, position: int, end: int, fetch: _Fetch) -> None:
     """Before many reads from a place on: in a look, what `fetch` reads is read elsewhere first."""
-    if (fetched := _here.fetched) is None:
-        return
-    place = path, position
-    if place not in fetched:
-        raise ColdRead(path, position, fetch)
-    if (error := fetched[place]) is not None:
-        raise error
+    looking = _here.looking
+    if looking is not None and not looking.has(place := (path, position, end)):
+        raise ColdRead(place, fetch)
 
 
 def read_small_file(files: FileSystem, path: str) -> bytes:
     """As `read_file`."""
-    prefetch(path, _WHOLE, lambda: read_file(files, path))
+    prefetch(path, 0, _WHOLE, lambda: read_file(files, path))
     return read_file(files, path)
 
 

@@ -76,6 +76,8 @@ class Housekeeping:
                     each.enforce_retention()
             except (BrokerError, StorageError) as error:
                 log.warning("%s: retention: %s", each.partition, error)
+            except OSError as error:
+                each.health.refused(f"retention of {each.path}", error)
             await asyncio.sleep(0)
 
     async def flush(self) -> None:
@@ -132,6 +134,8 @@ class Housekeeping:
     async def _compact(self, directory: LogDirectory) -> None:
         compactor = self.compactor_of(directory)
         compactor.limits = cleaning_limits(self._config())
+        for each in list(directory.logs.values()):  # one by one: what is cold is much after a start
+            await look(partial(compactor.foresee, each, self._clock.now_ms()))
         while (chosen := await look(partial(self._begin, compactor, directory))) is not None:
             await self._clean(compactor, chosen)
             self._helper_used_ms = self._clock.now_ms()

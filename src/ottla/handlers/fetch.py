@@ -16,6 +16,7 @@ import asyncio
 from collections.abc import Awaitable
 
 from ottla.base.cold_reads import ColdRead, Looking, look
+from ottla.base.kept_errors import without_frames
 from ottla.handlers.context import Context
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
@@ -115,7 +116,7 @@ class Fetching:
                 try:
                     found = self.look_at(wanted)
                 except ColdRead as cold:
-                    self.cold.append(cold)
+                    self.cold.append(without_frames(cold))
                     self.size += max(0, wanted.partition_bytes_max)  # as if it had all it may have
                     continue
                 self.found.append(found)

@@ -32,6 +32,7 @@ from ottla.storage.log.log_copying import (
     copy_some,
     is_at_end,
     prepare_to_replace,
+    read_what_is_handed_over,
 )
 
 log = logging.getLogger(__name__)
@@ -137,6 +138,7 @@ class DirectoryMoves:
         try:
             while (future := self._future_of(partition)) is not None:
                 await self._catch_up(partition, future)
+                await read_what_is_handed_over(partition.log)
                 await self._flush(future)
                 if self._is_wanted(partition, future) and copy_rest(partition.log, future):
                     self._take_over(partition, future)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import threading
 
 import pytest
 
-from ottla.base.cold_reads import ColdRead, Looking, look, open_file, read, waiting
+from ottla.base.cold_reads import ColdRead, Looking, look, open_file, prefetch, read, waiting
 from ottla.testing.disk_handles import MemoryFile
 from ottla.testing.filesystem import MemoryDisk
 
@@ -77,3 +78,31 @@ def test_a_disk_that_fails_is_asked_once(disk: MemoryDisk, monkeypatch: pytest.M
     with pytest.raises(OSError, match="broken"):
         asyncio.run(look(lambda: read(file, 5, 5)))
     assert reads == [5]
+
+
+def test_a_long_way_is_fetched_also_where_its_first_bytes_were_read(disk: MemoryDisk) -> None:
+    file, fetched = disk.open("/cold"), list[str]()
+
+    def act() -> bytes:
+        first = read(file, 0, 4)
+        prefetch(file.path, 0, 1 << 30, lambda: fetched.append("all of it"))
+        return first
+
+    assert asyncio.run(look(act)) == b"some"
+    assert fetched == ["all of it"]
+
+
+def test_beginning_again_leaves_no_garbage(disk: MemoryDisk) -> None:
+    file = disk.open("/cold")
+
+    async def garbage() -> int:
+        gc.collect()
+        gc.disable()
+        try:
+            await look(lambda: read(file, 0, 4))
+            await asyncio.sleep(0)
+            return sum(isinstance(each, ColdRead) for each in gc.get_objects())
+        finally:
+            gc.enable()
+
+    assert asyncio.run(garbage()) == 0

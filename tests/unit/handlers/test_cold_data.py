@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.unit.handlers.asking import START_MS, produce
+from tests.unit.handlers.test_alter_replica_log_dirs import elsewhere, move, place, settle
 from tests.unit.handlers.test_fetch import answered, partition_of, request_of, sizes, told
 from tests.unit.handlers.world import World
 from tests.unit.storage.log_making import batch_of
@@ -26,6 +27,8 @@ from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from ottla.storage.compaction.compactor import Compactor
+from ottla.storage.log import reading, time_search
 from ottla.testing.disk_handles import MemoryFile
 from ottla.testing.filesystem import MemoryDisk
 
@@ -189,3 +192,78 @@ def test_retention_keeps_nobody_waiting(world: World, disk: SlowDisk) -> None:
     world.clock.advance_ms(30 * 24 * 3600_000)
     world.run(world.broker.housekeeping.retain())
     assert disk.cold_reads > 0
+
+
+def test_a_log_that_cannot_be_read_keeps_no_other_from_being_cared_for(
+    world: World, disk: SlowDisk
+) -> None:
+    disk.is_released.set()
+    world.clock.advance_ms(30 * 24 * 3600_000)
+    broken, other = partition_of(world).log, partition_of(world, 1).log
+    assert broken.context is not other.context  # of two directories
+    world.disk.fail("read", f"{broken.path}/*", times=None)
+    world.run(world.broker.housekeeping.retain())
+    assert other.log_start_offset == 1
+    assert not broken.health.is_online
+
+
+def test_a_move_follows_a_log_whose_beginning_is_deleted_while_it_waits_for_the_disk(
+    world: World, disk: SlowDisk
+) -> None:
+    target = elsewhere(world)
+    assert move(world, target) == 0
+
+    async def delete() -> None:
+        await asyncio.to_thread(disk.is_wanted.wait, 60)
+        partition_of(world).log.log_start_offset = 6
+        disk.is_released.set()
+
+    world.run(delete())
+    settle(world)
+    assert place(world) == target
+    assert partition_of(world).log.log_start_offset == 6
+
+
+# Where there is very much that is cold, no look begins again for each piece of it.
+
+MANY = 20
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, calls: list[object]) -> None:
+    original = getattr(owner, name)
+
+    def counting(*arguments: object) -> object:
+        calls.append(arguments)
+        return original(*arguments)
+
+    monkeypatch.setattr(owner, name, counting)
+
+
+def test_many_cold_segments_are_passed_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(MANY):
+        partition_of(world).log.roll()
+        produce(world, "t", 1, at_ms=START_MS + 120_000 + number)
+    disk = SlowDisk(world, monkeypatch)
+    disk.is_released.set()
+    disk.grow_cold(world)
+    searches: list[object] = []
+    counted(monkeypatch, time_search, "_finding", searches)
+    counted(monkeypatch, reading, "find_aborted", searches)
+    wanted = [ListOffsetsPartition(0, -1, START_MS + 120_000 + MANY - 1)]
+    request = ListOffsetsRequest(-1, 0, [ListOffsetsTopic("t", wanted)])
+    assert world.ask(request, 7).topics[0].partitions[0].offset == 8 + MANY - 1
+    disk.grow_cold(world)
+    assert sizes(world.run(answered(world, request_of(isolation=COMMITTED))))[0] > 0
+    assert len(searches) < MANY / 2
+
+
+def test_many_cold_logs_are_surveyed_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    surveys: list[object] = []
+    with World({"log.cleanup.policy": "compact"}) as world:
+        world.create_topic("t", MANY)
+        for index in range(MANY):
+            produce(world, "t", 1, partition=index)
+            partition_of(world, index).log.forget_producer_states()
+        counted(monkeypatch, Compactor, "_survey", surveys)
+        world.run(world.broker.housekeeping.compact())
+    assert len(surveys) <= 4 * MANY  # each to be known, begun again, and to be compared

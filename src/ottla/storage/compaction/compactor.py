@@ -31,6 +31,7 @@ from ottla.storage.compaction.request import (
     CleanSummary,
 )
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import CLEANED_SUFFIX, parse_segment_file_name
 from ottla.storage.log.log import Log
 from ottla.storage.log.steps import Steps
@@ -57,6 +58,11 @@ class Compactor:
         self.offsets = offsets
         self.states = states or CleaningStates()
         self.limits = limits  # of rounds that begin from now on
+
+    def foresee(self, log: Log, now_ms: int) -> None:
+        """Read what `begin` asks for of one log: it may be done in a look."""
+        if not log.is_gone and self._may_begin(log):
+            self._survey(log, now_ms)
 
     def begin(self, logs: Iterable[Log], now_ms: int) -> Round | None:
         """Choose the dirtiest log that may be cleaned, and begin its round."""
@@ -114,11 +120,17 @@ class Compactor:
         )
 
     def _survey(self, log: Log, now_ms: int) -> Cleanable | None:
-        """None where the log is damaged: that must keep no other from being cleaned."""
+        """None where it cannot be read: that must keep no other from being cleaned."""
         try:
             found = survey(summarise(log, self.offsets.get(log.partition)), now_ms)
         except CorruptLogError as error:
             self._is_damaged(log, str(error))
+            return None
+        except StorageUnavailable as error:
+            logger.warning("%s: not compacted now: %s", log.partition, error)
+            return None
+        except OSError as error:
+            log.health.refused(f"reading {log.path}", error)
             return None
         if found.is_checkpoint_wrong:
             self.offsets.set(log.partition, found.first_dirty_offset)

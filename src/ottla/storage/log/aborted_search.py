@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from ottla.base.cold_reads import prefetch, waiting
+from ottla.base.cold_reads import expect, prefetch, waiting
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.transaction_index import AbortedTransaction
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+EXPECTED_AT_ONCE = 100  # indexes, of which most have no file
+
 
 def find_aborted(
     log: Log, segment: Segment, offset: int, end_position: int
@@ -37,8 +39,10 @@ def find_aborted(
     """
     found: list[AbortedTransaction] = []
     end_offset = None  # looked for where there is an aborted transaction at all, which is seldom
-    for each in log.segments.reaching(segment.base_offset):
+    segments = log.segments.reaching(segment.base_offset)
+    for at, each in enumerate(segments):
         if not each.has_checked_transactions:
+            _expect_indexes(log, segments, at)
             check_transactions(log, each)
         index = each.indexes.transactions
         if not len(index):
@@ -50,6 +54,16 @@ def find_aborted(
         if search.is_complete:
             break
     return found
+
+
+def _expect_indexes(log: Log, segments: list[Segment], at: int) -> None:
+    def following() -> list[str]:
+        some = segments[at + 1 : at + EXPECTED_AT_ONCE]
+        return [
+            each.indexes.transactions.path for each in some if not each.has_checked_transactions
+        ]
+
+    expect(log.context.files, segments[at].indexes.transactions.path, following)
 
 
 def _end_offset(log: Log, segment: Segment, end_position: int) -> int:
@@ -76,7 +90,7 @@ def check_transactions(log: Log, segment: Segment) -> None:
 def rebuild_transactions(log: Log, segment: Segment) -> None:
     states = load_states(log.snapshots, log.segments, segment.base_offset)
     file, end = segment.file, segment.size
-    prefetch(file.path, 0, lambda: fetch_headers(file, 0, end))
+    prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
     with waiting():
         found = []
         for position, header in walk_headers(file, 0, end):

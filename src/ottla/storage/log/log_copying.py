@@ -8,13 +8,15 @@ Threads   the log's, except for reading, which is handed out.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
-from ottla.base.cold_reads import look
+from ottla.base.cold_reads import look, waiting
 from ottla.protocol.records.batch import read_header
 from ottla.storage.log.append import note_epochs
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
+from ottla.storage.log.reading import ReadRange
 from ottla.storage.log.rolling import take_snapshot
 
 CHUNK_BYTES = 1024 * 1024
@@ -26,11 +28,8 @@ InThread = Callable[[Callable[[], T]], Awaitable[T]]
 async def copy_some(source: Log, target: Log, in_thread: InThread[object]) -> int:
     """Append the next batches of the source; how many bytes, 0 where the target has them all."""
     cuts = source.cuts
-    follow_beginning(source, target)
-    found = await look(
-        lambda: source.read(target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
-    )
-    if not len(found.records):
+    found = await look(partial(find_next, source, target))
+    if found is None or not len(found.records):
         return 0
     if found.check is not None:
         await in_thread(found.check.run)
@@ -43,6 +42,16 @@ async def copy_some(source: Log, target: Log, in_thread: InThread[object]) -> in
         found.check.confirm()
     append_copied(target, data)
     return len(data)
+
+
+def find_next(source: Log, target: Log) -> ReadRange | None:
+    """What to copy next; None where the source is gone. In a look, before which much may have
+    changed."""
+    if source.is_gone:
+        return None
+    with waiting():
+        follow_beginning(source, target)
+    return source.read(target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
 
 
 def is_at_end(source: Log, target: Log) -> bool:
@@ -75,6 +84,11 @@ def follow_beginning(source: Log, target: Log) -> None:
     """What the source has forgotten, or never had, is not copied."""
     if not source.log_start_offset <= target.log_end_offset <= source.log_end_offset:
         target.truncate_fully_and_start_at(source.log_start_offset)
+
+
+async def read_what_is_handed_over(source: Log) -> None:
+    """Which nobody may have asked for since the broker was started: the hand-over does not wait."""
+    await look(lambda: None if source.is_gone else source.producer_states)
 
 
 def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:

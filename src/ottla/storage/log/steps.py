@@ -17,6 +17,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from ottla.base.cold_reads import ColdRead, Looking
+from ottla.base.kept_errors import without_frames
 
 T = TypeVar("T")
 Work = Callable[[], None]
@@ -65,7 +66,7 @@ async def look_in_steps(
         try:
             return await _run_elsewhere(begin(), run_blocking, pause, looking)
         except ColdRead as error:
-            cold = error
+            cold = without_frames(error)
         await run_blocking(partial(looking.fetch, [cold]))
 
 

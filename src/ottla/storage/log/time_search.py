@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ottla.base.cold_reads import ColdRead, read
+from ottla.base.cold_reads import ColdRead, fetching, read
 from ottla.base.filesystem import File
 from ottla.base.kept_errors import raise_kept, without_frames
 from ottla.protocol.records.batch import CODEC_MASK, BatchHeader, has_valid_checksum
@@ -21,7 +21,7 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import DELETED_SUFFIX
 from ottla.storage.log.admission import decompressed_bytes_max
-from ottla.storage.log.steps import PAUSE, Steps
+from ottla.storage.log.steps import PAUSE, Steps, Work
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import (
     IndexDamage,
@@ -83,8 +83,7 @@ def _finding(log: Log, timestamp: int, passed: Passed) -> Steps[FoundTime | None
     for segment in log.segments.reaching(log.log_start_offset):
         watch = _Watch(log, segment)
         if not segment.is_prepared:
-            yield PAUSE
-            watch.check()
+            yield from _preparing(segment, watch)
         watch.check_place()  # others may have had their turn since the list was made
         if segment.size and largest_timestamp(segment) >= timestamp:
             start_offset = log.log_start_offset
@@ -97,10 +96,8 @@ def _finding(log: Log, timestamp: int, passed: Passed) -> Steps[FoundTime | None
 def _finding_max(log: Log) -> Steps[FoundTime | None]:
     filled = [segment for segment in log.segments.reaching(log.log_start_offset) if segment.size]
     for segment in filled:
-        watch = _Watch(log, segment)
         if not segment.is_prepared:
-            yield PAUSE
-            watch.check()
+            yield from _preparing(segment, _Watch(log, segment))
             prepare(segment)
     if not filled:
         return None
@@ -114,6 +111,21 @@ def _finding_max(log: Log) -> Steps[FoundTime | None]:
     watch = _Watch(log, newest)
     opened = _Opened(newest, watch, *found, newest.max_timestamp, start_offset=0)
     return (yield from opened.finding())
+
+
+def _preparing(segment: Segment, watch: _Watch) -> Steps[None]:
+    """`prepare`, unless it is damaged. There may be very many segments: only what is cold of this
+    one is looked at again, not all before it."""
+    step: Work | None = PAUSE
+    while not segment.is_prepared:
+        yield step
+        watch.check()
+        try:
+            prepare(segment)
+        except ColdRead as cold:
+            step = fetching(cold)
+        except CorruptLogError:
+            return
 
 
 class _Watch:

@@ -163,7 +163,7 @@ def headers_before(segments: Segments, offset: int) -> Iterator[BatchHeader]:
 def _headers(segment: Segment, start: int, end: int) -> Iterator[tuple[int, BatchHeader]]:
     """There may be many."""
     file = segment.file
-    prefetch(file.path, start, lambda: fetch_headers(file, start, end))
+    prefetch(file.path, start, end, lambda: fetch_headers(file, start, end))
     return walk_headers(file, start, end)
 
 

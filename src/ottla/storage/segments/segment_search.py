@@ -176,7 +176,7 @@ def rebuild_indexes(segment: Segment, reason: str) -> None:
     if segment.has_damaged_index:
         raise CorruptLogError(segment.path, 0, f"the index cannot be rebuilt: {reason}")
     file, end = segment.file, segment.size
-    prefetch(file.path, 0, lambda: fetch_headers(file, 0, end))
+    prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
     log.warning("rebuilding indexes: %s", reason)
     segment.has_damaged_index = True
     with waiting():
