@@ -13,8 +13,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
+from ottla.base.cold_reads import look
 from ottla.coordinators.records import (
     CoordinatorRecord,
     RecordTypes,
@@ -282,12 +284,12 @@ def in_batches(
 
 
 async def load(shard: Shard[S], types: RecordTypes) -> None:
-    """Apply every record of the log; other work goes on between the reads."""
+    """Apply every record of the log; other work goes on between the reads, and during them."""
     partition_log = shard.partition.log
     offset = partition_log.log_start_offset
     end_offset = partition_log.log_end_offset
     while offset < end_offset:
-        found = partition_log.read(offset, LOAD_BYTES, end_offset)
+        found = await look(partial(partition_log.read, offset, LOAD_BYTES, end_offset))
         if found.check is not None:
             await asyncio.to_thread(found.check.run)
             found.check.confirm()

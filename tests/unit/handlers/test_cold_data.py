@@ -29,6 +29,7 @@ from ottla.protocol.messages.list_offsets_request import (
 )
 from ottla.storage.compaction.compactor import Compactor
 from ottla.storage.log import reading, time_search
+from ottla.storage.log.log import Log
 from ottla.testing.disk_handles import MemoryFile
 from ottla.testing.filesystem import MemoryDisk
 
@@ -68,7 +69,9 @@ class SlowDisk:
 
     def grow_cold(self, world: World, partition: int = 0) -> None:
         """Forget all that is in memory of a partition, as if it was read long ago."""
-        log = partition_of(world, partition).log
+        self.forget(partition_of(world, partition).log)
+
+    def forget(self, log: Log) -> None:
         log.forget_producer_states()
         for segment in log.segments[:-1]:
             segment.close()

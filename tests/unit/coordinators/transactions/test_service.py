@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.raw_client import batch_of
+from tests.unit.handlers.test_cold_data import SlowDisk
 from tests.unit.handlers.world import World
 
 from ottla.base.ids import TopicPartition
@@ -35,6 +36,7 @@ from ottla.protocol.messages.produce_request import (
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import Appended
+from ottla.storage.segments.verified_ranges import VerifiedRanges
 
 ID = "payments"
 ZERO = TopicPartition("t", 0)
@@ -375,6 +377,22 @@ def test_no_marker_is_written_before_the_decision_is_replicated(world: Transacti
 
 
 # A disk in need
+
+
+def test_loading_does_not_make_the_event_loop_wait_for_the_disk(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.begin()
+    log = world.state_partition.log
+    log.roll()
+    disk = SlowDisk(world, monkeypatch)
+    disk.is_released.set()
+    disk.forget(log)
+    for segment in log.segments:
+        segment.verified = VerifiedRanges()  # as after a start
+    world.lead_again()
+    assert world.state() is State.EMPTY
+    assert disk.cold_reads
 
 
 def test_a_full_disk_puts_the_end_of_a_transaction_off(
