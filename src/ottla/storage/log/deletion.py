@@ -34,8 +34,17 @@ class Removal:
         self._is_directory = is_directory
 
     def run(self) -> None:
+        self._close_files()
+        self._remove_files()
+        # Somebody who was still busy with them, such as a sync, may have opened one again since:
+        # as long as it is open, its room on the disk is not free. From now on nobody can.
+        self._close_files()
+
+    def _close_files(self) -> None:
         if self._close is not None:
             self._close()
+
+    def _remove_files(self) -> None:
         remove = self._files.remove_directory if self._is_directory else self._files.remove
         for path in self.paths:
             try:
