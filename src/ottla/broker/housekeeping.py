@@ -134,8 +134,9 @@ class Housekeeping:
     async def _compact(self, directory: LogDirectory) -> None:
         compactor = self.compactor_of(directory)
         compactor.limits = cleaning_limits(self._config())
-        for each in list(directory.logs.values()):  # one by one: what is cold is much after a start
+        for each in compactor.candidates(directory.logs.values()):
             await look(partial(compactor.foresee, each, self._clock.now_ms()))
+            await next_turn()  # one by one: after a start very many may be cold
         while (chosen := await look(partial(self._begin, compactor, directory))) is not None:
             await self._clean(compactor, chosen)
             self._helper_used_ms = self._clock.now_ms()

@@ -59,15 +59,19 @@ class Compactor:
         self.states = states or CleaningStates()
         self.limits = limits  # of rounds that begin from now on
 
+    def candidates(self, logs: Iterable[Log]) -> list[Log]:
+        """Those that `begin` looks at."""
+        return list(filter(self._may_begin, logs))
+
     def foresee(self, log: Log, now_ms: int) -> None:
-        """Read what `begin` asks for of one log: it may be done in a look."""
-        if not log.is_gone and self._may_begin(log):
+        """Read what `begin` asks for of a candidate: it may be done in a look."""
+        if not log.is_gone:
             self._survey(log, now_ms)
 
     def begin(self, logs: Iterable[Log], now_ms: int) -> Round | None:
         """Choose the dirtiest log that may be cleaned, and begin its round."""
         dirty: dict[Cleanable, Log] = {}
-        for log in filter(self._may_begin, logs):
+        for log in self.candidates(logs):
             found = self._survey(log, now_ms)
             if found is not None and should_clean(found, log.config):
                 dirty[found] = log
