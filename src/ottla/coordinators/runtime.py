@@ -39,7 +39,9 @@ from ottla.protocol.records.control import EndMarker, build_end_marker, read_end
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
 from ottla.replication.partition import ACKS_ALL, Partition
+from ottla.storage.errors import StorageError
 from ottla.storage.log.append import Appended, ProducedBy
+from ottla.storage.log.log import Log
 from ottla.storage.producers.append_decisions import AppendOrigin
 
 log = logging.getLogger(__name__)
@@ -285,16 +287,26 @@ def in_batches(
 
 async def load(shard: Shard[S], types: RecordTypes) -> None:
     """Apply every record of the log; other work goes on between the reads, and during them."""
-    partition_log = shard.partition.log
-    offset = partition_log.log_start_offset
-    end_offset = partition_log.log_end_offset
+    offset = shard.partition.log.log_start_offset
+    end_offset = shard.partition.log.log_end_offset
     while offset < end_offset:
-        found = await look(partial(partition_log.read, offset, LOAD_BYTES, end_offset))
-        if found.check is not None:
-            await asyncio.to_thread(found.check.run)
-            found.check.confirm()
-        offset = apply_batches(shard, types, found.records.read(), offset)
+        partition_log = shard.partition.log
+        try:
+            data = await read_some(partition_log, offset, end_offset)
+        except (OSError, BrokerError, StorageError):
+            if partition_log is shard.partition.log:
+                raise
+            continue  # it is in another directory by now, with the same records
+        offset = apply_batches(shard, types, data, offset)
         await asyncio.sleep(0)
+
+
+async def read_some(partition_log: Log, offset: int, end_offset: int) -> bytes:
+    found = await look(partial(partition_log.read, offset, LOAD_BYTES, end_offset))
+    if found.check is not None:
+        await asyncio.to_thread(found.check.run)
+        found.check.confirm()
+    return found.records.read()
 
 
 def apply_batches(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> int:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import pytest
 from tests.support.raw_client import batch_of
+from tests.unit.handlers.test_alter_replica_log_dirs import move
+from tests.unit.handlers.test_alter_replica_log_dirs import settle as settle_moves
 from tests.unit.handlers.test_cold_data import SlowDisk
-from tests.unit.handlers.world import World
+from tests.unit.handlers.world import DIRECTORIES, World
 
+from ottla.base.cold_reads import look
 from ottla.base.ids import TopicPartition
+from ottla.coordinators import runtime
 from ottla.coordinators.transactions import finishing, markers
 from ottla.coordinators.transactions.ending import End
 from ottla.coordinators.transactions.initialising import Wanted
@@ -38,6 +43,7 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import Appended
 from ottla.storage.segments.verified_ranges import VerifiedRanges
 
+T = TypeVar("T")
 ID = "payments"
 ZERO = TopicPartition("t", 0)
 DAY_MS = 24 * 60 * 60 * 1000
@@ -110,6 +116,10 @@ class TransactionWorld(World):
 
     def lead_again(self) -> None:
         """Every coordinator partition gets a new leader epoch: its shards are loaded anew."""
+        self.begin_to_lead_again()
+        self.settle()
+
+    def begin_to_lead_again(self) -> None:
         image = self.broker.publisher.image
         topic = image.topic("__transaction_state")
         assert topic is not None
@@ -119,7 +129,6 @@ class TransactionWorld(World):
                 leader_epoch=each.leader_epoch + 1,
             )  # fmt: skip
             self.publish(change)
-        self.settle()
 
     def publish(self, *records: PartitionChanged) -> None:
         async def publish() -> None:
@@ -408,6 +417,34 @@ def test_a_full_disk_puts_the_end_of_a_transaction_off(
     world.settle()
     assert world.state() is State.COMPLETE_COMMIT
     assert world.end(producer) == producer
+
+
+def test_a_log_that_moves_to_another_directory_is_loaded_from_there(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer = world.begin()
+    world.add(producer)
+    name = world.state_partition.name
+    has_moved = asyncio.Event()
+
+    async def look_and_wait(act: Callable[[], T]) -> T:
+        found = await look(act)
+        await has_moved.wait()
+        return found
+
+    monkeypatch.setattr(runtime, "look", look_and_wait)
+    monkeypatch.setattr(runtime, "LOAD_BYTES", 1)  # batch by batch
+    world.begin_to_lead_again()
+    directory = world.broker.logs.directory_of(name)
+    assert directory is not None
+    target = next(path for path in DIRECTORIES if path != directory.path)
+    assert move(world, target, *name) == 0
+    settle_moves(world)
+    world.clock.advance_ms(DAY_MS)
+    world.run(world.broker.housekeeping.remove())  # the old files
+    has_moved.set()
+    world.settle()
+    assert world.state() is State.ONGOING
 
 
 @pytest.mark.parametrize("damaged", [0, 1])
