@@ -53,5 +53,7 @@ def test_too_few_replicas_are_told_with_what_to_do(tmp_path: Path) -> None:
             told = r"Produce to t-0 .*NOT_ENOUGH_REPLICAS .*bring brokers back, or lower it"
             with pytest.raises(SinkError, match=told):
                 write(settings, "t")
+            second.start()  # without it the end of the log may stay unknown
+            wait_until(lambda: in_sync(cluster, "t") == 2, "the replica is back")
             place = TopicPartition("t", 0)
             assert latest_offsets(cluster, [place]) == {place: 1}
