@@ -33,6 +33,7 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-b",
         "--bootstrap",
+        "--bootstrap-server",  # as the hands of those who know Kafka's tools write it
         metavar="HOST:PORT",
         help=f"brokers to ask, parted by commas (${VARIABLES[0]}, ${VARIABLES[1]}, or "
         f"{DEFAULT_SERVERS})",

@@ -1,10 +1,16 @@
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError
 
 import pytest
 
-from ottla.cli.connection import address_of, client_settings, servers_of, timeout_seconds
+from ottla.cli.connection import (
+    add_connection_arguments,
+    address_of,
+    client_settings,
+    servers_of,
+    timeout_seconds,
+)
 from ottla.cli.problems import CommandFailed
 
 
@@ -36,6 +42,13 @@ def test_our_variable_comes_before_kafkas() -> None:
     assert servers_of(both) == "a:1"
     assert servers_of({"KAFKA_BOOTSTRAP_SERVERS": "b:2"}) == "b:2"
     assert servers_of({"OTTLA_BOOTSTRAP": ""}) == "localhost:9092"
+
+
+@pytest.mark.parametrize("option", ["-b", "--bootstrap", "--bootstrap-server"])
+def test_the_option_of_kafkas_tools_is_taken_as_well(option: str) -> None:
+    parser = ArgumentParser()
+    add_connection_arguments(parser)
+    assert parser.parse_args([option, "kafka:9092"]).bootstrap == "kafka:9092"
 
 
 def test_client_settings_are_names_and_values() -> None:
