@@ -9,7 +9,6 @@ import socket
 import struct
 import time
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from ottla.protocol.api_keys import ApiKey
@@ -63,12 +62,7 @@ class Wire:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

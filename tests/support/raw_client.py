@@ -8,7 +8,6 @@ from __future__ import annotations
 import socket
 import struct
 import time
-from types import TracebackType
 from typing import Any, Self
 
 from ottla.protocol.api_keys import ApiKey
@@ -40,12 +39,7 @@ class RawClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -15,7 +15,6 @@ import contextlib
 import struct
 import threading
 from collections import defaultdict
-from types import TracebackType
 from typing import Self
 
 from ottla.protocol.api_keys import ApiKey
@@ -66,12 +65,7 @@ class WireTap:
         assert self._is_open.wait(120)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join()
 

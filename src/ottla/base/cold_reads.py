@@ -25,7 +25,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import TracebackType
 from typing import TypeVar
 
 from ottla.base.filesystem import File, FileSystem, read_file
@@ -63,12 +62,7 @@ class Looking:
     def __enter__(self) -> None:
         _here.looking = self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         _here.looking = None
 
     def fetch(self, colds: Iterable[ColdRead]) -> None:

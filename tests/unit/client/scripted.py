@@ -9,7 +9,6 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any, Self
 
 from ottla.protocol.api_keys import ApiKey
@@ -66,12 +65,7 @@ class ScriptedBroker:
         self._threads[0].start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._server.shutdown(socket.SHUT_RDWR)
         self._server.close()
         for each in list(self._open):

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from random import Random
-from types import TracebackType
 from typing import Any, Self, TypeVar, cast
 
 from ottla.broker.broker import Broker
@@ -72,12 +71,7 @@ class World:
         self.dispatcher = Dispatcher(self.broker.parts)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.loop.call_soon(self.broker.network.stop_accepting)
         self.run(self.broker.close())
         self.run(self.loop.shutdown_default_executor())
