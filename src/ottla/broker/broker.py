@@ -54,6 +54,7 @@ from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
 from ottla.network.network import Network
+from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.fetch_sessions import FetchSessions
@@ -199,6 +200,7 @@ class Broker:
             ClientQuotas(image, self.config, self.clock),
             self._build_moves(),
             ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock),
+            ResponseMemory(self.config.queued_max_response_bytes),
         )
 
     def _build_moves(self) -> DirectoryMoves:
@@ -219,6 +221,7 @@ class Broker:
         self.network = Network(
             network_settings(self.config, self.settings.listeners, self.parts.layers),
             Dispatcher(self.parts),
+            self.parts.response_memory,
         )
         self._addresses = HostAddresses(self._tasks, self._limit_connections)
         self._limit_connections()

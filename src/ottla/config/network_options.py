@@ -178,6 +178,15 @@ class RequestOptions:
         "Bytes of waiting requests before the broker stops reading; -1 for no limit, which is "
         "Kafka's default.",
     )
+    queued_max_response_bytes: int = option(
+        "queued.max.response.bytes",
+        256 * MIB,
+        LONG,
+        at_least(1),
+        "Bytes of responses in memory that clients have not read yet. Beyond it, connections "
+        "that hold some begin no further request, and those that do not read are closed. A "
+        "setting of Ottla's own.",
+    )
     request_timeout_ms: int = option(
         "request.timeout.ms",
         30 * SECOND_MS,

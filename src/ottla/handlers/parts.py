@@ -18,6 +18,7 @@ from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.image import Image
+from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.fetch_sessions import FetchSession, FetchSessions
@@ -53,6 +54,7 @@ class Parts:
     quotas: ClientQuotas
     directory_moves: DirectoryMoves
     telemetry: ClientTelemetry
+    response_memory: ResponseMemory
 
     def __post_init__(self) -> None:
         self.fetch_sessions.on_eviction = self._forget_session

@@ -13,6 +13,7 @@ from ottla.network.counters import NetworkCounters
 from ottla.network.deadlines import DeadlineWheel
 from ottla.network.limits import WayIn
 from ottla.network.request_memory import RequestMemory
+from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
 from ottla.network.settings import ConnectionSettings
 from ottla.network.sparse_log import SparseLog
@@ -31,6 +32,7 @@ class Shared:
 
     loop: asyncio.AbstractEventLoop
     memory: RequestMemory
+    response_memory: ResponseMemory
     deadlines: DeadlineWheel[Connection]
     executor: Executor | None = None  # reads what is not in the page cache
     scratch: Scratch = field(default_factory=Scratch)

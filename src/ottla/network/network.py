@@ -1,6 +1,6 @@
 """All listeners of a broker, and what they share.
 
-    network = Network(settings, server)
+    network = Network(settings, server, response_memory)
     await network.open()      # the ports are taken, and known
     await network.run()       # accepts connections until it is cancelled
     await network.drain(5.0)  # before that: lets answers finish, for so many seconds at most
@@ -25,21 +25,29 @@ from ottla.network.home import Shared
 from ottla.network.limits import ConnectionGate
 from ottla.network.listener import Listener
 from ottla.network.request_memory import RequestMemory
+from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
 from ottla.network.settings import NetworkSettings
 
 log = logging.getLogger(__name__)
 
 READING_THREADS = 4
+RESPONSE_BYTES_MAX = 256 * 1024 * 1024  # where nobody shares the memory with the network
 
 
 class Network:
-    def __init__(self, settings: NetworkSettings, server: RequestServer) -> None:
+    def __init__(
+        self,
+        settings: NetworkSettings,
+        server: RequestServer,
+        response_memory: ResponseMemory | None = None,
+    ) -> None:
         self._settings = settings
         self._server = server
         self._executor = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="cold-read")
         self.gate = ConnectionGate(settings.limits)
         self.memory = RequestMemory(settings.request_bytes_max)
+        self.response_memory = response_memory or ResponseMemory(RESPONSE_BYTES_MAX)
         self.listeners: dict[str, Listener] = {}
         self._shared: Shared | None = None
 
@@ -51,7 +59,11 @@ class Network:
         """Take the ports; OSError if one cannot be had, and then none is kept."""
         tick_s = self._settings.tick_ms / 1000
         self._shared = Shared(
-            asyncio.get_running_loop(), self.memory, DeadlineWheel(tick_s), self._executor
+            asyncio.get_running_loop(),
+            self.memory,
+            self.response_memory,
+            DeadlineWheel(tick_s),
+            self._executor,
         )
         try:
             for settings in self._settings.listeners:

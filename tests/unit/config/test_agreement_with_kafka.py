@@ -19,7 +19,7 @@ OURS: Mapping[str, Mapping[str, Option[Any]]] = {
     "group": GROUP_OPTIONS,
     "metrics": CLIENT_METRICS_OPTIONS,
 }
-OUR_OWN = {"ottla.partitions.max"}
+OUR_OWN = {"ottla.partitions.max", "queued.max.response.bytes"}
 OTHER_DEFAULTS = {
     "node.id": "1",  # Kafka has none: a file must name it
     "max.connections": "10000",

@@ -54,6 +54,7 @@ ANSWERS: dict[str, Plain] = json.loads((Path(__file__).parent / "kafka_answers.j
 # Our own, what the two nodes were told differently, and what the defaults make different.
 OTHER_DEFAULTS = {
     "ottla.partitions.max",
+    "queued.max.response.bytes",
     "log.dirs",
     "listeners",
     "listener.security.protocol.map",  # fixed while we run
