@@ -19,6 +19,7 @@ from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem
 from ottla.base.rates import Windows
 from ottla.base.tasks import OwnedTasks
+from ottla.base.turns import Turns
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.effective_config import EffectiveConfig, is_of_brokers
@@ -82,6 +83,7 @@ class Broker:
         self.config = settings.config
         self.broker_id = self.config.node_id
         self.clock = clock or SystemClock()
+        self.turns = Turns(self.clock)
         self._rng = rng or Random()
         self._files = files or DiskFileSystem()
         self._is_ready = asyncio.Event()
@@ -184,6 +186,7 @@ class Broker:
         self.verification.load(image)
         self.parts = Parts(
             self.clock,
+            self.turns,
             self.settings,
             self.broker_id,
             image,
@@ -200,7 +203,7 @@ class Broker:
             ClientQuotas(image, self.config, self.clock),
             self._build_moves(),
             ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock),
-            ResponseMemory(self.config.queued_max_response_bytes),
+            ResponseMemory(self.config.ottla_queued_response_bytes_max),
         )
 
     def _build_moves(self) -> DirectoryMoves:

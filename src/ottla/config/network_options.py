@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ottla.config.checks import anything, at_least, no_blanks, one_of
+from ottla.config.checks import anything, at_least, between, no_blanks, one_of
 from ottla.config.kinds import INT, LIST, LONG, STRING, optional
 from ottla.config.options import INT32_MAX, KIB, MIB, MINUTE_MS, SECOND_MS, Scope, option
 
@@ -178,14 +178,22 @@ class RequestOptions:
         "Bytes of waiting requests before the broker stops reading; -1 for no limit, which is "
         "Kafka's default.",
     )
-    queued_max_response_bytes: int = option(
-        "queued.max.response.bytes",
+    ottla_queued_response_bytes_max: int = option(
+        "ottla.queued.response.bytes.max",
         256 * MIB,
         LONG,
         at_least(1),
         "Bytes of responses in memory that clients have not read yet. Beyond it, connections "
         "that hold some begin no further request, and those that do not read are closed. A "
         "setting of Ottla's own.",
+    )
+    ottla_response_bytes_max: int = option(
+        "ottla.response.bytes.max",
+        100 * MIB,
+        LONG,
+        between(MIB, 2**31 - 1),
+        "Bytes of one response, without the records in it. A request whose response would be "
+        "larger is refused with INVALID_REQUEST. A setting of Ottla's own.",
     )
     request_timeout_ms: int = option(
         "request.timeout.ms",

@@ -23,6 +23,7 @@ class Peer:
     principal: str = "User:ANONYMOUS"
     software_name: str = "unknown"
     software_version: str = "unknown"
+    is_gone: bool = False  # its connection has ended
 
     @property
     def user(self) -> str:
@@ -38,6 +39,7 @@ class Context:
         "charged_s",
         "client_id",
         "correlation_id",
+        "is_large",
         "key",
         "parts",
         "peer",
@@ -65,6 +67,7 @@ class Context:
         self.client_id = client_id
         self.request_bytes = request_bytes
         self.throttle_ms = 0
+        self.is_large = False  # its response, or what refuses it, is encoded in a thread
         self.began_s: float | None = None  # as long as its time is to be charged: since when
         self.spent_s = 0.0  # until then
         self.charged_s: float | None = None  # when that was charged

@@ -5,6 +5,7 @@ v1 sources and synonyms · v3 types and documentation · v4 flexible encoding
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
 from ottla.config.describe import (
     ConfigEntry,
     describe_all_brokers,
@@ -33,6 +34,10 @@ from ottla.protocol.messages.describe_configs_response import (
     DescribeConfigsSynonym,
 )
 
+RESULT_BYTES = 64
+ENTRY_BYTES = 16
+SYNONYM_BYTES = 80
+
 
 def refuse_describe_configs(
     request: DescribeConfigsRequest, code: ErrorCode, message: str
@@ -46,10 +51,25 @@ def refuse_describe_configs(
 
 
 @handles(ApiKey.DESCRIBE_CONFIGS, versions=range(1, 5), refuse=refuse_describe_configs)
-def describe_configs(request: DescribeConfigsRequest, context: Context) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(
-        results=[describe(each, request, context) for each in request.resources]
-    )
+def describe_configs(
+    request: DescribeConfigsRequest, context: Context
+) -> Slices[DescribeConfigsResponse]:
+    """Each entry once: repeated, a few bytes of a request would make kilobytes of a response."""
+    results: dict[object, DescribeConfigsResult] = {}
+    for each in request.resources:
+        key = each.resource_type, each.resource_name, frozenset(each.configuration_keys or ())
+        if key in results:
+            yield 0
+            continue
+        results[key] = describe(each, request, context)
+        yield RESULT_BYTES + sum(map(entry_bytes, results[key].configs))
+    return DescribeConfigsResponse(results=list(results.values()))
+
+
+def entry_bytes(entry: DescribeConfigsResourceResult) -> int:
+    """About what it takes when it is encoded."""
+    text = len(entry.name) + len(entry.value or "") + len(entry.documentation or "")
+    return ENTRY_BYTES + text + SYNONYM_BYTES * len(entry.synonyms)
 
 
 def describe(

@@ -1,7 +1,10 @@
 """From a frame to an answer: find the handler, and turn every outcome into bytes.
 
 Promises  whatever a handler does, its client gets an answer in the version it asked in, and its
-          neighbours notice nothing. Only a frame that cannot be read closes the connection.
+          neighbours notice nothing. Only a frame that cannot be read closes the connection. What
+          grows with the request never keeps the event loop for long: many items are decoded in a
+          thread, handlers that are generators run in slices, and the response to either is encoded
+          in a thread.
 Leaves    the order of a connection's requests to the network.
 """
 
@@ -10,38 +13,30 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ottla.base.turns import Work
 from ottla.handlers import registry
 from ottla.handlers.context import Context, Peer
+from ottla.handlers.decoding import DecodingThread, decode_here
+from ottla.handlers.large_responses import LargeResponses, check_size
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
-from ottla.handlers.registry import Handler, handler_of
+from ottla.handlers.registry import Handler, Outcome, handler_of
 from ottla.handlers.served import SERVED
 from ottla.network.served import Answer, Served, Waiting, Working
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 from ottla.protocol.headers import decode_request_header, encode_response
-from ottla.protocol.message import Message
+from ottla.protocol.message import Message, Segment
 from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
+from ottla.storage.files.file_range import FileRange
 
 if TYPE_CHECKING:
     from ottla.handlers.parts import Parts
     from ottla.network.connection import Connection
 
 log = logging.getLogger(__name__)
-
-# Of all arrays of a request. A hundred times what clients send and, as objects, about a hundred
-# megabytes.
-ITEMS_MAX = 1_000_000
-# Beyond so many an item must take four bytes on average, as numbers do. Without that bound a frame
-# of empty structures, of two bytes each, would take 58 times its size.
-ITEMS_MIN = 20_000
-ITEM_BYTES = 4
-SMALL_FRAME_BYTES = 2 * ITEMS_MIN  # whatever it is made of: it needs no bound
-# Larger ones are decoded in a thread: that may take a tenth of a second and more, in which others
-# have their turn every few milliseconds. Produce has few parts for its size, and leaves the rest.
-DECODED_HERE_BYTES_MAX = 256 * 1024
 
 _HANDLERS: dict[tuple[ApiKey, int], Handler] = {}  # of what was asked for so far
 
@@ -59,8 +54,10 @@ class Dispatcher:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._decoding = asyncio.Lock()  # one at a time: together they would take memory, not less
-        self._in_line: dict[Connection, asyncio.Task[object]] = {}  # who waits for it
+        self._decoding = DecodingThread()
+        self._large = LargeResponses(
+            parts.turns, parts.response_memory, parts.settings.config.ottla_response_bytes_max
+        )
 
     def opened(self, connection: Connection) -> None:
         connection.session = Peer(
@@ -68,11 +65,10 @@ class Dispatcher:
         )
 
     def closed(self, connection: Connection) -> None:
-        connection.session = None
-        # Requests are counted with their connections: the frame of one that is gone would take
-        # memory that nobody knows of, and there may be many.
-        if (waiting := self._in_line.pop(connection, None)) is not None:
-            waiting.cancel()
+        peer, connection.session = connection.session, None
+        if isinstance(peer, Peer):
+            peer.is_gone = True
+        self._decoding.closed(connection)
 
     def serve(self, frame: memoryview, connection: Connection) -> Served:
         key, version, correlation_id, client_id, at = decode_request_header(frame)
@@ -84,11 +80,8 @@ class Dispatcher:
         context = Context(self._parts, peer, key, version, correlation_id, client_id, size)
         if self._parts.quotas.request is not None:
             begin_time(context)
-        if size <= SMALL_FRAME_BYTES:
-            request, _ = handler.request.decode_prefix(frame, version, at)
-        elif size <= DECODED_HERE_BYTES_MAX or key is ApiKey.PRODUCE:
-            request = decode_large(handler, frame, version, at)
-        else:
+        request = decode_here(handler.request, frame, version, at)
+        if request is None:
             return Working(self._decode_and_begin(handler, frame, at, context, connection))
         return self._begin(handler, request, context)
 
@@ -100,47 +93,65 @@ class Dispatcher:
         context: Context,
         connection: Connection,
     ) -> Served:
-        await self._wait_in_line(connection)
-        try:
-            if context.began_s is not None:
-                begin_time(context)
-            request = await asyncio.to_thread(decode_large, handler, frame, context.version, at)
-            return self._begin(handler, request, context)
-        finally:
-            self._decoding.release()
-
-    async def _wait_in_line(self, connection: Connection) -> None:
-        if connection.session is None:
-            raise asyncio.CancelledError  # gone before this task had its first turn
-        task = asyncio.current_task()
-        assert task is not None
-        self._in_line[connection] = task
-        try:
-            await self._decoding.acquire()
-        finally:
-            self._in_line.pop(connection, None)
+        context.is_large = True
+        request = await self._decoding.decode(
+            handler.request, frame, context.version, at, connection
+        )
+        if context.began_s is not None:
+            begin_time(context)  # it has only waited so far, and a thread decoded it
+        return self._begin(handler, request, context)
 
     def _begin(self, handler: Handler, request: Message, context: Context) -> Served:
         try:
-            outcome = handler.function(request, context)
+            outcome: Any = handler.function(request, context)
+            if handler.is_sliced:
+                work, is_done = self._parts.turns.begin(outcome)
+                if not is_done:
+                    return self._go_on(handler, request, context, work)
+                check_size(work.grown, self._large.bytes_max)
+                outcome = work.result
         except MalformedMessage:
             raise  # the connection is all that is left to answer with
         except Exception as error:
+            if context.is_large:
+                return Working(refuse_large(handler, request, context, error))
             outcome = refusal(handler, request, context, error)
-        if isinstance(outcome, Message) or outcome is None:
-            return encode_answer(outcome, context)
+        return served(handler, request, context, outcome)
+
+    def _go_on(
+        self, handler: Handler, request: Message, context: Context, work: Work[Outcome]
+    ) -> Working:
+        context.is_large = True
         spend_time(context)
-        if isinstance(outcome, registry.Working):
-            return Working(finish(handler, request, context, outcome.answer))
-        finishing = finish(handler, request, context, outcome)
-        return Working(finishing) if handler.is_working else Waiting(finishing)
+        building = self._build(handler, request, context, work)
+        return Working(building if context.began_s is None else Timed(building, context))
+
+    async def _build(
+        self, handler: Handler, request: Message, context: Context, work: Work[Outcome]
+    ) -> Served:
+        """The rest of what was begun, in as many slices as it takes."""
+        try:
+            async with self._large.build(work, context.peer) as outcome:
+                if isinstance(outcome, Message) or outcome is None:
+                    return await encode_large(handler, request, context, outcome)
+            return served(handler, request, context, outcome)
+        except MalformedMessage:
+            raise
+        except Exception as error:
+            return await refuse_large(handler, request, context, error)
 
 
-def decode_large(handler: Handler, frame: memoryview, version: int, at: int) -> Message:
-    """For any thread."""
-    items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
-    request, _ = handler.request.decode_bounded(frame, version, at, items_max)
-    return request
+def served(handler: Handler, request: Message, context: Context, outcome: Outcome) -> Served:
+    """What the network is given for what a handler has returned."""
+    if isinstance(outcome, Message) or outcome is None:
+        if context.is_large:
+            return Working(encode_large(handler, request, context, outcome))
+        return encode_answer(outcome, context)
+    spend_time(context)
+    if isinstance(outcome, registry.Working):
+        return Working(finish(handler, request, context, outcome.answer))
+    finishing = finish(handler, request, context, outcome)
+    return Working(finishing) if handler.is_working else Waiting(finishing)
 
 
 async def finish(
@@ -154,7 +165,11 @@ async def finish(
     except MalformedMessage:
         raise
     except Exception as error:
+        if context.is_large:
+            return await refuse_large(handler, request, context, error)
         response = refusal(handler, request, context, error)
+    if context.is_large:
+        return await encode_large(handler, request, context, response)
     return encode_answer(response, context)
 
 
@@ -163,12 +178,45 @@ def encode_answer(response: Message | None, context: Context) -> Answer:
     charge_time(context)
     if response is None:
         return Answer([], context.throttle_ms)
-    if context.throttle_ms and hasattr(response, "throttle_time_ms"):
-        response.throttle_time_ms = context.throttle_ms
-    segments = encode_response(context.key, context.version, context.correlation_id, response)
+    segments = encode_frame(response, context)
     if context.charged_s is not None:
         note_rest(context)
     return Answer(segments, context.throttle_ms)
+
+
+async def encode_large(
+    handler: Handler, request: Message, context: Context, response: Message | None
+) -> Answer:
+    """As `encode_answer`, in a thread: nobody else has the response."""
+    charge_time(context)
+    if response is None:
+        return Answer([], context.throttle_ms)
+    segments = await asyncio.to_thread(encode_frame, response, context)
+    held = (segment for segment in segments if not isinstance(segment, FileRange))
+    try:
+        check_size(sum(map(len, held)), context.parts.settings.config.ottla_response_bytes_max)
+    except BrokerError as error:
+        return await refuse_large(handler, request, context, error)
+    return Answer(segments, context.throttle_ms)
+
+
+def encode_frame(response: Message, context: Context) -> list[Segment]:
+    """For any thread."""
+    if context.throttle_ms and hasattr(response, "throttle_time_ms"):
+        response.throttle_time_ms = context.throttle_ms
+    return encode_response(context.key, context.version, context.correlation_id, response)
+
+
+async def refuse_large(
+    handler: Handler, request: Message, context: Context, error: Exception
+) -> Answer:
+    """A refusal that has to be said for each of a great many items. Without words: they would be
+    repeated as often."""
+    if isinstance(error, BrokerError):
+        error = BrokerError(error.code)
+    charge_time(context)
+    response = await asyncio.to_thread(refusal, handler, request, context, error)
+    return Answer(await asyncio.to_thread(encode_frame, response, context), context.throttle_ms)
 
 
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ottla.base.clock import Clock
+from ottla.base.turns import Turns
 from ottla.controller.controller import Controller
 from ottla.controller.decision import Charge
 from ottla.coordinators.groups.service import GroupCoordinator
@@ -38,6 +39,7 @@ class TopicMaker(Protocol):
 @dataclass(slots=True)
 class Parts:
     clock: Clock
+    turns: Turns
     settings: LoadedConfig
     broker_id: int
     metadata: Image

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
+from ottla.base.turns import Slices
 from ottla.handlers.served import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -27,7 +28,7 @@ class Working(NamedTuple):
 
 
 Outcome = Message | None | Awaitable[Message | None] | Working
-HandlerFunction = Callable[[Any, Any], Outcome]
+HandlerFunction = Callable[[Any, Any], Outcome | Slices[Outcome]]
 Refusal = Callable[[Any, ErrorCode, str], Message]
 RefusalInVersion = Callable[[Any, ErrorCode, str, int], Message]
 F = TypeVar("F", bound=HandlerFunction)
@@ -40,6 +41,7 @@ class Handler(NamedTuple):
     function: HandlerFunction
     refuse: RefusalInVersion  # the answer when the whole request is refused
     is_working: bool  # an `async def` has not taken effect before it is done
+    is_sliced: bool  # a generator: it runs in slices
 
 
 _handlers: dict[ApiKey, Handler] = {}
@@ -56,13 +58,20 @@ def handles(
 
     A plain function has taken effect when it returns; if it returns an awaitable, only the answer
     is still to come. With an `async def` the connection's next request waits until it is done.
+    A generator (`Slices`) is for work that grows with the request or with what the broker holds: it
+    yields after each item, by how many bytes its response has grown, and returns what a plain
+    function would. It may be given up at any yield, so what must be done whole is done between two
+    of them, or in the awaitable that it returns.
     A refusal that has another place in some versions is told which version it is for.
     """
 
     def register(function: F) -> F:
         is_working = inspect.iscoroutinefunction(function)
         refusal = refuse_in_version or in_any_version(refuse or top_level_refusal(key))
-        _handlers[key] = Handler(key, versions, request_class(key), function, refusal, is_working)
+        is_sliced = inspect.isgeneratorfunction(function)
+        _handlers[key] = Handler(
+            key, versions, request_class(key), function, refusal, is_working, is_sliced
+        )
         return function
 
     return register

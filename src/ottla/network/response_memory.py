@@ -1,4 +1,4 @@
-"""The bound on what all responses together may hold in memory (`queued.max.response.bytes`).
+"""The bound on what all responses together may hold in memory (`ottla.queued.response.bytes.max`).
 
 Counted are bytes of responses that are built and not sent yet; ranges of files are not, because
 they are read when the socket has room for them. Whoever builds a response counts what it holds,

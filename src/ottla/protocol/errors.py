@@ -1,6 +1,7 @@
 """The ways in which input can be wrong, and the one way a peer is told.
 
 MalformedMessage   a frame or message body that cannot be what it claims.
+TooManyItems       a message with more items than the decoder was allowed to read.
 UnencodableValue   the other way round: a value of ours that no bytes of the wire can carry.
 InvalidBatch       a record batch that must not be stored; carries the code the producer gets.
 BrokerError        anything a peer can act on; carries the code it gets.
@@ -13,6 +14,10 @@ MESSAGE_CHARACTERS_MAX = 8000
 
 class MalformedMessage(ValueError):
     """Bytes that are no valid message: says what was being read and where."""
+
+
+class TooManyItems(MalformedMessage):
+    """The arrays of a message have more items, together, than its reader allows."""
 
 
 class UnencodableValue(ValueError):

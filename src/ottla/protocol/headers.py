@@ -24,6 +24,7 @@ _CLIENT_ID_POSITION = 8
 _pack_response_v0 = Struct(">ii").pack  # room for the length, then the correlation id
 _pack_response_v1 = Struct(">iix").pack  # and an empty section of tagged fields
 _NEVER = 1 << 15  # above all versions
+_HEADER_TAGS_MAX = 1000  # headers are read on the event loop, and no client sends any yet
 _API_KEYS = {int(key): key for key in ApiKey}
 
 
@@ -59,7 +60,7 @@ def decode_request_header(frame: memoryview) -> tuple[ApiKey, int, int, str | No
         key = _API_KEYS[number]
         client_id, at = read_nullable_string(frame, _CLIENT_ID_POSITION)
         if version >= _TAGS_FROM[key]:
-            at = skip_tags(frame, at) if frame[at] else at + 1
+            at = skip_tags(frame, at, _HEADER_TAGS_MAX) if frame[at] else at + 1
     except (MalformedMessage, struct.error, LookupError, UnicodeDecodeError):
         refuse_request_header(frame)
     return key, version, correlation_id, client_id, at
@@ -73,7 +74,7 @@ def refuse_request_header(frame: memoryview) -> NoReturn:
     key = _API_KEYS.get(number)
     if key is None:
         raise UnknownApi(f"unknown API key {number}")
-    RequestHeader.decode_prefix(frame, request_header_version(key, version))
+    RequestHeader.decode_bounded(frame, request_header_version(key, version), 0, _HEADER_TAGS_MAX)
     raise AssertionError("a header that can be read was refused")
 
 

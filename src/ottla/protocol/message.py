@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NoReturn, Self, TypeAlias
 
-from ottla.protocol.errors import MalformedMessage, UnencodableValue
+from ottla.protocol.errors import MalformedMessage, TooManyItems, UnencodableValue
 from ottla.protocol.primitives import bounded, items_left
 
 Buffer: TypeAlias = bytes | bytearray | memoryview
@@ -88,7 +88,7 @@ class Message(Struct):
     def decode_bounded(
         cls, data: Buffer, version: int, at: int, items_max: int
     ) -> tuple[Self, int]:
-        """As `decode_prefix`; MalformedMessage where all arrays together have more items."""
+        """As `decode_prefix`; TooManyItems where all arrays together have more items."""
         before = items_left.set(items_max)
         bounded.append(cls)
         try:
@@ -108,6 +108,8 @@ class Message(Struct):
         try:
             return decoder(data, at)
         except (MalformedMessage, struct.error, IndexError, UnicodeDecodeError) as error:
+            if isinstance(error, TooManyItems):
+                raise
             raise MalformedMessage(f"{cls.__name__} version {version}: {_reason(error)}") from error
 
     @classmethod

@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from struct import Struct
 from typing import NoReturn
 
-from ottla.protocol.errors import MalformedMessage, UnencodableValue
+from ottla.protocol.errors import MalformedMessage, TooManyItems, UnencodableValue
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
@@ -252,9 +252,9 @@ def write_compact_nullable_bytes(value: bytes | None, out: bytearray) -> None:
 
 # --- arrays ---------------------------------------------------------------------------------
 
-# How many items all arrays of the message that is being read may have together. An item of two
-# bytes may become an object of a hundred, so a large frame needs a bound: `Message.decode_bounded`
-# sets one, which is that of its thread alone.
+# How many items all arrays of the message that is being read may have together, tagged fields
+# counted too. An item of two bytes may become an object of a hundred, so a large frame needs a
+# bound: `Message.decode_bounded` sets one, which is that of its thread alone.
 items_left: ContextVar[int] = ContextVar("items_left")
 # Messages that are read with a bound now: asked first, since there is none nearly always.
 bounded: list[type] = []
@@ -265,7 +265,7 @@ def spend_items(count: int, at: int) -> None:
     if left is None:
         return  # another thread has the bound
     if count > left:
-        raise MalformedMessage(f"{count} more items at byte {at} than one message may have")
+        raise TooManyItems(f"{count} more items at byte {at} than one message may have")
     items_left.set(left - count)
 
 
@@ -378,6 +378,8 @@ def read_tag_count(data: memoryview, at: int) -> tuple[int, int]:
     count, at = read_uvarint(data, at)
     if count * 2 > len(data) - at:
         refuse_length("tagged fields", count, data, at)
+    if bounded:
+        spend_items(count, at)
     return count, at
 
 
@@ -391,9 +393,11 @@ def read_tag(data: memoryview, at: int) -> tuple[int, int, int]:
     return tag, end, at
 
 
-def skip_tags(data: memoryview, at: int) -> int:
+def skip_tags(data: memoryview, at: int, count_max: int | None = None) -> int:
     """Behind a section of tagged fields, none of which this version knows."""
     count, at = read_tag_count(data, at)
+    if count_max is not None and count > count_max:
+        raise TooManyItems(f"{count} tagged fields at byte {at}, at most {count_max} are allowed")
     for _ in range(count):
         _, at, _ = read_tag(data, at)
     return at

@@ -223,7 +223,7 @@ SETTINGS = (
         "|*.listener.security.protocol.map|*.listeners|*.log.dir|*.max.connections"
         "|*.queued.max.request.bytes|*.offsets.topic.replication.factor"
         "|*.transaction.state.log.min.isr|*.transaction.state.log.replication.factor"
-        "|*.ottla.partitions.max|*.queued.max.response.bytes",
+        "|*.ottla.*",
         "Other defaults, for a broker that may be alone and is one process; listeners are fixed"
         " while it runs.",
         script="describe_broker_configs",

@@ -12,8 +12,8 @@ import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.base.tasks import next_turn
-from ottla.handlers import dispatch
-from ottla.handlers.dispatch import ITEMS_MAX, ITEMS_MIN
+from ottla.handlers import decoding
+from ottla.handlers.decoding import ITEMS_MAX, ITEMS_MIN
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Waiting, Working
 from ottla.protocol.api_keys import ApiKey
@@ -97,7 +97,7 @@ def frame_of(key: ApiKey, version: int, request: Message) -> bytearray:
 def test_requests_for_ten_thousand_partitions_are_served(
     world: World, request_: Message, version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dispatch, "SMALL_FRAME_BYTES", 1000)
+    monkeypatch.setattr(decoding, "SMALL_FRAME_BYTES", 1000)
     assert world.ask(request_, version) is not None
 
 
@@ -163,7 +163,7 @@ def test_a_large_request_is_decoded_elsewhere_and_then_waits_as_any_other(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[int] = []
-    decode = dispatch.decode_large
+    decode = decoding.decode_large
 
     def noted(*arguments: Any) -> Message:
         threads.append(threading.get_ident())
@@ -178,10 +178,10 @@ def test_a_large_request_is_decoded_elsewhere_and_then_waits_as_any_other(
         await next_turn()
         waiting.cancel()
 
-    monkeypatch.setattr(dispatch, "decode_large", noted)
+    monkeypatch.setattr(decoding, "decode_large", noted)
     world.create_topic("empty")
     wanted = [FetchTopic("empty", partitions=[FetchPartition(0, -1, 0, -1, -1, 1)])]
-    forgotten = [ForgottenTopic("empty", partitions=range(dispatch.DECODED_HERE_BYTES_MAX // 4))]
+    forgotten = [ForgottenTopic("empty", partitions=range(decoding.ITEMS_HERE_MAX + 1))]
     request = FetchRequest(
         replica_id=-1,
         max_wait_ms=400_000,
@@ -200,7 +200,7 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_decode = threading.Event()
-    decode = dispatch.decode_large
+    decode = decoding.decode_large
 
     def late(*arguments: Any) -> Message:
         may_decode.wait()
@@ -226,10 +226,12 @@ def test_a_client_that_leaves_takes_along_the_large_request_that_waits_for_anoth
             assert not decoding.done()  # a thread is at it
         finally:
             may_decode.set()
-        assert isinstance(await decoding, Answer)
+        encoding = await decoding
+        assert isinstance(encoding, Working)
+        assert isinstance(await encoding.answer, Answer)
         assert isinstance(await serve(world, frame), Answer)  # nobody is in the way
 
-    monkeypatch.setattr(dispatch, "decode_large", late)
+    monkeypatch.setattr(decoding, "decode_large", late)
     topics = [OffsetFetchRequestTopics("t", partition_indexes=range(100_000))]
     request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)])
     frame = frame_of(ApiKey.OFFSET_FETCH, 8, request)

@@ -1,0 +1,123 @@
+"""Long work on the event loop, in slices: one slice in each turn of the loop, whoever's it is.
+
+    def describing(topics: Iterable[Topic]) -> Slices[list[Description]]:
+        described = []
+        for topic in topics:
+            described.append(describe(topic))
+            yield DESCRIPTION_BYTES        # by how much the result has grown; 0 where it has not
+        return described
+
+    described = await turns.run(describing(topics))
+
+Owns      when a slice ends, and whose slice is next.
+Promises  however many long works there are, all of them together keep the loop no longer than one
+          slice in a turn, plus what the longest of them does between two yields. They take turns in
+          the order in which they came.
+Leaves    to the work that it does little between two yields, and that whatever it looks at may
+          change at each of them. What the yielded numbers mean is the caller's business.
+
+A generator, not a coroutine: short work, which is nearly all, then costs neither a task nor a turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Generic, TypeAlias, TypeVar
+
+from ottla.base.clock import Clock
+
+T = TypeVar("T")
+Slices: TypeAlias = Generator[int, None, T]
+
+FIRST_SLICE_S = 0.001  # at once, when the work comes: more would add up where many come together
+SLICE_S = 0.004
+
+
+class Work(Generic[T]):
+    """Work that has begun, and its result once it is done."""
+
+    __slots__ = ("_slices", "grown", "result")
+
+    result: T
+
+    def __init__(self, slices: Slices[T]) -> None:
+        self._slices = slices
+        self.grown = 0  # the sum of what was yielded
+
+    def run_until(self, end_s: float, now_s: Callable[[], float]) -> bool:
+        """Go on for a slice, at least to the next yield. Whether the work is done."""
+        slices = self._slices
+        try:
+            while True:
+                self.grown += next(slices)
+                if now_s() >= end_s:
+                    return False
+        except StopIteration as end:
+            self.result = end.value
+            return True
+
+    def close(self) -> None:
+        """Give up what is not done."""
+        self._slices.close()
+
+
+class Turns:
+    """All long work of one event loop."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._now_s = clock.monotonic_s
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._is_scheduled = False
+
+    def begin(self, slices: Slices[T]) -> tuple[Work[T], bool]:
+        """Run the first, short slice here and now; whether it was all."""
+        work = Work(slices)
+        return work, work.run_until(self._now_s() + FIRST_SLICE_S, self._now_s)
+
+    async def go_on(self, work: Work[T]) -> bool:
+        """Run the next slice when its turn has come. Whether the work is done."""
+        await self.next()
+        return work.run_until(self._now_s() + SLICE_S, self._now_s)
+
+    async def run(self, slices: Slices[T]) -> T:
+        """The result, after as many turns as it takes."""
+        work, is_done = self.begin(slices)
+        try:
+            while not is_done:
+                is_done = await self.go_on(work)
+        finally:
+            work.close()
+        return work.result
+
+    async def next(self) -> None:
+        """Until it is the caller's turn to run a slice."""
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
+        self._waiting.append(turn)
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            loop.call_soon(self._wake_one)
+        await turn
+
+    def _wake_one(self) -> None:
+        """Whoever is woken runs in the loop's next turn, and so does this."""
+        waiting = self._waiting
+        while waiting and waiting[0].done():  # its owner was cancelled
+            waiting.popleft()
+        if waiting:
+            waiting.popleft().set_result(None)
+            asyncio.get_running_loop().call_soon(self._wake_one)
+        else:
+            self._is_scheduled = False
+
+
+def run_at_once(slices: Slices[T]) -> T:
+    """All of it without a pause: for tests, tools and threads."""
+    try:
+        while True:
+            next(slices)
+    except StopIteration as end:
+        result: T = end.value
+        return result
