@@ -5,10 +5,11 @@ A topic's are in `topic_options.py`, a broker's in `broker_options.py`.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from ottla.base.patterns import Pattern, PatternError, check_costs, compile_pattern, shortened
 from ottla.config.checks import anything, at_least, no_blanks
 from ottla.config.kinds import INT, LIST
 from ottla.config.options import (
@@ -31,6 +32,7 @@ CLIENT_PROPERTIES = (
     "client_source_address",
     "client_source_port",
 )
+PROPERTY_CHARACTERS_MAX = 255  # of a longer one its beginning is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +87,31 @@ GROUP_OPTIONS = MappingProxyType(options_of(GroupConfig))
 CLIENT_METRICS_OPTIONS = MappingProxyType(options_of(ClientMetricsConfig))
 
 
-def check_match(patterns: tuple[str, ...]) -> None:
-    """InvalidOption for a pattern that names no property of a client, or is no pattern."""
-    for text in patterns:
-        name, _, pattern = text.partition("=")
-        is_pair = bool(pattern) and "=" not in pattern
-        if not is_pair or name.strip() not in CLIENT_PROPERTIES or not _is_pattern(pattern.strip()):
-            raise InvalidOption(f"Illegal client matching pattern: {text}")
+def parse_match(texts: Iterable[str]) -> dict[str, Pattern]:
+    """The pattern of each property of a client; the last one if a property is named twice.
 
-
-def _is_pattern(text: str) -> bool:
+    InvalidOption if a text names no property, is no pattern, or all of them are too large together.
+    """
+    pairs = [_split_match(text) for text in texts]
     try:
-        re.compile(text)
-    except re.error:
-        return False
-    return True
+        check_costs(pattern for _, pattern in pairs)
+    except PatternError as error:
+        raise InvalidOption(f"Illegal client matching patterns: {error}") from None
+    return {name: _compile_match(name, pattern) for name, pattern in dict(pairs).items()}
+
+
+def _split_match(text: str) -> tuple[str, str]:
+    name, _, pattern = text.partition("=")
+    if name.strip() not in CLIENT_PROPERTIES or not pattern or "=" in pattern:
+        raise InvalidOption(f"Illegal client matching pattern: {shortened(text)}")
+    return name.strip(), pattern.strip()
+
+
+def _compile_match(name: str, pattern: str) -> Pattern:
+    try:
+        compiled = compile_pattern(pattern)
+        compiled.check_text_bytes(4 * PROPERTY_CHARACTERS_MAX)
+        return compiled
+    except PatternError as error:
+        what = f"Illegal client matching pattern: {name}={shortened(pattern)}: {error}"
+        raise InvalidOption(what) from None

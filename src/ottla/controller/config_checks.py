@@ -16,7 +16,7 @@ from ottla.config.resource_options import (
     METRICS_INTERVAL_MAX_MS,
     METRICS_INTERVAL_MIN_MS,
     TOPIC_OPTIONS,
-    check_match,
+    parse_match,
 )
 from ottla.controller.decision import Refused
 from ottla.protocol.error_codes import ErrorCode
@@ -80,7 +80,7 @@ def check_client_metrics_config(configs: Mapping[str, str]) -> None:
     try:
         values = {name: CLIENT_METRICS_OPTIONS[name].parse(text) for name, text in configs.items()}
         _check_interval(values.get("interval.ms", METRICS_INTERVAL_MAX_MS))
-        check_match(values.get("match", ()))
+        parse_match(values.get("match", ()))
     except InvalidOption as error:
         raise _invalid(str(error)) from error
 

@@ -18,11 +18,11 @@ ACCEPTED_CODECS = (Codec.ZSTD, Codec.LZ4, Codec.GZIP, Codec.SNAPPY)  # the best 
 
 
 @handles(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, versions=range(0, 1))
-def get_telemetry_subscriptions(
+async def get_telemetry_subscriptions(
     request: GetTelemetrySubscriptionsRequest, context: Context
 ) -> GetTelemetrySubscriptionsResponse:
     telemetry = context.parts.telemetry
-    instance_id, wish = telemetry.subscribe(context, request.client_instance_id)
+    instance_id, wish = await telemetry.subscribe(context, request.client_instance_id)
     return GetTelemetrySubscriptionsResponse(
         0,
         ErrorCode.NONE,

@@ -78,6 +78,20 @@ charges and changes, and is the same to the millisecond. Three things differ:
   we say 24.8 days.
 - `request_percentage` is of one processor, as there is one event loop; what Kafka's network threads
   need is charged as well there.
+
+## Patterns
+
+Patterns from clients are compiled by RE2, whose time is linear in the length of the text. Kafka
+does the same for `SubscribedTopicRegex` and `TransactionalIdPattern`, but takes Java's patterns in
+`match` of client metrics: there back references (`(a)\\1`), look-ahead and look-behind
+(`(?=a)`, `(?<!a)`), possessive quantifiers (`a*+`) and atomic groups (`(?>a)`) are refused with
+INVALID_CONFIG, and an intersection of classes (`[a-z&&[^b]]`) is none. A subscription stored
+earlier with a pattern that is refused now applies to no client, and the log says so.
+
+A pattern may have 4,096 characters (all those of one `match` together), 16 properties such as
+`\\pL`, 64 counted repetitions such as `{2,5}`, and what it compiles to may take 64 KiB. A large
+pattern cannot be compared with a long transactional id: their product is bounded. The answer is
+INVALID_REGULAR_EXPRESSION, or INVALID_CONFIG, with the reason. Kafka has none of these bounds.
 """
 
 

@@ -8,7 +8,7 @@ from ottla.config.broker_checks import check_dynamic
 from ottla.config.describe import describe_broker, describe_client_metrics, describe_group
 from ottla.config.layers import BrokerLayers
 from ottla.config.options import InvalidOption
-from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, TOPIC_OPTIONS, check_match
+from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, TOPIC_OPTIONS, parse_match
 
 
 def test_values_are_told_as_they_were_read() -> None:
@@ -51,9 +51,9 @@ def test_throttled_replicas_may_be_repeated_and_empty() -> None:
 
 @pytest.mark.parametrize("pattern", ["client_id", "client_id=", "client_id=a=b", "=a", "x=a"])
 def test_a_pattern_for_clients_is_one_pair(pattern: str) -> None:
-    check_match(("client_id=a", " client_id = "))
+    parse_match(("client_id=a", " client_id = "))
     with pytest.raises(InvalidOption):
-        check_match((pattern,))
+        parse_match((pattern,))
 
 
 def test_no_prefix_of_metrics_is_empty() -> None:

@@ -1,19 +1,20 @@
-"""Comparing the patterns of a consumer group with all topics, a few topics at a time."""
+"""Comparing the patterns of a consumer group with all topics, in slices."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 
 from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
-from ottla.coordinators.groups.consumer.regexes import match_topics
+from ottla.coordinators.groups.consumer.regexes import compile_topic_pattern
 from ottla.coordinators.groups.stepping import LoadedShard, Stepper
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
 
-SLICE = 500  # topics, some microseconds each, before other work gets its turn
+SLICE_S = 0.002  # before other work gets its turn
 
 
 async def resolve_patterns(shard: LoadedShard, group_id: str, stepper: Stepper) -> None:
@@ -23,11 +24,7 @@ async def resolve_patterns(shard: LoadedShard, group_id: str, stepper: Stepper) 
         group = shard.state.groups.get(group_id)
         patterns = group.subscribed_regexes() if isinstance(group, ConsumerGroup) else set()
         version, names = shared.image.offset, list(shared.image.topics)
-        found: dict[str, set[str]] = {pattern: set() for pattern in patterns}
-        for start in range(0, len(names), SLICE):
-            for pattern, topics in match_topics(patterns, names[start : start + SLICE]).items():
-                found[pattern] |= topics
-            await asyncio.sleep(0)
+        found = await _match_in_slices(patterns, names)
         stepper.step(
             shard,
             group_id,
@@ -37,3 +34,20 @@ async def resolve_patterns(shard: LoadedShard, group_id: str, stepper: Stepper) 
         log.warning("group %s: its patterns stay unresolved for now: %s", group_id, error)
     finally:
         shared.resolving.discard(group_id)
+
+
+async def _match_in_slices(patterns: Iterable[str], names: list[str]) -> dict[str, set[str]]:
+    """The topics of each pattern; each step (compiling, one comparison) takes milliseconds."""
+    loop = asyncio.get_running_loop()
+    slice_end_s = loop.time() + SLICE_S
+    found: dict[str, set[str]] = {}
+    for pattern in patterns:
+        matches = compile_topic_pattern(pattern)
+        found[pattern] = topics = set()
+        for name in names:
+            if matches(name):
+                topics.add(name)
+            if loop.time() > slice_end_s:
+                await asyncio.sleep(0)
+                slice_end_s = loop.time() + SLICE_S
+    return found

@@ -10,30 +10,25 @@ Leaves    what is done with the metrics to `receivers`, who get each set unpacke
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Callable
 
 from ottla.base.clock import Clock
 from ottla.base.uuids import random_uuid
-from ottla.config.options import InvalidOption
 from ottla.handlers.context import Context
 from ottla.handlers.telemetry.otlp import OtlpReader
 from ottla.handlers.telemetry.subscriptions import (
     Subscription,
     Wish,
     client_properties,
-    subscription_of,
     wish_for,
 )
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
-from ottla.metadata.records import ResourceType
+from ottla.metadata.records import ConfigResource, ResourceType
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
 from ottla.protocol.records.compression import decompress
-
-log = logging.getLogger(__name__)
 
 INSTANCES_MAX = 16_384
 KEPT_MS = 60_000  # or three intervals, if that is longer
@@ -85,21 +80,21 @@ class ClientTelemetry:
         self._subscriptions: dict[str, Subscription] = {}
         self._version = 0
         self._instances: dict[bytes, Instance] = {}  # the one seen last comes last
-        self._read_subscriptions(image)
+        for resource in image.configs:
+            self._read_subscription(image, resource)
 
     def changed(self, image: Image, changes: Changes) -> None:
-        if any(resource.type == ResourceType.CLIENT_METRICS for resource in changes.configs):
-            self._read_subscriptions(image)
+        for resource in changes.configs:
+            self._read_subscription(image, resource)
 
-    def _read_subscriptions(self, image: Image) -> None:
+    def _read_subscription(self, image: Image, resource: ConfigResource) -> None:
+        if resource.type != ResourceType.CLIENT_METRICS:
+            return
         self._version += 1
-        self._subscriptions = {}
-        for resource, settings in image.configs.items():
-            if resource.type == ResourceType.CLIENT_METRICS:
-                try:
-                    self._subscriptions[resource.name] = subscription_of(settings)
-                except InvalidOption as error:
-                    log.warning("client metrics %s left out: %s", resource.name, error)
+        if settings := image.configs.get(resource):
+            self._subscriptions[resource.name] = Subscription(resource.name, settings)
+        else:
+            self._subscriptions.pop(resource.name, None)
 
     @property
     def has_subscriptions(self) -> bool:
@@ -110,14 +105,14 @@ class ClientTelemetry:
 
     # What clients ask and push
 
-    def subscribe(self, context: Context, instance_id: bytes) -> tuple[bytes, Wish]:
+    async def subscribe(self, context: Context, instance_id: bytes) -> tuple[bytes, Wish]:
         """What a client is to push. One without an id is given one.
 
         After an error that tells it to it may ask at once, which is no leave to push at once.
         """
         known_id = instance_id if any(instance_id) else random_uuid()
         now_ms = self._now_ms()
-        instance = self._instance(context, known_id, now_ms)
+        instance = await self._instance(context, known_id, now_ms)
         if instance.is_time_to_ask(now_ms):
             instance.asked_ms, instance.has_asked = now_ms, True
         elif instance.last_error not in ASK_AGAIN:
@@ -138,7 +133,7 @@ class ClientTelemetry:
         if not any(instance_id[:15]):  # all zero, or the id that Kafka keeps for itself
             raise self._refused(ErrorCode.INVALID_REQUEST)
         now_ms = self._now_ms()
-        instance = self._instance(context, instance_id, now_ms)
+        instance = await self._instance(context, instance_id, now_ms)
         try:
             try:
                 self._check(instance, wish_id, codec, len(data), is_terminating, now_ms)
@@ -193,13 +188,17 @@ class ClientTelemetry:
 
     # Who is known
 
-    def _instance(self, context: Context, instance_id: bytes, now_ms: int) -> Instance:
-        instance = self._instances.pop(instance_id, None)
+    async def _instance(self, context: Context, instance_id: bytes, now_ms: int) -> Instance:
+        instance = self._instances.get(instance_id)
         if instance is None or instance.is_forgotten(now_ms) or instance.version != self._version:
             properties = client_properties(context, instance_id)
-            wish = wish_for(instance_id, properties, self._subscriptions.values())
-            instance = Instance(wish, self._version, now_ms)
+            version = self._version
+            wish = await wish_for(
+                instance_id, properties, self._subscriptions.values(), self._clock
+            )
+            instance = Instance(wish, version, now_ms)
         instance.seen_ms = now_ms
+        self._instances.pop(instance_id, None)
         self._instances[instance_id] = instance
         self._forget_old(now_ms)
         return instance

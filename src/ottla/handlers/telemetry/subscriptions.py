@@ -7,29 +7,62 @@ often as the most eager of them wants.
 
 from __future__ import annotations
 
-import re
+import logging
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import crc32c
 
+from ottla.base.clock import Clock
+from ottla.base.log_text import shown
+from ottla.base.patterns import Pattern
+from ottla.base.tasks import next_turn
 from ottla.base.uuids import uuid_to_text
-from ottla.config.options import stored_values
-from ottla.config.resource_options import CLIENT_METRICS_OPTIONS, check_match
+from ottla.config.options import InvalidOption, stored_values
+from ottla.config.resource_options import (
+    CLIENT_METRICS_OPTIONS,
+    PROPERTY_CHARACTERS_MAX,
+    parse_match,
+)
 from ottla.handlers.context import Context
+
+log = logging.getLogger(__name__)
 
 ALL_METRICS = "*"
 INTERVAL_MS_DEFAULT = 5 * 60 * 1000
-PROPERTY_CHARACTERS_MAX = 255
+SLICE_S = 0.002
 
 
-class Subscription(NamedTuple):
-    metrics: tuple[str, ...]
-    interval_ms: int
-    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+class Subscription:
+    """One subscription. Its patterns are compiled when the first client is compared with them:
+    however many subscriptions are stored, they do not delay a start."""
+
+    __slots__ = ("_patterns", "_texts", "interval_ms", "is_usable", "metrics", "name")
+
+    def __init__(self, name: str, settings: Mapping[str, str]) -> None:
+        values = stored_values(CLIENT_METRICS_OPTIONS, settings)
+        self.name = name
+        self.metrics: tuple[str, ...] = values.get("metrics", ())
+        self.interval_ms: int = values.get("interval.ms", INTERVAL_MS_DEFAULT)
+        self._texts: tuple[str, ...] = values.get("match", ())
+        self._patterns: Mapping[str, Pattern] | None = None
+        self.is_usable = True  # as far as is known
 
     def matches(self, properties: Mapping[str, str]) -> bool:
-        return all(pattern.fullmatch(properties[name]) for name, pattern in self.patterns)
+        if self._patterns is None:
+            self._patterns = self._compile()
+        return self.is_usable and all(
+            each.matches(properties[name]) for name, each in self._patterns.items()
+        )
+
+    def _compile(self) -> Mapping[str, Pattern]:
+        """They were checked when they were stored, but perhaps by an older release."""
+        try:
+            return parse_match(self._texts)
+        except InvalidOption as error:
+            log.warning("client metrics %s applies to no client: %s", shown(self.name), error)
+            self.is_usable = False
+            return {}
 
 
 class Wish(NamedTuple):
@@ -38,18 +71,6 @@ class Wish(NamedTuple):
     id: int
     metrics: tuple[str, ...]
     interval_ms: int
-
-
-def subscription_of(settings: Mapping[str, str]) -> Subscription:
-    """Checked when they were made, perhaps by an older build: InvalidOption if unusable now."""
-    values = stored_values(CLIENT_METRICS_OPTIONS, settings)
-    check_match(values.get("match", ()))
-    patterns = []
-    for text in values.get("match", ()):
-        name, _, pattern = text.partition("=")
-        patterns.append((name.strip(), re.compile(pattern.strip())))
-    interval_ms = values.get("interval.ms", INTERVAL_MS_DEFAULT)
-    return Subscription(values.get("metrics", ()), interval_ms, tuple(patterns))
 
 
 def client_properties(context: Context, instance_id: bytes) -> dict[str, str]:
@@ -66,10 +87,21 @@ def client_properties(context: Context, instance_id: bytes) -> dict[str, str]:
     return {name: text[:PROPERTY_CHARACTERS_MAX] for name, text in properties.items()}
 
 
-def wish_for(
-    instance_id: bytes, properties: Mapping[str, str], subscriptions: Iterable[Subscription]
+async def wish_for(
+    instance_id: bytes,
+    properties: Mapping[str, str],
+    subscriptions: Iterable[Subscription],
+    clock: Clock,
 ) -> Wish:
-    matching = [each for each in subscriptions if each.matches(properties)]
+    """In slices: there may be many subscriptions, and a pattern can take some milliseconds."""
+    matching = []
+    slice_end_s = clock.monotonic_s() + SLICE_S
+    for each in list(subscriptions):
+        if each.matches(properties):
+            matching.append(each)
+        if clock.monotonic_s() > slice_end_s:
+            await next_turn()
+            slice_end_s = clock.monotonic_s() + SLICE_S
     metrics = tuple(sorted({name for each in matching for name in each.metrics}))
     if ALL_METRICS in metrics:
         metrics = (ALL_METRICS,)

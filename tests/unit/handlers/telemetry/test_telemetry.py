@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
+from ottla.config.resource_options import CLIENT_PROPERTIES
 from ottla.handlers.telemetry import client_telemetry
 from ottla.handlers.telemetry.otlp import FIELDS_MAX, OtlpReader
+from ottla.handlers.telemetry.subscriptions import wish_for
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
 from ottla.protocol.error_codes import ErrorCode
@@ -100,19 +103,65 @@ def test_telemetry_is_announced_while_somebody_wants_it(world: World) -> None:
     assert announced() >= {71, 72}
 
 
-def test_subscriptions_that_an_older_build_accepted_are_used_as_far_as_they_can_be() -> None:
+def stored_telemetry(*settings: tuple[str, str, str]) -> client_telemetry.ClientTelemetry:
     records = [
         ConfigChanged(ConfigResource(ResourceType.CLIENT_METRICS, name), key, text)
-        for name, key, text in (
-            ("one", "metrics", "a.,"),
-            ("two", "metrics", "b."),
-            ("two", "match", "client_id=["),
-        )
+        for name, key, text in settings
     ]
     image = Image()
     image.apply(Batch(0, 1, tuple(records)))
-    telemetry = client_telemetry.ClientTelemetry(image, 1000, ManualClock())
-    assert [each.metrics for each in telemetry._subscriptions.values()] == [("a.",)]
+    return client_telemetry.ClientTelemetry(image, 1000, ManualClock())
+
+
+def wished(telemetry: client_telemetry.ClientTelemetry) -> tuple[str, ...]:
+    properties = dict.fromkeys(CLIENT_PROPERTIES, "a")
+    subscriptions = telemetry._subscriptions.values()
+    return asyncio.run(wish_for(bytes(16), properties, subscriptions, ManualClock())).metrics
+
+
+@pytest.mark.parametrize("pattern", ["[", "(a)\\1", "(?!a).*", "a" * 5000, "(?:a|bc){999}" * 3])
+def test_stored_patterns_that_cannot_be_compiled_match_nobody_and_are_reported_once(
+    caplog: pytest.LogCaptureFixture, pattern: str
+) -> None:
+    telemetry = stored_telemetry(
+        ("one", "metrics", "a.,"),
+        ("two", "metrics", "b."),
+        ("two", "match", f"client_id={pattern}"),
+    )
+    assert not caplog.records
+    assert wished(telemetry) == ("a.",)
+    assert wished(telemetry) == ("a.",)
+    (record,) = caplog.records
+    assert record.getMessage().startswith("client metrics two applies to no client")
+
+
+def test_a_pattern_is_matched_in_linear_time_whatever_it_repeats(world: World) -> None:
+    subscribe(world, "one", {"metrics": "a.", "match": "client_id=(x+x+)+y"})
+    assert list(ask(world, client_id="x" * 255).requested_metrics) == []
+    assert list(ask(world, client_id="x" * 254 + "y").requested_metrics) == ["a."]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a)\\1", "(?=a)b", "(" * 300, "a{1000}{1000}", "a" * 5000, "(?:a|bc){999}" * 3]
+)
+def test_a_pattern_that_is_no_pattern_of_re2_is_refused(world: World, pattern: str) -> None:
+    configs = [AlterableConfig("match", 0, f"client_id={pattern}")]
+    resource = AlterConfigsResource(CLIENT_METRICS, "one", configs)
+    (answer,) = world.ask(IncrementalAlterConfigsRequest([resource]), 1).responses
+    assert answer.error_code == ErrorCode.INVALID_CONFIG
+    assert "Illegal client matching pattern" in answer.error_message
+    assert len(answer.error_message) < 1000
+
+
+def test_all_patterns_of_a_subscription_are_bounded_together(world: World) -> None:
+    text = ",".join(f"client_id={'a' * 1000}" for _ in range(5))
+    resource = AlterConfigsResource(CLIENT_METRICS, "one", [AlterableConfig("match", 0, text)])
+    (answer,) = world.ask(IncrementalAlterConfigsRequest([resource]), 1).responses
+    assert answer.error_code == 0  # five times the same element is one
+    text = ",".join(f"client_id={each * 1000}" for each in "abcde")
+    resource = AlterConfigsResource(CLIENT_METRICS, "one", [AlterableConfig("match", 0, text)])
+    (answer,) = world.ask(IncrementalAlterConfigsRequest([resource]), 1).responses
+    assert answer.error_code == ErrorCode.INVALID_CONFIG
 
 
 def test_a_client_is_asked_for_all_that_its_subscriptions_want(world: World) -> None:

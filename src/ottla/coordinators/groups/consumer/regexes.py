@@ -33,7 +33,7 @@ def change_regex(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> Rege
         return RegexChange.NONE
     users = [each.member_id for each in draft.group.members.values() if each.regex == new.regex]
     if new.regex and users == [new.member_id]:
-        _compile(new.regex)
+        compile_topic_pattern(new.regex)
     forget_unused(draft)
     if new.regex and new.regex not in draft.group.regexes:
         return RegexChange.UNRESOLVED
@@ -72,7 +72,7 @@ def is_stale(group: ConsumerGroup, shared: Shared) -> bool:
 
 def match_topics(patterns: Iterable[str], names: Iterable[str]) -> dict[str, set[str]]:
     """The topics of each pattern."""
-    matchers = {pattern: _compile(pattern) for pattern in patterns}
+    matchers = {pattern: compile_topic_pattern(pattern) for pattern in patterns}
     return {
         pattern: {name for name in names if matches(name)} for pattern, matches in matchers.items()
     }
@@ -94,5 +94,5 @@ def decide_resolved(
     return draft
 
 
-def _compile(regex: str) -> Matches:
+def compile_topic_pattern(regex: str) -> Matches:
     return compile_pattern(regex, "SubscribedTopicRegex")
