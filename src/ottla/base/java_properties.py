@@ -6,14 +6,12 @@ Raises    ValueError with the line number, for an escape that is cut off.
 
 from __future__ import annotations
 
-import re
+import string
 from collections.abc import Iterator
 
 _SPACE = " \t\f"
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.)", re.DOTALL)
-# The key ends at the first separator that is not escaped; spaces around one separator are skipped.
-_KEY = re.compile(r"((?:[^\\ \t\f=:]|\\.)*)[ \t\f]*[=:]?[ \t\f]*", re.DOTALL)
+_KEY_ENDS = _SPACE + "=:"
+_HEX_DIGITS = frozenset(string.hexdigits)
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _TO_ESCAPE = {
     **{character: "\\" + character for character in "\\=:#!"},
@@ -24,9 +22,8 @@ _TO_ESCAPE = {
 def parse_properties(content: bytes) -> dict[str, str]:
     values = {}
     for number, line in _logical_lines(content.decode("latin-1")):
-        match = _KEY.match(line)
-        assert match is not None, "the pattern matches the empty string"
-        values[_unescape(match[1], number)] = _unescape(line[match.end() :], number)
+        key, value = _split_line(line)
+        values[_unescape(key, number)] = _unescape(value, number)
     return values
 
 
@@ -39,7 +36,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """(number, line) without comments and blank lines; a backslash at the end joins the next."""
     begun = ""
     number = 0
-    for index, raw in enumerate(_LINE_END.split(text), 1):
+    for index, raw in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         line = raw.lstrip(_SPACE)
         if not begun:
             number = index
@@ -56,18 +53,32 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield number, begun
 
 
-def _unescape(text: str, number: int) -> str:
-    def replacement(match: re.Match[str]) -> str:
-        escape = match[1]
-        if escape == "u":
-            raise ValueError(f"line {number}: malformed \\uxxxx escape")
-        if len(escape) == 5:
-            return chr(int(escape[1:], 16))
-        return _ESCAPED.get(escape, escape)
+def _split_line(line: str) -> tuple[str, str]:
+    """The key ends at the first separator that is not escaped; spaces around one are skipped."""
+    at = 0
+    while at < len(line) and line[at] not in _KEY_ENDS:
+        at += 2 if line[at] == "\\" else 1
+    value = line[at:].lstrip(_SPACE)
+    if value[:1] in ("=", ":"):
+        value = value[1:].lstrip(_SPACE)
+    return line[:at], value
 
+
+def _unescape(text: str, number: int) -> str:
     if "\\" not in text:
         return text
-    plain = _ESCAPE.sub(replacement, text)
+    parts, at = [], 0
+    while (escape := text.find("\\", at)) >= 0:
+        parts.append(text[at:escape])
+        letter, at = text[escape + 1 : escape + 2], escape + 2
+        if letter == "u":
+            code, at = text[at : at + 4], at + 4
+            if len(code) < 4 or not _HEX_DIGITS.issuperset(code):
+                raise ValueError(f"line {number}: malformed \\uxxxx escape")
+            parts.append(chr(int(code, 16)))
+        else:
+            parts.append(_ESCAPED.get(letter, letter))
+    plain = "".join((*parts, text[at:]))
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

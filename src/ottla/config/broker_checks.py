@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
+from ottla.config.kinds import is_whole
 from ottla.config.layers import BrokerLayers, topic_text
 from ottla.config.listener_options import base_name, broker_option, is_of_listener, of_listeners
-from ottla.config.options import InvalidOption, Scope, fields_of
+from ottla.config.options import INT32_MAX, InvalidOption, Scope, fields_of
 from ottla.config.resource_options import TOPIC_OPTIONS
 from ottla.config.synonyms import TOPIC_SYNONYMS
 
@@ -104,12 +105,12 @@ def parse_ip_overrides(text: str) -> dict[str, int]:
     """`host:limit,...` as a mapping."""
     limits = {}
     for part in filter(None, (each.strip() for each in text.split(","))):
-        host, colon, limit = part.rpartition(":")
-        if not colon or not host.strip() or not limit.strip().isdecimal():
+        host, colon, limit = (each.strip() for each in part.rpartition(":"))
+        if not colon or not host or not is_whole(limit) or not 0 <= int(limit) <= INT32_MAX:
             raise InvalidOption(
                 f"max.connections.per.ip.overrides: {part!r} is not host:limit with a whole number"
             )
-        limits[host.strip()] = int(limit)
+        limits[host] = int(limit)
     return limits
 
 

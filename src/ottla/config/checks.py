@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from ottla.config.options import Check, invalid
-
-_THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
 
 
 def anything(_name: str, _value: Any) -> str | None:
@@ -78,10 +75,20 @@ def each_of(*allowed: str) -> Check:
 
 
 def throttled_replicas(name: str, values: tuple[str, ...]) -> str | None:
-    if "".join(values) == "*" or all(_THROTTLED.fullmatch(value) for value in values):
+    if "".join(values) == "*" or all(map(_is_replica, values)):
         return None
     what = (
         f"{name} must be the literal '*' or a list of replicas in the following format: "
         "[partitionId]:[brokerId],[partitionId]:[brokerId],..."
     )
     return invalid(name, values, what)
+
+
+def _is_replica(text: str) -> bool:
+    """`partition:broker`, or nothing."""
+    partition, colon, broker = text.partition(":")
+    return not text or (bool(colon) and all(map(_is_digits, (partition, broker))))
+
+
+def _is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()

@@ -7,17 +7,22 @@ Promises  text is read as Kafka reads it: numbers are ASCII digits within their 
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Generic, TypeVar, cast
 
 T = TypeVar("T")
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
-_DECIMAL = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[fFdD]?")
-_COMMA = re.compile(r"\s*,\s*")
+# Values come from clients: they are read in linear time, without regular expressions.
+DIGITS_MAX = 40
+DOUBLE_CHARS_MAX = 1000
+_DOUBLE_CHARS = frozenset(
+    "0123456789+-.eE"
+)  # without `inf`, `nan` and `_`, which Python would read
+_SPACES = " \t\n\v\f\r"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ def format_double(value: float) -> str:
     """As Java writes it: plain between a thousandth and ten million, with an exponent outside."""
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return str(float(value))
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
     sign, digits, exponent = Decimal(repr(value)).as_tuple()
     significant = "".join(map(str, digits)).rstrip("0")
     power = int(exponent) + len(digits) - 1
@@ -59,18 +66,25 @@ def shown(value: Any) -> str:
 
 def _parse_whole(type_name: str, bits: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
-        if _WHOLE.fullmatch(text) and -(2 ** (bits - 1)) <= int(text) < 2 ** (bits - 1):
+        if is_whole(text) and -(2 ** (bits - 1)) <= int(text) < 2 ** (bits - 1):
             return int(text)
         raise ValueError(f"Not a number of type {type_name}")
 
     return parse
 
 
+def is_whole(text: str) -> bool:
+    """A number of ASCII digits, perhaps with a sign."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    return 0 < len(digits) <= DIGITS_MAX and digits.isascii() and digits.isdigit()
+
+
 def _parse_double(text: str) -> float:
-    match = _DECIMAL.fullmatch(text)
-    if match is None:
-        raise ValueError("Not a number of type DOUBLE")
-    return float(match[1])
+    number = text[:-1] if text[-1:] in tuple("fFdD") else text
+    if len(number) <= DOUBLE_CHARS_MAX and _DOUBLE_CHARS.issuperset(number):
+        with suppress(ValueError):
+            return float(number)
+    raise ValueError("Not a number of type DOUBLE")
 
 
 def _parse_boolean(text: str) -> bool:
@@ -84,7 +98,14 @@ def _parse_boolean(text: str) -> bool:
 
 def _parse_list(text: str) -> tuple[str, ...]:
     """An empty element stays, for the check to refuse."""
-    return tuple(_COMMA.split(text)) if text else ()
+    if not text:
+        return ()
+    first, *others = text.split(",")
+    if not others:
+        return (text,)
+    *between, last = others
+    inner = (each.strip(_SPACES) for each in between)
+    return (first.rstrip(_SPACES), *inner, last.lstrip(_SPACES))
 
 
 def _parse_set(text: str) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ small letters here, whatever it is elsewhere; settings of listeners that nobody 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,17 +14,19 @@ from ottla.config.options import Option, stored_values
 
 LIMITS = ("max.connections", "max.connection.creation.rate")
 BASE_NAMES = (*LIMITS, "num.network.threads")
-_NAME = re.compile(rf"listener\.name\.[^.]*\.({'|'.join(map(re.escape, BASE_NAMES))})")
+_PREFIX = "listener.name."
 
 
 def base_name(name: str) -> str:
     """The broker's setting in whose place this one stands; any other name as it is."""
-    found = _NAME.fullmatch(name)
-    return name if found is None else found[1]
+    if not name.startswith(_PREFIX):
+        return name
+    _listener, _, rest = name.removeprefix(_PREFIX).partition(".")
+    return rest if rest in BASE_NAMES else name
 
 
 def is_of_listener(name: str) -> bool:
-    return _NAME.fullmatch(name) is not None
+    return base_name(name) != name
 
 
 def broker_option(name: str) -> Option[Any] | None:
@@ -39,7 +40,7 @@ def of_listeners(names: Iterable[str]) -> list[str]:
 
 def listener_limits(listener: str, texts: Mapping[str, str]) -> dict[str, int]:
     """What holds for a listener, by the names of `LIMITS`; `texts` are all that count."""
-    prefix = f"listener.name.{listener.lower()}."
+    prefix = f"{_PREFIX}{listener.lower()}."
     own = {name: texts[prefix + name] for name in LIMITS if prefix + name in texts}
     brokers = {name: texts[name] for name in LIMITS}
     return stored_values(BROKER_OPTIONS, brokers) | stored_values(BROKER_OPTIONS, own)

@@ -8,20 +8,16 @@ Leaves    binding, and which port a free one turned out to be, to the network pa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import NamedTuple
 
 from ottla.config.broker_options import BrokerConfig
+from ottla.config.kinds import is_whole
 from ottla.config.options import InvalidOption
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 SERVED_PROTOCOLS = ("PLAINTEXT",)
-# As Kafka reads it: the last colon is that of the port, so an IPv6 address may go without brackets.
-_LISTENER = re.compile(
-    r"(?P<name>[^:/]+)://(?:\[(?P<ipv6>[^]]*)\]|(?P<host>[^][/]*)):(?P<port>-?\d+)"
-)
 _EVERY_INTERFACE = ("", "0.0.0.0", "::")
 THIS_MACHINE = "localhost"
 
@@ -95,10 +91,11 @@ def parse_protocol_map(text: str) -> dict[str, str]:
 
 
 def parse_listener(setting: str, text: str, protocols: Mapping[str, str]) -> Listener:
-    match = _LISTENER.fullmatch(text.strip())
-    if match is None:
+    parts = _split_listener(text.strip())
+    if parts is None:
         raise InvalidOption(f"{setting}: {text!r} is not NAME://host:port")
-    name, port = match["name"].upper(), int(match["port"])
+    name, host, port_text = parts
+    port = int(port_text)
     if not 0 <= port <= 65535:
         raise InvalidOption(f"{setting}: {text!r} has a port outside 0 to 65535")
     protocol = protocols.get(name)
@@ -107,8 +104,22 @@ def parse_listener(setting: str, text: str, protocols: Mapping[str, str]) -> Lis
             f"{setting}: no security protocol is defined for listener {name}; name it in "
             "listener.security.protocol.map"
         )
-    host = match["ipv6"] if match["ipv6"] is not None else match["host"]
     return Listener(name, protocol, host, port)
+
+
+def _split_listener(text: str) -> tuple[str, str, str] | None:
+    """Name, host and port of `NAME://host:port`, as Kafka reads it: the last colon is that of the
+    port, so that an IPv6 address may go without brackets."""
+    name, slashes, address = text.partition("://")
+    host, colon, port = address.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host, forbidden = host[1:-1], "]"
+    else:
+        forbidden = "[]/"
+    is_split = bool(name and slashes and colon) and not any(each in name for each in ":/")
+    if not is_split or any(each in host for each in forbidden) or not is_whole(port):
+        return None
+    return (name.upper(), host, port) if port[0] != "+" else None
 
 
 def _parse_all(

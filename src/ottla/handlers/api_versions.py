@@ -7,7 +7,7 @@ version 0 (see `dispatch.py`).
 
 from __future__ import annotations
 
-import re
+import string
 from collections.abc import Iterable
 
 from ottla.handlers.context import Context
@@ -26,7 +26,8 @@ from ottla.protocol.messages.api_versions_response import (
 )
 
 TELEMETRY = (ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, ApiKey.PUSH_TELEMETRY)
-SOFTWARE_WORD = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+_ENDS = frozenset(string.ascii_letters + string.digits)
+_INSIDE = _ENDS | set("-.")
 
 
 @handles(ApiKey.API_VERSIONS, versions=range(0, 5))
@@ -66,7 +67,12 @@ def announced_range(key: ApiKey) -> ApiVersion:
 
 def note_software(request: ApiVersionsRequest, context: Context) -> None:
     words: Iterable[str] = (request.client_software_name, request.client_software_version)
-    if not all(map(SOFTWARE_WORD.fullmatch, words)):
+    if not all(map(is_software_word, words)):
         raise BrokerError(ErrorCode.INVALID_REQUEST, "client software name or version is malformed")
     context.peer.software_name = request.client_software_name
     context.peer.software_version = request.client_software_version
+
+
+def is_software_word(text: str) -> bool:
+    """ASCII letters and digits, and between them `-` and `.`, as Kafka has it."""
+    return bool(text) and text[0] in _ENDS and text[-1] in _ENDS and _INSIDE.issuperset(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.config.broker_checks import check_dynamic
+from ottla.config.broker_checks import check_dynamic, parse_ip_overrides
 from ottla.config.describe import describe_broker, describe_client_metrics, describe_group
 from ottla.config.layers import BrokerLayers
 from ottla.config.options import InvalidOption
@@ -59,3 +59,10 @@ def test_a_pattern_for_clients_is_one_pair(pattern: str) -> None:
 def test_no_prefix_of_metrics_is_empty() -> None:
     with pytest.raises(InvalidOption):
         CLIENT_METRICS_OPTIONS["metrics"].parse("a,,b")
+
+
+@pytest.mark.parametrize("limit", ["x", "", "-1", "1" * 5000, "٣", str(2**31)])
+def test_a_limit_of_an_address_is_a_number_of_type_int(limit: str) -> None:
+    assert parse_ip_overrides(f" ::1 : {2**31 - 1} ") == {"::1": 2**31 - 1}
+    with pytest.raises(InvalidOption):
+        parse_ip_overrides(f"::1:{limit}")

@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from ottla.config.broker_options import BrokerConfig
-from ottla.config.listeners import Listener, Listeners, listeners_of, parse_protocol_map
+from ottla.config.listeners import (
+    Listener,
+    Listeners,
+    listeners_of,
+    parse_listener,
+    parse_protocol_map,
+)
 from ottla.config.options import InvalidOption, parse_config
 
 PLAIN_MAP = "PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT,SAFE:SASL_SSL"
@@ -121,3 +127,9 @@ def test_what_cannot_be_used_is_named(settings: dict[str, str], message: str) ->
 def test_a_protocol_map_needs_names_and_known_protocols(text: str) -> None:
     with pytest.raises(InvalidOption, match="is not NAME:PROTOCOL with one of"):
         parse_protocol_map(text)
+
+
+@pytest.mark.parametrize("port", ["1" * 5000, "+1", "٣", "", "-" * 5000])
+def test_a_port_is_a_short_number(port: str) -> None:
+    with pytest.raises(InvalidOption):
+        parse_listener("listeners", f"A://host:{port}", {"A": "PLAINTEXT"})

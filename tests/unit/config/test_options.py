@@ -131,3 +131,24 @@ def test_a_config_is_read_from_texts_under_kafkas_names() -> None:
 def test_unknown_names_are_all_listed() -> None:
     with pytest.raises(InvalidOption, match="unknown setting: a, b"):
         parse_config(TopicConfig, {"b": "1", "a": "1", "retention.ms": "5"})
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e999", "9" * 900, "1e" + "9" * 900])
+def test_a_number_beyond_every_double_is_refused_by_its_bounds(text: str) -> None:
+    assert "Infinity" in refusal(Option("n", 0.5, DOUBLE, between(0, 1), ""), text)
+
+
+@pytest.mark.parametrize(
+    "text", ["1" * 40_000, "1" * 40_000 + "x", "." * 40_000, "1_0", "inf", "nan"]
+)
+def test_what_is_no_double_is_refused_however_long(text: str) -> None:
+    assert "Not a number of type DOUBLE" in refusal(
+        Option("n", 0.5, DOUBLE, between(0, 1), ""), text
+    )
+
+
+def test_a_list_is_split_at_commas_without_the_blanks_around_them() -> None:
+    blanks = " " * 30_000
+    assert LIST.parse(f"a{blanks},{blanks}b") == ("a", "b")
+    assert LIST.parse(f"a{blanks}b, \t\nc") == (f"a{blanks}b", "c")
+    assert LIST.parse(",") == ("",)

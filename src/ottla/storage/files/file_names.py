@@ -47,7 +47,7 @@ _SEGMENT_NAME = re.compile(
 _TOPIC = r"[a-zA-Z0-9._-]{1,249}"
 _TOPIC_NAME = re.compile(_TOPIC)
 _DIRECTORY_NAME = re.compile(
-    rf"({_TOPIC})-(0|[1-9][0-9]{{0,9}})(?:\.([0-9a-zA-Z_]+)(-delete|-future|-stray))?"
+    rf"({_TOPIC})-(0|[1-9][0-9]{{0,9}})(?:\.([0-9a-zA-Z_]{{1,255}})(-delete|-future|-stray))?"
 )
 _UNIQUE_ID = re.compile(r"[0-9a-f]{32}")
 
