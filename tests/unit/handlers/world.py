@@ -47,15 +47,21 @@ class FakeConnection:
 
 
 class World:
-    def __init__(self, config: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        config: Mapping[str, str] | None = None,
+        *,
+        loop: asyncio.AbstractEventLoop | None = None,
+        clock: ManualClock | None = None,
+    ) -> None:
         settings = {
             "listeners": "PLAINTEXT://127.0.0.1:0",
             "advertised.listeners": "PLAINTEXT://127.0.0.1:9092",
             "log.dirs": ",".join(DIRECTORIES),
             **(config or {}),
         }
-        self.loop = asyncio.new_event_loop()
-        self.clock = ManualClock()
+        self.loop = loop or asyncio.new_event_loop()
+        self.clock = clock or ManualClock()
         self.disk = MemoryDisk(clock=self.clock)
         self.broker = Broker(
             load_config(settings=[f"{name}={value}" for name, value in settings.items()]),

@@ -1,0 +1,152 @@
+"""The most expensive requests of an API, made from its schema: one of its arrays full of items.
+
+Promises  every array of every version is filled once with items that differ in each of their fields
+          and once with one item repeated, and every array that may be null is null once. Names are
+          those of things that exist, wherever one item is enough; numbers are small enough to
+          be partitions that exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tests.support.message_values import Plain, default_value, to_object
+from tools.messages.schema import Field, Message, Struct
+
+from ottla.protocol.message import Message as MessageObject
+
+TOPIC = "t"
+GROUP = "g"
+# By what their fields are called; anything else is the topic's name.
+NAMES = {
+    "group_id": GROUP,
+    "coordinator_keys": GROUP,
+    "groups": GROUP,
+    "groups_names": GROUP,
+    "transactional_id": "tx",
+    "transactional_ids": "tx",
+    "member_id": "m",
+    "protocol_type": "consumer",
+    "protocol_name": "range",
+    "resource_name": TOPIC,
+    "entity_type": "client-id",
+    "configuration_keys": "retention.ms",
+}
+INTEGERS = {
+    "resource_type": 2,
+    "replica_id": -1,
+    "acks": 1,
+    "max_bytes": 1 << 20,
+    "partition_max_bytes": 1 << 20,
+    "session_timeout_ms": 10_000,
+    "rebalance_timeout_ms": 10_000,
+    "num_partitions": 1,
+    "replication_factor": 1,
+    "response_partition_limit": 2000,
+    "current_leader_epoch": -1,
+    "timestamp": -1,
+    "session_epoch": -1,
+    "isolation_level": 0,
+    "generation_id": 1,
+    "timeout_ms": 100,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Hostile:
+    """One way to fill a request."""
+
+    what: str  # as a test names it
+    make: Callable[[int], MessageObject]  # with so many items
+
+
+def hostile_requests(message: Message, version: int) -> Iterator[Hostile]:
+    for path in array_paths(message, message.root, version):
+        where = ".".join(field.name for field in path)
+        yield Hostile(f"{where}-distinct", partial(filled, message, version, path, True))
+        yield Hostile(f"{where}-same", partial(filled, message, version, path, False))
+        if path[-1].is_nullable(version):
+            yield Hostile(f"{where}-null", partial(with_null, message, version, path))
+
+
+def filled(
+    message: Message, version: int, path: tuple[Field, ...], is_distinct: bool, count: int
+) -> MessageObject:
+    return to_object(message, version, Filling(message, version, path, count, is_distinct).root())
+
+
+def with_null(
+    message: Message, version: int, path: tuple[Field, ...], _count: int
+) -> MessageObject:
+    return to_object(message, version, Filling(message, version, path, None, False).root())
+
+
+def array_paths(message: Message, struct: Struct, version: int) -> Iterator[tuple[Field, ...]]:
+    """Every array of a version, by the fields that lead to it."""
+    for field in struct.fields:
+        if version not in field.versions:
+            continue
+        if field.is_array:
+            yield (field,)
+        if field.is_struct:
+            inner = message.structs[field.type]
+            yield from ((field, *path) for path in array_paths(message, inner, version))
+
+
+class Filling:
+    """One item everywhere, but many (or null) in the array at `path`."""
+
+    def __init__(
+        self,
+        message: Message,
+        version: int,
+        path: tuple[Field, ...],
+        count: int | None,
+        is_distinct: bool,
+    ) -> None:
+        self._message = message
+        self._version = version
+        self._path = path
+        self._count = count
+        self._is_distinct = is_distinct
+
+    def root(self) -> Plain:
+        return self._struct(self._message.root, 0, self._path)
+
+    def _struct(self, struct: Struct, number: int, path: tuple[Field, ...]) -> Plain:
+        return {
+            field.name: self._field(field, number, path)
+            for field in struct.fields
+            if self._version in field.versions
+        }
+
+    def _field(self, field: Field, number: int, path: tuple[Field, ...]) -> Any:
+        inside = path[1:] if path and path[0] is field else ()
+        if not field.is_array:
+            return self._item(field, number, inside)
+        if not (path and path[0] is field and not inside):
+            return [self._item(field, number, inside)]
+        if self._count is None:
+            return None
+        if not self._is_distinct:
+            return [copy(self._item(field, 0, ())) for _ in range(self._count)]
+        return [self._item(field, at, ()) for at in range(self._count)]
+
+    def _item(self, field: Field, number: int, path: tuple[Field, ...]) -> Any:
+        if field.is_struct:
+            return self._struct(self._message.structs[field.type], number, path)
+        match field.type:
+            case "string":
+                name = NAMES.get(field.name, TOPIC)
+                return f"{name}-{number}" if number else name
+            case "bytes":
+                return b"%d" % number
+            case "uuid":
+                return number.to_bytes(16, "big")
+            case "bool" | "float64" | "records":
+                return default_value(self._message, field, self._version)
+        return INTEGERS.get(field.name, number)

@@ -1,0 +1,117 @@
+"""However many items a request has, one turn of the event loop does the work of a few.
+
+Every API in every version, each of its arrays filled with many items, distinct ones and one item
+repeated. The longest turn must not be longer than for a single item, but for a slice of work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.support.message_values import message_named
+from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_world
+from tests.unit.handlers.steps.hostile_requests import GROUP, TOPIC, Hostile, hostile_requests
+
+from ottla.base.turns import FIRST_SLICE_S, SLICE_S
+from ottla.handlers.served import SERVED
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.messages import request_class
+from ottla.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+
+MANY = 2000
+PARTITIONS = 500
+SLICE_LINES = int((FIRST_SLICE_S + SLICE_S) / LINE_S)
+# For starting a thread, ending a task, and what else does not grow with the request.
+OTHER_LINES = 1000
+ONE_LINES_MAX = 6000  # for a request with one item: it must not grow with what the broker holds
+IS_LONG = bool(os.environ.get("OTTLA_LONG"))
+
+
+# Not in slices yet.
+PENDING = {
+    ApiKey.ADD_PARTITIONS_TO_TXN,
+    ApiKey.ALTER_CLIENT_QUOTAS,
+    ApiKey.ALTER_CONFIGS,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+    ApiKey.ALTER_REPLICA_LOG_DIRS,
+    ApiKey.CONSUMER_GROUP_DESCRIBE,
+    ApiKey.CREATE_ACLS,
+    ApiKey.CREATE_PARTITIONS,
+    ApiKey.CREATE_TOPICS,
+    ApiKey.DELETE_ACLS,
+    ApiKey.DELETE_GROUPS,
+    ApiKey.DELETE_RECORDS,
+    ApiKey.DELETE_TOPICS,
+    ApiKey.DESCRIBE_CLIENT_QUOTAS,
+    ApiKey.DESCRIBE_GROUPS,
+    ApiKey.DESCRIBE_LOG_DIRS,
+    ApiKey.DESCRIBE_PRODUCERS,
+    ApiKey.DESCRIBE_QUORUM,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+    ApiKey.DESCRIBE_TRANSACTIONS,
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+    ApiKey.ELECT_LEADERS,
+    ApiKey.FETCH,
+    ApiKey.FIND_COORDINATOR,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS,
+    ApiKey.LIST_CONFIG_RESOURCES,
+    ApiKey.LIST_OFFSETS,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS,
+    ApiKey.LIST_TRANSACTIONS,
+    ApiKey.METADATA,
+    ApiKey.OFFSET_COMMIT,
+    ApiKey.OFFSET_DELETE,
+    ApiKey.OFFSET_FETCH,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH,
+    ApiKey.PRODUCE,
+    ApiKey.TXN_OFFSET_COMMIT,
+    ApiKey.UPDATE_FEATURES,
+    ApiKey.WRITE_TXN_MARKERS,
+}
+
+
+def apis() -> Iterator[object]:
+    for key in sorted(SERVED):
+        marks = pytest.mark.xfail(strict=True) if key in PENDING else ()
+        yield pytest.param(key, id=key.name, marks=marks)
+
+
+def cells(key: ApiKey) -> Iterator[tuple[int, Hostile]]:
+    versions = SERVED[key].versions
+    message = message_named(request_class(key).__name__)
+    for version in versions if IS_LONG else sorted({versions[0], versions[-1]}):
+        for hostile in hostile_requests(message, version):
+            yield version, hostile
+
+
+@pytest.mark.parametrize("key", list(apis()))
+def test_a_turn_does_not_grow_with_the_request(key: ApiKey) -> None:
+    """One test for each API: a world for each of its many cells would take minutes."""
+    too_long = []
+    with counted_world() as world:
+        for version, hostile in cells(key):
+            prepare(world)
+            world.steps_of(hostile.make(1), version)  # modules are loaded with the first request
+            prepare(world)
+            one = world.steps_of(hostile.make(1), version)
+            prepare(world)
+            many = world.steps_of(hostile.make(MANY), version)
+            if one > ONE_LINES_MAX or many > one + SLICE_LINES + OTHER_LINES:
+                too_long.append(f"v{version} {hostile.what}: {one} lines for one, {many} for many")
+    assert not too_long, "\n".join(too_long)
+
+
+def prepare(world: CountedWorld) -> None:
+    """What requests ask for; some of them delete it."""
+    if world.broker.parts.metadata.topic(TOPIC) is not None:
+        return
+    world.create_topic(TOPIC, PARTITIONS)
+    partitions = [OffsetCommitRequestPartition(at, 1) for at in range(PARTITIONS)]
+    topics = [OffsetCommitRequestTopic(TOPIC, partitions=partitions)]
+    world.ask(OffsetCommitRequest(GROUP, -1, "", topics=topics), 8)
