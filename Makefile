@@ -77,7 +77,8 @@ fuzz: setup  ## fuzz the decoders; FUZZ_RUNS=10000000 for a long run
 CRASHES := $(BIN)/python -m tests.integration.spark.sink.crashes
 DEATHS := $(BIN)/python -m tests.integration.spark.sink.random_deaths
 
-faults: setup  ## the long runs, about an hour: kill -9 at every point of a Spark write
+faults: setup  ## the long runs, about an hour: expensive requests; kill -9 at every point of a Spark write
+	$(BIN)/python -m tests.integration.faults.expensive_requests
 	$(CRASHES) --node ottla
 	$(CRASHES) --node kafka
 	$(DEATHS) --node ottla
