@@ -1,10 +1,11 @@
 """Responses that take longer than one slice to build: in turns, within bounds, encoded in a thread.
 
-Owns      the size that a response may have, and which large ones are built now.
-Promises  a response that grows beyond `bytes_max` is refused. Of those above `LARGE_BYTES` one is
-          built at a time, and only while the broker's memory for responses has room; smaller ones
-          never wait for them. What is being built counts in that memory. Work whose client has
-          left ends at its next yield.
+Owns      the size that a response may have, and which of them are built now.
+Promises  a response that grows beyond `bytes_max` is refused. A response waits until the broker's
+          memory for responses has room, and then takes `LARGE_BYTES` of it; of those that grow
+          beyond that, one is built at a time, so the memory is exceeded by one response at most.
+          Whoever builds waits for nothing that another builder holds, but for that one. Work
+          whose client has left ends at its next slice.
 Leaves    to the handler that what it yields is about what its response takes when it is encoded.
 """
 
@@ -45,14 +46,15 @@ class LargeResponses:
         """What comes of the work. Until the context is left, its bytes are counted."""
         builder = _Builder(self._memory, self._building)
         try:
-            while True:
+            await builder.begin()
+            while not peer.is_gone:
                 check_size(work.grown, self.bytes_max)
                 await builder.grow_to(work.grown)
-                if peer.is_gone:
-                    raise asyncio.CancelledError
                 if await self._turns.go_on(work):
+                    check_size(work.grown, self.bytes_max)
                     break
-            check_size(work.grown, self.bytes_max)
+            if peer.is_gone:
+                raise asyncio.CancelledError
             yield work.result
         finally:
             work.close()
@@ -74,11 +76,19 @@ class _Builder:
         self._held_bytes = 0
         self._has_lock = False
 
+    async def begin(self) -> None:
+        await self._memory.wait_for_room()
+        self._hold(LARGE_BYTES)
+
     async def grow_to(self, size: int) -> None:
-        if size > LARGE_BYTES and not self._has_lock:
+        if size <= LARGE_BYTES:
+            return
+        if not self._has_lock:
             await self._building.acquire()
             self._has_lock = True
-            await self._memory.wait_for_room()
+        self._hold(size)
+
+    def _hold(self, size: int) -> None:
         self._memory.change(size - self._held_bytes)
         self._held_bytes = size
 
