@@ -10,8 +10,8 @@ Promises  the same seed gives the same value; items of one array differ from eac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from random import Random
@@ -40,6 +40,21 @@ TEXTS = (
     "\u202e\ufeff",
     "\U0010ffff",
 )
+# What means something somewhere, is as long as it may be, or is no text that anybody would choose.
+EXTREME_TEXTS = (
+    *("a" * 32767, "\x00" * 32767, "é" * 16383, "日" * 10922, " " * 32767, "," * 32767),
+    *("1" * 5000, "1e999", "-1", "0", "1", "9223372036854775808", "-2147483649", "NaN", "true"),
+    *(".", "..", "/", "../../etc", "__consumer_offsets", "__transaction_state", "topic-1", "*"),
+    *("a\nb\x1b[31m", "\u202e", "\x00", "\ufffd", "(" * 1000, "a{1000}{1000}", "(a)\\1", "\\"),
+    *("retention.ms", "cleanup.policy", "compact,delete", "min.cleanable.dirty.ratio", "match"),
+    *("client_id=(", "interval.ms", "metrics", "log.cleaner.threads", "max.connections", "root"),
+    *("max.connections.per.ip.overrides", "localhost:" + "1" * 5000, "consumer.session.timeout.ms"),
+    *("preallocate", "segment.bytes", "leader.replication.throttled.replicas", "ottla", "INFO"),
+    *("user", "client-id", "ip", "producer_byte_rate", "consumer_byte_rate", "request_percentage"),
+    *("consumer", "range", "uniform", "Empty", "Stable", "Ongoing", "metadata.version", "SCRAM"),
+)
+EXTREME_FLOATS = (float("nan"), 1.7976931348623157e308, -1.0, 0.5)
+EXTREME_DISTANCES = (0, 1, 2, 1000)
 # Lengths at which the varint of length + 1 gets longer, and their neighbours.
 LENGTHS = (0, 1, 2, 126, 127, 128)
 FLOATS = (0.0, -0.0, 1.5, -2.25, 1e308, 5e-324, float("inf"), float("-inf"))
@@ -55,6 +70,9 @@ class Shape:
     item_counts: tuple[int, ...] = (0, 1, 1, 2, 3)
     inner_item_counts: tuple[int, ...] | None = None  # of arrays in arrays; else the same
     long_share: float = 0.03  # strings, bytes and arrays of numbers that are long
+    extreme_share: float = 0  # numbers at the ends of their ranges, and texts that mean something
+    likely: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)  # values of fields, by name
+    likely_share: float = 0.85  # of these fields
 
 
 MIXED = Shape()
@@ -63,6 +81,7 @@ FULL = Shape(null_share=0, default_share=0, item_counts=(1, 2), long_share=0)
 NULLS = Shape(null_share=1, default_share=0, item_counts=(1,), long_share=0)
 LONG = Shape(null_share=0, default_share=0, item_counts=(1,), long_share=1)
 WIDE = Shape(0, 0, item_counts=(130,), inner_item_counts=(0, 1), long_share=0)
+EXTREME = Shape(default_share=0.1, item_counts=(0, 1, 1, 2), long_share=0, extreme_share=0.8)
 EDGES = (DEFAULTS, FULL, NULLS, LONG)
 
 
@@ -142,6 +161,9 @@ class _Drawing:
 
     def draw_field(self, field: Field) -> Any:
         random, shape = self.random, self.shape
+        is_known = field.name in shape.likely and not field.is_struct
+        if is_known and random.random() < shape.likely_share:
+            return self._draw_likely(field)
         if field.is_nullable(self.version) and random.random() < shape.null_share:
             return None
         if random.random() < shape.default_share:
@@ -151,6 +173,13 @@ class _Drawing:
         if field.is_struct:
             return self.draw_struct(self.message.structs[field.type])
         return self._draw_scalar(field.type)
+
+    def _draw_likely(self, field: Field) -> Any:
+        is_nullable = field.is_nullable(self.version)
+        values = [each for each in self.shape.likely[field.name] if is_nullable or each is not None]
+        if field.is_array:
+            return [self.random.choice(values) for _ in range(self.random.choice((0, 1, 1, 2)))]
+        return self.random.choice(values)
 
     def _draw_array(self, field: Field) -> list[Any]:
         counts = self.shape.item_counts
@@ -171,6 +200,8 @@ class _Drawing:
         return items
 
     def _draw_scalar(self, kind: str) -> Any:
+        if self.random.random() < self.shape.extreme_share:
+            return self._draw_extreme(kind)
         if kind in INTEGERS:
             return self._draw_integer(*INTEGERS[kind])
         match kind:
@@ -183,6 +214,23 @@ class _Drawing:
             case "string":
                 return self._draw_text()
         return self._draw_bytes(self._draw_length())
+
+    def _draw_extreme(self, kind: str) -> Any:
+        if kind in INTEGERS:
+            lowest, highest = INTEGERS[kind]
+            around = (lowest, highest, 0, 2**31, -(2**31), 2**62, 2**15)
+            distance = self.random.choice(EXTREME_DISTANCES) * self.random.choice((-1, 1))
+            return min(max(self.random.choice(around) + distance, lowest), highest)
+        match kind:
+            case "float64":
+                return self.random.choice((*FLOATS, *EXTREME_FLOATS))
+            case "string":
+                return self.random.choice(EXTREME_TEXTS)
+            case "uuid":
+                return self.random.choice((bytes(16), b"\xff" * 16, bytes(15) + b"\x01"))
+            case "bool":
+                return self.random.random() < 0.5
+        return self._draw_bytes(self.random.choice((0, 1, 4, 11, 61, 16383)))
 
     def _draw_integer(self, lowest: int, highest: int) -> int:
         if self.random.random() < 0.4:

@@ -12,6 +12,7 @@ from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.describe_user_scram_credentials_request import (
     DescribeUserScramCredentialsRequest,
 )
@@ -37,4 +38,4 @@ def nothing_about(user: str, times: int) -> DescribeUserScramCredentialsResult:
         code, why = ErrorCode.DUPLICATE_RESOURCE, f"User {user!r} is named more than once"
     else:
         code, why = ErrorCode.RESOURCE_NOT_FOUND, f"User {user!r} has no SCRAM credentials"
-    return DescribeUserScramCredentialsResult(user, code, why, [])
+    return DescribeUserScramCredentialsResult(user, code, BrokerError(code, why).message, [])

@@ -24,6 +24,10 @@ from ottla.protocol.messages.describe_log_dirs_request import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
 )
+from ottla.protocol.messages.describe_user_scram_credentials_request import (
+    DescribeUserScramCredentialsRequest,
+    UserName,
+)
 from ottla.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
 from ottla.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,
@@ -186,3 +190,9 @@ def test_a_broker_that_nobody_knows_and_the_one_that_is_asked_are_not_forgotten(
     assert forget(99) == ErrorCode.BROKER_ID_NOT_REGISTERED
     assert forget(1) == ErrorCode.INVALID_REQUEST
     assert [each.broker_id for each in world.ask(DescribeClusterRequest(), 0).brokers] == [1]
+
+
+def test_the_answer_about_a_user_with_the_longest_name_fits(world: World) -> None:
+    request = DescribeUserScramCredentialsRequest([UserName("é" * 16_383)])
+    (result,) = world.ask(request, 0).results
+    assert result.error_code == ErrorCode.RESOURCE_NOT_FOUND

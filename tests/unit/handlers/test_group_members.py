@@ -152,3 +152,19 @@ def test_a_consumer_joins_and_is_described(world: GroupWorld, version: int) -> N
     fenced = world.ask(request, version)
     assert fenced.error_code == ErrorCode.FENCED_MEMBER_EPOCH
     assert "greater member epoch (7)" in fenced.error_message
+
+
+@pytest.mark.parametrize("version", [4, 9])
+def test_a_client_with_the_longest_name_is_given_a_member_id_that_fits(
+    world: GroupWorld, version: int
+) -> None:
+    request = JoinGroupRequest(
+        GROUP,
+        10_000,
+        10_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol("range", b"topics")],
+    )
+    answer = world.ask(request, version, client_id="é" * 16_383)
+    assert answer.error_code == ErrorCode.MEMBER_ID_REQUIRED
+    assert answer.member_id.startswith("ééé")

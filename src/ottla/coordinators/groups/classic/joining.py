@@ -36,6 +36,7 @@ from ottla.protocol.messages.join_group_request import JoinGroupRequest
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
 
 MEMBER_ID_REQUIRED_FROM = 4
+NAME_CHARACTERS_MAX = 1000  # of a client in its member id: an answer could not carry any length
 
 
 def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:
@@ -76,7 +77,8 @@ def join_unknown(
 ) -> Records:
     """A client without a member id."""
     instance_id = request.group_instance_id
-    member_id = f"{instance_id or caller.client_id}-{group.shared.new_id()}"
+    name = (instance_id or caller.client_id)[:NAME_CHARACTERS_MAX]
+    member_id = f"{name}-{group.shared.new_id()}"
     if instance_id is not None:
         holder = group.members.get(group.instances.get(instance_id, ""))
         if holder is not None:
