@@ -19,7 +19,7 @@ from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem
 from ottla.base.rates import Windows
 from ottla.base.tasks import OwnedTasks
-from ottla.base.turns import Turns
+from ottla.base.turns import Slices, Turns
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.effective_config import EffectiveConfig, is_of_brokers
@@ -108,7 +108,7 @@ class Broker:
         image = await self.metadata_log.load()
         layers = self.settings.layers
         await name_cluster(self.metadata_log, image, layers, self._files, directories)
-        self.publisher = Publisher(image)
+        self.publisher = Publisher(image, self.turns)
         self.logs.open(Owner(image.cluster_id, self.broker_id))
         self._build(image)
         for step in self.logs.load(self.topic_settings.config):
@@ -262,8 +262,8 @@ class Broker:
         start = answer.producer_id_start
         return Block(start, start + answer.producer_id_len)
 
-    def _metadata_changed(self, _image: Image, changes: Changes) -> None:
-        self.replicas.apply(changes)
+    def _metadata_changed(self, _image: Image, changes: Changes) -> Slices[None]:
+        yield from self.replicas.applying(changes)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
         if changes.quotas or is_of_brokers(changes):

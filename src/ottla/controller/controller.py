@@ -1,7 +1,10 @@
 """The controller: takes events one after another, decides, appends, and only then answers.
 
 Owns      the image that decisions are made on. It runs ahead of the published one by the batch that
-          is being appended, so that an event sees what those before it decided.
+          is being appended, so that an event sees what those before it decided. Once the batch is
+          durable the two images are exchanged, and the batch is applied to the one that came back:
+          both times to an image that nobody else reads, so that a large batch can be applied in a
+          thread.
 Promises  events are decided in the order in which they came. Those that came during an append go
           into the next batch together. An answer is given once its records are durable and in the
           published image. When an append fails, or a bug shows in what was decided, nobody is
@@ -14,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -22,6 +25,7 @@ from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
 from ottla.controller.decision import Decision
 from ottla.controller.state import Dice, State
+from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog
 from ottla.metadata.publisher import Publisher
@@ -34,6 +38,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 EVENTS_MAX = 1000  # that wait to be decided; whoever comes then has to wait for room
 BATCH_RECORDS_MAX = 2000  # above which no further event goes into a batch
+APPLIED_HERE_MAX = 200  # records; more are applied in a thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class _Round:
     """Events whose records are appended together, with what each will be answered."""
 
     records: list[Record] = field(default_factory=list)
+    changes: Changes = field(default_factory=Changes)
     answers: list[tuple[asyncio.Future[Any], Any]] = field(default_factory=list)
 
     def give_up(self) -> None:
@@ -149,12 +155,17 @@ class Controller:
             return
         round_.answers.append((event.answered, decision.answer))
         if decision.records:
-            batch = Batch(image.offset, self._epoch, decision.records)
-            if event.is_large:
-                await asyncio.to_thread(image.apply, batch)  # which nobody else looks at
-            else:
-                image.apply(batch)
+            await self._apply(image, decision.records, round_.changes)
             round_.records += decision.records
+
+    async def _apply(
+        self, image: Image, records: Sequence[Record], changes: Changes | None = None
+    ) -> None:
+        batch = Batch(image.offset, self._epoch, tuple(records))
+        if len(records) > APPLIED_HERE_MAX:
+            await asyncio.to_thread(image.apply, batch, changes)
+        else:
+            image.apply(batch, changes)
 
     def _next_waiting(self, round_: _Round) -> _Event[Any] | None:
         if self._events.empty() or len(round_.records) >= BATCH_RECORDS_MAX:
@@ -162,13 +173,16 @@ class Controller:
         return self._events.get_nowait()
 
     async def _append(self, round_: _Round) -> None:
-        if round_.records:
+        image = self._image
+        if round_.records and image is not None:
             batch = Batch(self._log.end_offset, self._epoch, tuple(round_.records))
             await self._log.append(batch)
-            self._publisher.publish(batch)
+            await self._publisher.exchange(image, round_.changes)
         for answered, answer in round_.answers:
             if not answered.done():
                 answered.set_result(answer)
+        if round_.records and image is not None:
+            await self._apply(image, round_.records)
         if self._log.wants_snapshot and self._image is not None:
             await self._write_snapshot(self._image)
 

@@ -1,9 +1,11 @@
 """What the cluster knows at one moment: the fold of the metadata log up to an offset.
 
 Owns      topics and partitions by name and id, brokers, settings, quotas, features, producer ids.
-Promises  it changes only in `apply`, and there as a whole batch; between two calls every reader on
-          the event loop sees one consistent state. What a reader holds on to (a Partition, a
-          Broker, a Topic's name and id, a mapping of settings) never changes under it.
+Promises  it changes only in `apply` and `exchange`, by whole batches; between two calls every
+          reader on the event loop sees one consistent state. What a reader holds on to (a
+          Partition, a Broker, a Topic's name and id, a mapping of settings) never changes under
+          it. A Topic's list of partitions, and the mappings of the image itself, are valid for one
+          turn of the event loop.
 Leaves    deciding to the controller, reacting to whoever reads the Changes that `apply` returns.
 
 Partitions are tuples, and equal lists of replicas are one object: ten thousand partitions take a
@@ -146,11 +148,14 @@ class Image:
 
     # How it changes.
 
-    def apply(self, batch: Batch) -> Changes:
-        """Take over the next batch. After an ImageError the image is of no use any more."""
+    def apply(self, batch: Batch, changes: Changes | None = None) -> Changes:
+        """Take over the next batch. After an ImageError the image is of no use any more.
+
+        What changed is added to `changes`, if they are given.
+        """
         if batch.base_offset != self.offset:
             raise ImageError(f"batch at offset {batch.base_offset}, but {self.offset} comes next")
-        changes = Changes()
+        changes = Changes() if changes is None else changes
         for record in batch.records:
             self._apply(record, changes)
         self.offset = batch.end_offset
@@ -272,6 +277,12 @@ class Image:
     def become(self, other: Image) -> None:
         """Take over all that another image knows, which must not be used any more."""
         self.__dict__.update(other.__dict__)
+
+    def exchange(self, other: Image) -> None:
+        """Swap all that the two images know."""
+        mine = dict(self.__dict__)
+        self.become(other)
+        other.__dict__.update(mine)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Image):

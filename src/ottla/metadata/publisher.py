@@ -2,7 +2,8 @@
 
 Owns      one Image, the same object for as long as the broker runs.
 Promises  listeners are called in the order in which they subscribed, once for each batch, after all
-          of it is in the image; nobody sees an image between two records of a batch.
+          of it is in the image; nobody sees an image between two records of a batch. The next
+          batch is taken over when all listeners are done with this one.
 Leaves    where batches come from: the controller in this process hands them over (`publish`), those
           of another one are followed in the log (`follow`). One that comes both ways counts once.
 """
@@ -13,6 +14,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from ottla.base.turns import Slices, Turns, run_at_once
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.image_diff import changes_between
@@ -20,12 +22,14 @@ from ottla.metadata.log import MetadataLog, Trimmed
 
 log = logging.getLogger(__name__)
 
-Listener = Callable[[Image, Changes], None]
+# Returns slices of work where a reaction grows with what has changed.
+Listener = Callable[[Image, Changes], Slices[None] | None]
 
 
 class Publisher:
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, turns: Turns | None = None) -> None:
         self.image = image
+        self._turns = turns
         self._listeners: list[Listener] = []
         self._moved = asyncio.Event()
 
@@ -36,6 +40,22 @@ class Publisher:
         """Take over the next batch; one that is in the image already is passed over."""
         if batch.end_offset > self.image.offset:
             self._tell(self.image.apply(batch))
+
+    async def exchange(self, ahead: Image, changes: Changes) -> None:
+        """Take over an image that is ahead of ours by these changes, and leave ours in its place.
+
+        However much has changed, the event loop is not kept for long. Return when all listeners
+        have reacted.
+        """
+        self.image.exchange(ahead)
+        for listener in self._listeners:
+            try:
+                slices = listener(self.image, changes)
+                if slices is not None:
+                    await self._run(slices)
+            except Exception:
+                self._note_failure()
+        self._note_moved()
 
     def replace(self, image: Image) -> None:
         """Take over an image that went on while batches were missed. It is ours from here on."""
@@ -63,8 +83,23 @@ class Publisher:
     def _tell(self, changes: Changes) -> None:
         for listener in self._listeners:
             try:
-                listener(self.image, changes)
-            except Exception:  # the record is durable: the others must hear of it all the same
-                log.exception("a listener failed at metadata offset %d", self.image.offset)
+                slices = listener(self.image, changes)
+                if slices is not None:
+                    run_at_once(slices)
+            except Exception:
+                self._note_failure()
+        self._note_moved()
+
+    async def _run(self, slices: Slices[None]) -> None:
+        if self._turns is None:
+            run_at_once(slices)
+        else:
+            await self._turns.run(slices)
+
+    def _note_failure(self) -> None:
+        """The record is durable: the other listeners are called all the same."""
+        log.exception("a listener failed at metadata offset %d", self.image.offset)
+
+    def _note_moved(self) -> None:
         self._moved.set()
         self._moved = asyncio.Event()

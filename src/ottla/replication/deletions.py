@@ -46,9 +46,12 @@ class Deletions:
         """Files of an older topic of this name: to make new ones now is to wait for the disk."""
         return name in self._waiting or self._logs.is_half_deleted(name)
 
-    def add(self, names: Iterable[TopicPartition]) -> None:
-        """A few at once, many over turns of the event loop."""
-        self._waiting |= dict.fromkeys(names)
+    def add(self, name: TopicPartition) -> None:
+        """Its files go with `free_few` or `settle`."""
+        self._waiting[name] = None
+
+    def free_few(self) -> None:
+        """Where only a few wait. Many are freed by `settle`, over turns of the event loop."""
         if len(self._waiting) <= DELETED_AT_ONCE:
             self.free(list(self._waiting))
 

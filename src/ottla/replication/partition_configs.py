@@ -7,9 +7,11 @@ Leaves    which settings a topic has to `config_of`, what they mean to the log.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from ottla.base.turns import Slices
 from ottla.config.topic_options import TopicConfig
+from ottla.metadata.image import Image
 from ottla.metadata.records import ConfigResource, ResourceType
 from ottla.replication.partition_table import PartitionTable
 from ottla.storage.log.admission import may_open
@@ -25,26 +27,28 @@ class PartitionConfigs:
         self._ids: dict[str, bytes] = {}  # of topics that have partitions here, made or not
         self._table = table
 
-    def changed(self, resource: ConfigResource) -> None:
-        if resource.type == ResourceType.TOPIC:
-            self.update(resource.name)
-        elif resource.type == ResourceType.BROKER:
-            self.update_all()
+    def changing(self, resources: Iterable[ConfigResource], image: Image) -> Slices[None]:
+        """Take over what was set on these, in slices. A broker's setting is the default of its
+        topics'."""
+        topics = set()
+        is_of_all = False
+        for resource in resources:
+            is_of_all |= resource.type == ResourceType.BROKER
+            if resource.type == ResourceType.TOPIC:
+                topics.add(resource.name)
+            yield 0
+        for topic in list(self._ids) if is_of_all else topics:
+            yield from self._update(topic, image)
 
-    def update(self, topic: str) -> None:
+    def _update(self, topic: str, image: Image) -> Slices[None]:
         config = self.of_topic(topic)
         self._renew(topic, config)
-        for partition in self._table.by_name.values():
-            if partition.name.topic == topic:
+        known = image.topic(topic)
+        for index in range(0 if known is None else len(known.partitions)):
+            partition = self._table.by_name.get((topic, index))
+            if partition is not None:
                 partition.log.update_config(config)
-
-    def update_all(self) -> None:
-        """A broker's setting is the default of its topics'."""
-        configs = {topic: self.of_topic(topic) for topic in self._ids}
-        for topic, config in configs.items():
-            self._renew(topic, config)
-        for partition in self._table.by_name.values():
-            partition.log.update_config(configs[partition.name.topic])
+            yield 0
 
     def note(self, topic: str, topic_id: bytes) -> None:
         """One that is new here. None of its partitions need be made: the first batch makes its

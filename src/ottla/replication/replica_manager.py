@@ -16,6 +16,8 @@ from itertools import islice
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.tasks import next_turn
+from ottla.base.turns import Slices, run_at_once
 from ottla.metadata import entities
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
@@ -34,6 +36,7 @@ from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
 
+LOOKED_AT_ONCE = 1000  # partitions, in a turn of the event loop
 MADE_AT_ONCE = 4  # new partitions of one change: each takes about a millisecond for its files
 
 
@@ -140,27 +143,35 @@ class ReplicaManager:
         return topic_id is not None and self._image.was_deleted(topic_id)
 
     def apply(self, changes: Changes) -> None:
-        """React to what a batch of metadata records has changed."""
-        doomed = [
-            TopicPartition(change.topic.name, change.partition)
-            for change in changes.partitions.values()
-            if change.after is None
-        ]
-        for gone in doomed:
-            self._remove(gone)
+        """React to what a batch of metadata records has changed, all of it at once."""
+        run_at_once(self.applying(changes))
+
+    def applying(self, changes: Changes) -> Slices[None]:
+        """The same in slices. Until a deleted partition has its turn, it serves as before."""
+        for change in changes.partitions.values():
+            if change.after is None:
+                name = TopicPartition(change.topic.name, change.partition)
+                self._remove(name)
+                self._deletions.add(name)
+            yield 0
         for topic in changes.deleted_topics.values():
             self._configs.forget(topic.name, topic.id)
+            yield 0
         # Before the new ones: a topic may be deleted and created again in one batch.
-        self._deletions.add(doomed)
+        self._deletions.free_few()
         for change in changes.partitions.values():
             if change.after is not None:
                 self._place_soon(change.topic, change.partition, change.after)
+            yield 0
         self._table.close_some()
+        yield from self._make_some()
+        yield from self._configs.changing(changes.configs, self._image)
+
+    def _make_some(self) -> Slices[None]:
         for name in list(islice(self._new, MADE_AT_ONCE)):
-            if not self._deletions.is_in_the_way(TopicPartition(*name)):
+            if name in self._new and not self._deletions.is_in_the_way(TopicPartition(*name)):
                 self._new.make(name)
-        for resource in changes.configs:
-            self._configs.changed(resource)
+            yield 0
 
     async def settle(self) -> None:
         """Return when the files are those of the partitions that were placed here."""
@@ -170,16 +181,25 @@ class ReplicaManager:
 
     async def made(self, topics: Iterable[str]) -> None:
         """Return when the partitions of these topics can be used; others may still wait."""
-        names = [
-            (topic, index)
-            for topic in topics
-            if (known := self._image.topic(topic)) is not None
-            for index in range(len(known.partitions))
-            if (topic, index) in self._new
-        ]
-        if any(self._deletions.is_in_the_way(TopicPartition(*name)) for name in names):
+        names = []
+        is_in_the_way = False
+        for number, name in enumerate(self._unmade_of(topics)):
+            names.append(name)
+            is_in_the_way |= self._deletions.is_in_the_way(TopicPartition(*name))
+            if number % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
+                await next_turn()
+        if is_in_the_way:
             await self._deletions.settle()
         await self._new.make_all(names)
+
+    def _unmade_of(self, topics: Iterable[str]) -> Iterator[tuple[str, int]]:
+        if not self._new:
+            return
+        for topic in topics:
+            known = self._image.topic(topic)
+            for index in range(0 if known is None else len(known.partitions)):
+                if (topic, index) in self._new:
+                    yield topic, index
 
     async def deleted(self) -> None:
         """Return when no topic that was deleted until now can come back, whatever happens."""

@@ -14,6 +14,7 @@ from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.collector import paused_collector
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.turns import run_at_once
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import ConfigResource, PartitionChanged, ResourceType, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
@@ -90,10 +91,11 @@ def test_settings_that_change_before_a_topics_first_partition_is_made_hold_for_i
     configs = world.replicas._configs
     assert not configs.opening
     configs.of_topic = lambda _topic: TopicConfig(cleanup_policy=("compact",))
-    configs.changed(ConfigResource(ResourceType.TOPIC, "later"))
+    image = world.image
+    run_at_once(configs.changing([ConfigResource(ResourceType.TOPIC, "later")], image))
     assert configs.opening == {"later", topic_id}
     configs.of_topic = lambda _topic: TopicConfig()
-    configs.changed(ConfigResource(ResourceType.BROKER, ""))
+    run_at_once(configs.changing([ConfigResource(ResourceType.BROKER, "")], image))
     assert not configs.opening
 
 
