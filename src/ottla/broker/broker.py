@@ -22,7 +22,7 @@ from ottla.base.tasks import OwnedTasks
 from ottla.base.turns import Slices, Turns
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
-from ottla.broker.effective_config import EffectiveConfig, is_of_brokers
+from ottla.broker.effective_config import EffectiveConfig, is_of_broker
 from ottla.broker.first_start import name_cluster
 from ottla.broker.group_settings import GroupSettings
 from ottla.broker.host_addresses import HostAddresses
@@ -232,7 +232,7 @@ class Broker:
     def _limit_connections(self) -> None:
         """With what holds now."""
         self.network.gate.limits = limits(
-            self.effective_config(), self.parts.metadata.quotas, self._addresses
+            self.effective_config(), self.parts.quotas.addresses, self._addresses
         )
         for name, listener in self.network.listeners.items():
             listener.gate.limits = limits_of_listener(name, self.parts.layers)
@@ -266,7 +266,7 @@ class Broker:
         yield from self.replicas.applying(changes)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
-        if changes.quotas or is_of_brokers(changes):
+        if self.parts.quotas.addresses.take_changed() or is_of_broker(changes, self.broker_id):
             self._limit_connections()
 
     async def _watch_controller(self) -> None:

@@ -12,7 +12,7 @@ from ottla.config.listener_options import is_of_listener
 from ottla.config.options import Scope, fields_of, stored_values
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
-from ottla.metadata.records import ResourceType
+from ottla.metadata.records import ALL_BROKERS, ConfigResource, ResourceType
 
 _FIELDS = fields_of(BrokerConfig)
 _DYNAMIC = {
@@ -30,7 +30,7 @@ class EffectiveConfig:
         return self._config
 
     def changed(self, image: Image, changes: Changes) -> None:
-        if is_of_brokers(changes):
+        if is_of_broker(changes, self._broker_id):
             self._load(image)
 
     def _load(self, image: Image) -> None:
@@ -41,6 +41,7 @@ class EffectiveConfig:
         self._config = dataclasses.replace(self._static, **fields)
 
 
-def is_of_brokers(changes: Changes) -> bool:
-    """Whether settings of a broker, or of all of them, are among the changes."""
-    return any(resource.type == ResourceType.BROKER for resource in changes.configs)
+def is_of_broker(changes: Changes, broker_id: int) -> bool:
+    """Whether settings of this broker, or of all of them, are among the changes."""
+    own = ConfigResource(ResourceType.BROKER, str(broker_id))
+    return own in changes.configs or ALL_BROKERS in changes.configs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
+from ottla.broker.effective_config import is_of_broker
 from ottla.config.layers import BrokerLayers, group_config
 from ottla.config.resource_options import GroupConfig
 from ottla.metadata.changes import Changes
@@ -17,11 +19,14 @@ class GroupSettings:
         self._known: dict[str, GroupConfig] = {}  # of groups with settings of their own
         self._default: GroupConfig | None = None
 
-    def changed(self, _image: Image, changes: Changes) -> None:
-        kinds = {resource.type for resource in changes.configs}
-        if kinds & {ResourceType.BROKER, ResourceType.GROUP}:
+    def changed(self, _image: Image, changes: Changes) -> Slices[None]:
+        if is_of_broker(changes, self._broker_id):
             self._known.clear()
             self._default = None
+        for resource in changes.configs:
+            if resource.type == ResourceType.GROUP:
+                self._known.pop(resource.name, None)
+            yield 0
 
     def config(self, group_id: str) -> GroupConfig:
         """Asked with every heartbeat of a consumer group."""

@@ -14,8 +14,8 @@ from ottla.config.layers import BrokerLayers
 from ottla.config.listener_options import LIMITS, listener_limits
 from ottla.config.listeners import Listeners
 from ottla.config.options import InvalidOption
-from ottla.handlers.quotas.client_quotas import Quotas, quota_windows
-from ottla.handlers.quotas.payers import address_limits
+from ottla.handlers.quotas.client_quotas import quota_windows
+from ottla.handlers.quotas.payers import AddressLimits
 from ottla.network.limits import UNLIMITED, ConnectionLimits, normal_address
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
 
@@ -56,19 +56,18 @@ def network_settings(
 
 def limits(
     config: BrokerConfig,
-    quotas: Quotas | None = None,
+    quotas: AddressLimits | None = None,
     address_of: Callable[[str], str] = normal_address,
 ) -> ConnectionLimits:
     """From the configuration, and from the quotas of addresses, which change while we run."""
-
-    default_rate, rates = address_limits(quotas or {})
+    addresses = quotas or AddressLimits()
     return ConnectionLimits(
         min(config.max_connections, connections_with_descriptors()),
         config.max_connections_per_ip,
         stored_overrides(config.max_connections_per_ip_overrides, address_of),
         config.max_connection_creation_rate,
-        UNLIMITED if default_rate is None else default_rate,
-        rates,
+        UNLIMITED if addresses.default is None else addresses.default,
+        addresses.by_address,
         quota_windows(config),
     )
 

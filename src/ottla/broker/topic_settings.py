@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ottla.broker.effective_config import is_of_broker
 from ottla.config.layers import BrokerLayers, TopicDefaults
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
-from ottla.metadata.records import ResourceType
 
 
 class TopicSettings:
@@ -24,7 +24,7 @@ class TopicSettings:
         self._defaults = TopicDefaults(self.layers)
 
     def changed(self, _image: Image, changes: Changes) -> None:
-        if any(resource.type == ResourceType.BROKER for resource in changes.configs):
+        if is_of_broker(changes, self._broker_id):
             self.refresh()
 
     def config(self, topic: str) -> TopicConfig:

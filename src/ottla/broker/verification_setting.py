@@ -6,12 +6,12 @@ Owns      carrying the value to those who go by it: the verifier that asks coord
 
 from __future__ import annotations
 
+from ottla.broker.effective_config import is_of_broker
 from ottla.config.kinds import BOOLEAN
 from ottla.config.layers import BrokerLayers
 from ottla.coordinators.transactions.verifying import Verifier
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
-from ottla.metadata.records import ResourceType
 from ottla.storage.directories.log_manager import LogManager
 
 NAME = "transaction.partition.verification.enable"
@@ -36,5 +36,5 @@ class VerificationSetting:
             directory.context.has_verification = is_enabled
 
     def changed(self, image: Image, changes: Changes) -> None:
-        if any(resource.type == ResourceType.BROKER for resource in changes.configs):
+        if is_of_broker(changes, self._broker_id):
             self.load(image)

@@ -29,7 +29,7 @@ from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog
 from ottla.metadata.publisher import Publisher
-from ottla.metadata.records import Record
+from ottla.metadata.records import Record, TopicDeleted
 from ottla.metadata.topic_table import ImageError
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -38,7 +38,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 EVENTS_MAX = 1000  # that wait to be decided; whoever comes then has to wait for room
 BATCH_RECORDS_MAX = 2000  # above which no further event goes into a batch
-APPLIED_HERE_MAX = 200  # records; more are applied in a thread
+APPLIED_HERE_MAX = 200  # records, or partitions of deleted topics; more are applied in a thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class Controller:
         self, image: Image, records: Sequence[Record], changes: Changes | None = None
     ) -> None:
         batch = Batch(image.offset, self._epoch, tuple(records))
-        if len(records) > APPLIED_HERE_MAX:
+        if is_much(image, records):
             await asyncio.to_thread(image.apply, batch, changes)
         else:
             image.apply(batch, changes)
@@ -218,6 +218,14 @@ class Controller:
         image = await self._log.load()
         self._publisher.replace(image.copy())
         self.activate(image, self._epoch + 1)
+
+
+def is_much(image: Image, records: Sequence[Record]) -> bool:
+    """Whether to apply these takes so long that it is done in a thread."""
+    if len(records) > APPLIED_HERE_MAX:
+        return True
+    deleted = (image.topic_by_id(each.topic_id) for each in records if type(each) is TopicDeleted)
+    return sum(len(each.partitions) for each in deleted if each is not None) > APPLIED_HERE_MAX
 
 
 def _give_up(answered: asyncio.Future[Any]) -> None:

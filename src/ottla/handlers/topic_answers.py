@@ -7,6 +7,7 @@ again.
 from __future__ import annotations
 
 from ottla.base.ids import TopicId
+from ottla.base.turns import Slices
 from ottla.handlers.permissions import NOT_ASKED, TOPIC_OPERATIONS
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import Partition, Topic
@@ -32,13 +33,17 @@ class TopicAnswers:
             answer.keep()
         return answer
 
-    def forget(self, _image: Image, changes: Changes) -> None:
+    def forget(self, _image: Image, changes: Changes) -> Slices[None]:
         """Listens to the metadata: these answers are no longer true."""
         if changes.brokers:
-            self._kept.clear()
+            self._kept = {}  # whoever uses the old one may go on
+        last = None
         for topic_id, _ in changes.partitions:
-            self._kept.pop((topic_id, False), None)
-            self._kept.pop((topic_id, True), None)
+            if topic_id != last:
+                self._kept.pop((topic_id, False), None)
+                self._kept.pop((topic_id, True), None)
+                last = topic_id
+            yield 0
 
 
 def describe_topic(topic: Topic, image: Image, with_operations: bool) -> MetadataResponseTopic:

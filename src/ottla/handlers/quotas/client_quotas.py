@@ -14,9 +14,10 @@ from typing import Generic, TypeVar
 
 from ottla.base.clock import Clock
 from ottla.base.rates import MS_PER_S, RateMeter, TokenBucket, Windows, full_bucket
+from ottla.base.turns import Slices
 from ottla.config.broker_options import BrokerConfig
 from ottla.handlers.context import Context
-from ottla.handlers.quotas.payers import Due, Limits, Payer
+from ottla.handlers.quotas.payers import AddressLimits, Due, Limits, Payer
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
 from ottla.metadata.records import QuotaEntity
@@ -25,7 +26,6 @@ from ottla.protocol.errors import BrokerError
 
 METERS_MAX = 10_000
 M = TypeVar("M", RateMeter, TokenBucket)
-Quotas = Mapping[QuotaEntity, Mapping[str, float]]
 
 
 class Meters(Generic[M]):
@@ -33,14 +33,16 @@ class Meters(Generic[M]):
 
     def __init__(self, make: Callable[[], M], key: str, windows: Windows) -> None:
         self._make: Callable[[], M] = make
-        self._key = key
-        self._limits = Limits({}, key)
+        self._limits = Limits(key)
         self._meters: dict[Payer, M] = {}
         self.windows = windows
 
-    def change(self, quotas: Quotas) -> bool:
-        """Take over new limits; whether there are any. What was used stays used."""
-        self._limits = Limits(quotas, self._key)
+    def change(self, entity: QuotaEntity, limits: Mapping[str, float]) -> None:
+        """Take over the new limits of an entity. What was used stays used."""
+        self._limits.change(entity, limits)
+
+    @property
+    def has_limits(self) -> bool:
         return bool(self._limits)
 
     def due(self, context: Context) -> Due:
@@ -50,7 +52,8 @@ class Meters(Generic[M]):
         meter = self._meters.pop(payer, None) or self._make()
         self._meters[payer] = meter
         if len(self._meters) > METERS_MAX:
-            del self._meters[next(iter(self._meters))]
+            # A thread in which the controller decides may be here, too.
+            self._meters.pop(next(iter(self._meters)), None)
         return meter
 
     def __len__(self) -> int:
@@ -149,14 +152,29 @@ class ClientQuotas:
         self._fetch = RateQuota("consumer_byte_rate", windows, clock)
         self._request = RateQuota("request_percentage", windows, clock, windows.size_ms)
         self._mutation = MutationQuota("controller_mutation_rate", mutations, clock)
-        self.take_over(image.quotas)
+        self.addresses = AddressLimits()
+        for entity, limits in image.quotas.items():
+            self._change(entity, limits)
+        self._choose()
 
-    def changed(self, image: Image, changes: Changes) -> None:
-        if changes.quotas:
-            self.take_over(image.quotas)
+    def changed(self, image: Image, changes: Changes) -> Slices[None]:
+        for entity in changes.quotas:
+            self._change(entity, image.quotas.get(entity, {}))
+            yield 0
+        self._choose()
 
-    def take_over(self, quotas: Quotas) -> None:
-        self.produce = self._produce if self._produce.meters.change(quotas) else None
-        self.fetch = self._fetch if self._fetch.meters.change(quotas) else None
-        self.request = self._request if self._request.meters.change(quotas) else None
-        self.mutation = self._mutation if self._mutation.meters.change(quotas) else None
+    def _change(self, entity: QuotaEntity, limits: Mapping[str, float]) -> None:
+        for meters in (
+            self._produce.meters,
+            self._fetch.meters,
+            self._request.meters,
+            self._mutation.meters,
+        ):
+            meters.change(entity, limits)
+        self.addresses.change(entity, limits)
+
+    def _choose(self) -> None:
+        self.produce = self._produce if self._produce.meters.has_limits else None
+        self.fetch = self._fetch if self._fetch.meters.has_limits else None
+        self.request = self._request if self._request.meters.has_limits else None
+        self.mutation = self._mutation if self._mutation.meters.has_limits else None

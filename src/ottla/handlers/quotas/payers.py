@@ -8,6 +8,7 @@ clients without one use is noted too: it counts should they get one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
@@ -53,13 +54,26 @@ LIMITLESS = 2.0**63  # what nobody reaches; far beyond it sums of limits are no 
 class Limits:
     """The quotas of one kind, such as `producer_byte_rate`."""
 
-    def __init__(self, quotas: Mapping[QuotaEntity, Mapping[str, float]], key: str) -> None:
-        self._limits = {
-            named(dict(entity)): min(limits[key], LIMITLESS)
-            for entity, limits in quotas.items()
-            if key in limits
-        }
-        self._levels = [level for level in LEVELS if self._has(level)]
+    def __init__(self, key: str) -> None:
+        self._key = key
+        self._limits: dict[tuple[Name, Name], float] = {}
+        self._counts: Counter[tuple[Part, Part]] = Counter()  # of limits, by level
+        self._count_levels()
+
+    def change(self, entity: QuotaEntity, limits: Mapping[str, float]) -> None:
+        """Take over what holds for an entity from now on. Costs the same however many there are."""
+        names = named(dict(entity))
+        level = part_of(names[0]), part_of(names[1])
+        if self._limits.pop(names, None) is not None:
+            self._counts[level] -= 1
+        if self._key in limits:
+            self._limits[names] = min(limits[self._key], LIMITLESS)
+            self._counts[level] += 1
+        if (level in self._levels) != (self._counts[level] > 0):
+            self._count_levels()
+
+    def _count_levels(self) -> None:
+        self._levels = [level for level in LEVELS if self._counts[level]]
         kinds = {
             (user is not Part.ABSENT, client is not Part.ABSENT) for user, client in self._levels
         }
@@ -85,9 +99,6 @@ class Limits:
         payer = Payer(user if self._by_user else None, client_id if self._by_client else None)
         return Due(payer, LIMITLESS)
 
-    def _has(self, level: tuple[Part, Part]) -> bool:
-        return any((part_of(user), part_of(client)) == level for user, client in self._limits)
-
 
 Name = str | Part  # a name, or the default, or absent
 
@@ -106,13 +117,28 @@ def part_of(name: Name) -> Part:
     return name if isinstance(name, Part) else Part.NAMED
 
 
-def address_limits(
-    quotas: Mapping[QuotaEntity, Mapping[str, float]],
-) -> tuple[float | None, dict[str, float]]:
+class AddressLimits:
     """New connections a second: of every address, and of those that have a quota of their own."""
-    found = {
-        entity[0][1]: limits["connection_creation_rate"]
-        for entity, limits in quotas.items()
-        if entity[0][0] == IP and "connection_creation_rate" in limits
-    }
-    return found.pop(None, None), {name: rate for name, rate in found.items() if name is not None}
+
+    def __init__(self) -> None:
+        self.default: float | None = None
+        self.by_address: dict[str, float] = {}
+        self._is_changed = False
+
+    def change(self, entity: QuotaEntity, limits: Mapping[str, float]) -> None:
+        kind, name = entity[0]
+        if kind != IP:
+            return
+        self._is_changed = True
+        rate = limits.get("connection_creation_rate")
+        if name is None:
+            self.default = rate
+        elif rate is None:
+            self.by_address.pop(name, None)
+        else:
+            self.by_address[name] = rate
+
+    def take_changed(self) -> bool:
+        """Whether anything has changed since this was asked last."""
+        is_changed, self._is_changed = self._is_changed, False
+        return is_changed

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ottla.base.clock import Clock
+from ottla.base.turns import Slices
 from ottla.base.uuids import random_uuid
 from ottla.handlers.context import Context
 from ottla.handlers.telemetry.otlp import OtlpReader
@@ -83,9 +84,10 @@ class ClientTelemetry:
         for resource in image.configs:
             self._read_subscription(image, resource)
 
-    def changed(self, image: Image, changes: Changes) -> None:
+    def changed(self, image: Image, changes: Changes) -> Slices[None]:
         for resource in changes.configs:
             self._read_subscription(image, resource)
+            yield 0
 
     def _read_subscription(self, image: Image, resource: ConfigResource) -> None:
         if resource.type != ResourceType.CLIENT_METRICS:

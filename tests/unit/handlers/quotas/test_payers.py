@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from random import Random
 
 import pytest
 
-from ottla.handlers.quotas.payers import LIMITLESS, Due, Limits, Payer, address_limits
+from ottla.handlers.quotas.payers import LIMITLESS, AddressLimits, Due, Limits, Payer
 from ottla.metadata.records import QuotaEntity
 
 RATE = "producer_byte_rate"
@@ -23,35 +24,60 @@ ORDER: list[tuple[QuotaEntity, Payer]] = [
 ]
 
 
+def limits_of(quotas: dict[QuotaEntity, dict[str, float]]) -> Limits:
+    limits = Limits(RATE)
+    for entity, values in quotas.items():
+        limits.change(entity, values)
+    return limits
+
+
 @pytest.mark.parametrize("count", range(1, 9))
 def test_the_most_special_quota_holds(count: int) -> None:
     for chosen in itertools.combinations(range(8), count):
         quotas = {ORDER[at][0]: {RATE: 100.0 + at} for at in reversed(chosen)}
-        assert Limits(quotas, RATE).find("u", "c") == Due(ORDER[chosen[0]][1], 100.0 + chosen[0])
+        assert limits_of(quotas).find("u", "c") == Due(ORDER[chosen[0]][1], 100.0 + chosen[0])
 
 
 def test_others_have_no_quota_and_are_measured_as_if_they_had() -> None:
-    limits = Limits({(("client-id", "c"), ("user", "u")): {RATE: 1.0}}, RATE)
+    limits = limits_of({(("client-id", "c"), ("user", "u")): {RATE: 1.0}})
     assert limits.find("u", "other") == Due(Payer("u", "other"), LIMITLESS)
     assert limits.find("other", "c") == Due(Payer("other", "c"), LIMITLESS)
-    of_users = Limits({(("user", "u"),): {RATE: 1.0}}, RATE)
+    of_users = limits_of({(("user", "u"),): {RATE: 1.0}})
     assert of_users.find("other", "c") == Due(Payer("other", None), LIMITLESS)
-    mixed = Limits({(("user", "u"),): {RATE: 1.0}, (("client-id", "d"),): {RATE: 1.0}}, RATE)
+    mixed = limits_of({(("user", "u"),): {RATE: 1.0}, (("client-id", "d"),): {RATE: 1.0}})
     assert mixed.find("other", "c") == Due(Payer(None, "c"), LIMITLESS)
-    assert not Limits({(("user", "u"),): {"consumer_byte_rate": 1.0}}, RATE)
+    assert not limits_of({(("user", "u"),): {"consumer_byte_rate": 1.0}})
 
 
 def test_clients_without_a_name_share_only_their_users_quota() -> None:
-    limits = Limits({(("client-id", None),): {RATE: 1.0}, (("user", "u"),): {RATE: 2.0}}, RATE)
+    limits = limits_of({(("client-id", None),): {RATE: 1.0}, (("user", "u"),): {RATE: 2.0}})
     assert limits.find("u", "") == Due(Payer("u", None), 2.0)
     assert limits.find("other", "").limit == LIMITLESS
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_limits_that_change_one_by_one_are_those_that_are_set_at_last(seed: int) -> None:
+    rng, limits, quotas = Random(seed), Limits(RATE), dict[QuotaEntity, dict[str, float]]()
+    for _ in range(60):
+        entity = rng.choice(ORDER)[0]
+        quotas[entity] = {RATE: rng.random()} if rng.random() < 0.5 else {}
+        limits.change(entity, quotas[entity])
+        new = limits_of(quotas)
+        assert bool(limits) == bool(new)
+        for user, client in itertools.product(("u", "other"), ("c", "other", "")):
+            assert limits.find(user, client) == new.find(user, client)
+
+
 def test_addresses_have_quotas_of_their_own_or_the_default() -> None:
+    limits = AddressLimits()
     rate = "connection_creation_rate"
-    quotas: dict[QuotaEntity, dict[str, float]] = {
-        (("ip", "10.0.0.1"),): {rate: 5.0},
-        (("ip", None),): {rate: 9.0},
-    }
-    assert address_limits(quotas) == (9.0, {"10.0.0.1": 5.0})
-    assert address_limits({(("user", "u"),): {RATE: 1.0}}) == (None, {})
+    limits.change((("user", "u"),), {RATE: 1.0})
+    assert not limits.take_changed()
+    limits.change((("ip", "10.0.0.1"),), {rate: 5.0})
+    limits.change((("ip", None),), {rate: 9.0})
+    assert (limits.default, limits.by_address) == (9.0, {"10.0.0.1": 5.0})
+    assert limits.take_changed()
+    assert not limits.take_changed()
+    limits.change((("ip", "10.0.0.1"),), {})
+    limits.change((("ip", None),), {})
+    assert (limits.default, limits.by_address) == (None, {})

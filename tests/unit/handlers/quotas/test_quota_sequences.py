@@ -15,7 +15,6 @@ import pytest
 
 from ottla.base.rates import Windows
 from ottla.handlers.quotas.client_quotas import MutationQuota, RateQuota
-from ottla.metadata.records import QuotaEntity
 from ottla.protocol.errors import BrokerError
 from ottla.testing.clock import ManualClock
 
@@ -60,7 +59,6 @@ class Payments:
     def __init__(self, kind: int, windows: Windows) -> None:
         self.kind = kind
         self.clock = ManualClock()
-        self.quotas: dict[QuotaEntity, dict[str, float]] = {}
         self.quota: RateQuota | MutationQuota
         if kind in (STRICT, PERMISSIVE):
             self.quota = MutationQuota(KEY, windows, self.clock)
@@ -71,11 +69,8 @@ class Payments:
 
     def change(self, client_id: str | None, limit: float | None) -> None:
         entity = (("client-id", client_id),)
-        if limit is None:
-            self.quotas.pop(entity, None)
-        else:
-            self.quotas[entity] = {KEY: limit}
-        self.is_on = self.quota.meters.change(self.quotas)
+        self.quota.meters.change(entity, {} if limit is None else {KEY: limit})
+        self.is_on = self.quota.meters.has_limits
 
     def charge(self, client_id: str, amount: float) -> int:
         """What the client is told; for one that is refused, that and one more, below zero."""
