@@ -22,10 +22,10 @@ def shown(text: str, chars_max: int = CHARS_MAX) -> str:
 def _escaped(text: str) -> str:
     if text.isprintable() and "\\" not in text:
         return text
-    return "".join(map(_escaped_char, text))
+    return "".join(map(escaped_char, text))
 
 
-def _escaped_char(char: str) -> str:
+def escaped_char(char: str) -> str:
     if char == "\\":
         return "\\\\"  # so that an escape cannot be imitated
     # Not printable are controls, formats (those of direction among them), surrogates, separators

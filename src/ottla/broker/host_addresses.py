@@ -12,6 +12,7 @@ import logging
 import socket
 from collections.abc import Callable
 
+from ottla.base.log_text import shown
 from ottla.base.tasks import OwnedTasks
 from ottla.network.limits import is_address, normal_address
 
@@ -36,7 +37,9 @@ class HostAddresses:
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, None)
         except (OSError, UnicodeError) as error:
-            log.warning("limits of %s do not hold, its address is not known: %s", host, error)
+            log.warning(
+                "limits of %s do not hold, its address is not known: %s", shown(host), error
+            )
             return
         # The first of IPv4, if there is one: what Java takes.
         addresses = sorted(found, key=lambda each: each[0] != socket.AF_INET)

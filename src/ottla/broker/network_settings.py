@@ -7,6 +7,7 @@ import resource
 from collections.abc import Callable
 
 from ottla.base.disk import default_open_files_max
+from ottla.base.log_text import shown
 from ottla.base.rates import MS_PER_S, Windows
 from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig
@@ -94,7 +95,7 @@ def stored_overrides(text: str, address_of: Callable[[str], str]) -> dict[str, i
             for host, limit in parse_ip_overrides(part).items():
                 overrides[address_of(host)] = limit
         except InvalidOption as error:
-            log.warning("passed over: %s", error)
+            log.warning("passed over: %s", shown(str(error)))
     return overrides
 
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.allocator import keep_freed_memory
 from ottla.base.collector import begin_lasting
+from ottla.base.log_format import LineFormatter
 from ottla.cli.event_loop import NAMES, run_on
 from ottla.cli.process_limits import raise_open_files_limit
 
@@ -79,11 +80,7 @@ def listen_address(text: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    logging.basicConfig(
-        level=arguments.log_level,
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    log_to_stderr(arguments.log_level)
     from ottla.config.options import InvalidOption
 
     try:
@@ -102,6 +99,12 @@ def run(arguments: argparse.Namespace) -> int:
         if error.name != "uvloop":
             raise
         return refuse("uvloop is not installed: pip install uvloop, or leave out --loop", code=2)
+
+
+def log_to_stderr(level: str) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=level, handlers=[handler])
 
 
 def refuse(message: str, *, code: int) -> int:

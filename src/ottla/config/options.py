@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
+from ottla.base.log_text import shown as text_shown
 from ottla.config.kinds import Kind, shown
 
 log = logging.getLogger(__name__)
@@ -123,12 +124,12 @@ def stored_values(options: Mapping[str, Option[Any]], texts: Mapping[str, str]) 
     for name, text in texts.items():
         option = options.get(name)
         if option is None:
-            log.warning("stored setting left out: %s: no such setting", name)
+            log.warning("stored setting left out: %s: no such setting", text_shown(name))
             continue
         try:
             values[name] = option.parse_stored(text)
         except InvalidOption as error:
-            log.warning("stored setting left out: %s", error)
+            log.warning("stored setting left out: %s", text_shown(str(error)))
     return values
 
 

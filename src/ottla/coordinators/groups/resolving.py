@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 
+from ottla.base.log_text import shown
 from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import compile_topic_pattern
@@ -31,7 +32,7 @@ async def resolve_patterns(shard: LoadedShard, group_id: str, stepper: Stepper) 
             lambda state: consumer_requests.decide_resolved(state, group_id, found, version),
         )
     except BrokerError as error:
-        log.warning("group %s: its patterns stay unresolved for now: %s", group_id, error)
+        log.warning("group %s: its patterns stay unresolved for now: %s", shown(group_id), error)
     finally:
         shared.resolving.discard(group_id)
 

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 
+from ottla.base.log_text import shown
 from ottla.coordinators.groups.offset_expiry import decide_expiry
 from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import Deadline
@@ -70,10 +71,10 @@ class Sweeper:
         try:
             self._stepper.step(shard, deadline.group_id, lambda state: state.expire(deadline))
         except BrokerError as error:
-            log.warning("group %s: %s: %s", deadline.group_id, deadline.waits.value, error)
+            log.warning("group %s: %s: %s", shown(deadline.group_id), deadline.waits.value, error)
             shard.state.shared.timers.start_if_absent(deadline, RETRY_MS)
         except Exception:  # a bug: one group suffers from it, and time goes on for the others
-            log.exception("bug in group %s: %s", deadline.group_id, deadline.waits.value)
+            log.exception("bug in group %s: %s", shown(deadline.group_id), deadline.waits.value)
             shard.state.shared.timers.start_if_absent(deadline, RETRY_AFTER_BUG_MS)
 
     def _next_ms(self) -> float:
@@ -104,4 +105,6 @@ class Sweeper:
             self._stepper.step(shard, group_id, decide, is_atomic=False)
         except Exception as error:
             is_bug = not isinstance(error, BrokerError)
-            log.warning("group %s: old offsets stay for now: %s", group_id, error, exc_info=is_bug)
+            log.warning(
+                "group %s: old offsets stay for now: %s", shown(group_id), error, exc_info=is_bug
+            )

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable
 
 from ottla.base.fault_points import FaultPoint, reach
+from ottla.base.log_text import shown
 from ottla.base.tasks import OwnedTasks
 from ottla.coordinators.runtime import Shard, Status
 from ottla.coordinators.transactions.ending import decide_complete
@@ -54,7 +55,9 @@ class Finisher:
             await self._write_complete(shard, ending.transactional_id)
             reach(FaultPoint.COMPLETE_LOGGED)
         except BrokerError as error:
-            log.info("transactional id %r is ended elsewhere: %s", ending.transactional_id, error)
+            log.info(
+                "transactional id %s is ended elsewhere: %s", shown(ending.transactional_id), error
+            )
 
     async def _decided(self, shard: LoadedShard, end_offset: int) -> None:
         while True:
@@ -75,7 +78,7 @@ class Finisher:
             except BrokerError as error:
                 if shard.status is not Status.ACTIVE:
                     raise
-                log.info("transactional id %r is not free yet: %s", transactional_id, error)
+                log.info("transactional id %s is not free yet: %s", shown(transactional_id), error)
             await asyncio.sleep(RETRY_S)
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from ottla.base.clock import Clock
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicPartition
+from ottla.base.log_text import shown
 from ottla.base.tasks import OwnedTasks
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
@@ -250,12 +251,12 @@ class TransactionCoordinator:
                 try:
                     _, current = await self._find(each.transactional_id)
                     if current is each:
-                        log.info("transactional id %r: timed out", each.transactional_id)
+                        log.info("transactional id %s: timed out", shown(each.transactional_id))
                         self._fence(shard, each)
                 except BrokerError as error:
-                    log.warning("%r is not aborted yet: %s", each.transactional_id, error)
+                    log.warning("%s is not aborted yet: %s", shown(each.transactional_id), error)
                 except Exception:  # damage, or a bug: the others are aborted in time all the same
-                    log.exception("%r is not aborted yet", each.transactional_id)
+                    log.exception("%s is not aborted yet", shown(each.transactional_id))
 
     async def forget_expired(self) -> None:
         """Forget transactional ids that nobody used for long."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 
+from ottla.base.log_text import shown
 from ottla.coordinators.groups.classic.answers import joined
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.classic.member import ClassicMember, select_protocol
@@ -43,7 +44,10 @@ def prepare_rebalance(group: ClassicGroup, reason: str) -> Records:
     group.is_first_rebalance = group.is_empty
     group.state = State.PREPARING_REBALANCE
     log.info(
-        "group %s: rebalance after generation %s: %s", group.group_id, group.generation, reason
+        "group %s: rebalance after generation %s: %s",
+        shown(group.group_id),
+        group.generation,
+        shown(reason),
     )
     if group.is_first_rebalance:
         wait_for_more(group)
@@ -99,7 +103,7 @@ def complete_join(group: ClassicGroup) -> Records:
         return [empty_record(group)]
     if not elect_leader(group):
         # Only static members, and none of them came: their sessions will end, or they will come.
-        log.warning("group %s: nobody has joined the rebalance", group.group_id)
+        log.warning("group %s: nobody has joined the rebalance", shown(group.group_id))
         wait_for_joins(group)
         return []
     begin_generation(group)
@@ -174,7 +178,7 @@ def expire_session(group: ClassicGroup, member_id: str) -> Records:
         return complete_if_joined(group)
     if member.keeps_session:
         return []
-    log.info("group %s: no sign of life from member %s", group.group_id, member_id)
+    log.info("group %s: no sign of life from member %s", shown(group.group_id), shown(member_id))
     return remove_member(group, member)
 
 

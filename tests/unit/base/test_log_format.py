@@ -1,0 +1,48 @@
+"""Whatever a message quotes, it is one printable line of the log."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import pytest
+
+from ottla.base.log_format import LINE_CHARS_MAX, LineFormatter
+
+FORGED = "x\n2026-01-01 ERROR ottla: forged\r\x1b[2J\x9b\u202e\u2028\ud800"
+
+
+def formatted(message: str, *arguments: object, error: Exception | None = None) -> str:
+    exc_info = None
+    if error is not None:
+        try:
+            raise error
+        except Exception:
+            exc_info = sys.exc_info()
+    record = logging.LogRecord("ottla", logging.INFO, "", 1, message, arguments, exc_info)
+    return LineFormatter("%(levelname)s %(name)s: %(message)s").format(record)
+
+
+def test_a_message_is_one_printable_line() -> None:
+    line = formatted("group %s is gone", FORGED)
+    assert line.isprintable()
+    assert line.startswith("INFO ottla: group x\\x0a2026-01-01 ERROR ottla: forged\\x0d\\x1b[2J")
+
+
+def test_what_is_escaped_already_stays_as_it_is() -> None:
+    assert formatted("group %s", "a\\x0ab").endswith("group a\\x0ab")
+
+
+def test_a_long_message_is_cut() -> None:
+    line = formatted("group %s", "a" * 100_000)
+    assert len(line) < LINE_CHARS_MAX + 100
+    assert line.endswith("characters)")
+
+
+@pytest.mark.parametrize("text", [FORGED, "a" * 1_000_000])
+def test_a_traceback_is_indented_printable_and_bounded(text: str) -> None:
+    first, *others = formatted("a bug", error=ValueError(text)).split("\n")
+    assert first == "INFO ottla: a bug"
+    assert others[0] == "  Traceback (most recent call last):"
+    assert all(line.startswith("  ") and line.isprintable() for line in others)
+    assert sum(map(len, others)) < 100_000
