@@ -1,4 +1,4 @@
-"""Lines of the log: one for each message, printable and bounded, whatever a message quotes.
+"""Lines of the log: printable and bounded, whatever a message quotes, and never a flood.
 
 What clients chose is escaped where it is logged (`log_text.shown`); this holds also where that was
 forgotten, and for messages of other people's code.
@@ -14,6 +14,49 @@ from ottla.base.log_text import escaped_char
 LINE_CHARS_MAX = 8192
 TRACEBACK_CHARS_MAX = 65536
 INDENT = "  "
+FLOOD_LINES = 100
+FLOOD_S = 10.0
+MESSAGES_MAX = 10_000
+
+
+class FloodFilter(logging.Filter):
+    """Of one message, whatever it is about, `lines_max` in `every_s` seconds are written; the next
+    one after that says how many were left out."""
+
+    def __init__(self, lines_max: int = FLOOD_LINES, every_s: float = FLOOD_S) -> None:
+        super().__init__()
+        self._lines_max = lines_max
+        self._every_s = every_s
+        self._windows: dict[tuple[str, str], Window] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        window = self._window((record.name, str(record.msg)), record.created)
+        window.lines += 1
+        if window.lines > self._lines_max:
+            window.left_out += 1
+            return False
+        if window.left_out:
+            record.msg = f"{record.getMessage()} (and {window.left_out} like it were left out)"
+            record.args, window.left_out = (), 0
+        return True
+
+    def _window(self, key: tuple[str, str], now_s: float) -> Window:
+        """That of the message; a new one once it is over, or the clock was set back."""
+        if len(self._windows) >= MESSAGES_MAX and key not in self._windows:
+            self._windows.clear()  # messages are constants: so many are a fault of somebody's
+        window = self._windows.setdefault(key, Window(now_s))
+        if not 0 <= now_s - window.start_s < self._every_s:
+            window.start_s, window.lines = now_s, 0
+        return window
+
+
+class Window:
+    __slots__ = ("left_out", "lines", "start_s")
+
+    def __init__(self, start_s: float) -> None:
+        self.start_s = start_s
+        self.lines = 0
+        self.left_out = 0
 
 
 class LineFormatter(logging.Formatter):

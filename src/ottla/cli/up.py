@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from ottla.base.allocator import keep_freed_memory
 from ottla.base.collector import begin_lasting
-from ottla.base.log_format import LineFormatter
+from ottla.base.log_format import FloodFilter, LineFormatter
 from ottla.cli.event_loop import NAMES, run_on
 from ottla.cli.process_limits import raise_open_files_limit
 
@@ -104,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 def log_to_stderr(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(FloodFilter())
     logging.basicConfig(level=level, handlers=[handler])
 
 

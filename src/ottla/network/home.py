@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import OwnedTasks
 from ottla.network.counters import NetworkCounters
 from ottla.network.deadlines import DeadlineWheel
@@ -16,7 +17,6 @@ from ottla.network.request_memory import RequestMemory
 from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
 from ottla.network.settings import ConnectionSettings
-from ottla.network.sparse_log import SparseLog
 from ottla.protocol.framing import Scratch
 
 if TYPE_CHECKING:

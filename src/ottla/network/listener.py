@@ -17,6 +17,7 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
+from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import OwnedTasks
 from ottla.network.connection import Connection
 from ottla.network.counters import NetworkCounters
@@ -25,7 +26,6 @@ from ottla.network.limits import ConnectionGate, Refusal, WayIn, normal_address
 from ottla.network.listening import bind_sockets, prepare_accepted
 from ottla.network.served import RequestServer
 from ottla.network.settings import ListenerSettings
-from ottla.network.sparse_log import SparseLog
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import errno
 import logging
+import time
 from collections.abc import Callable
 
+from ottla.base.sparse_log import SparseLog
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.errors import StorageError
@@ -26,10 +28,23 @@ class StorageUnavailable(StorageError, BrokerError):
 
 
 class DirectoryHealth:
-    __slots__ = ("error", "on_failure", "path")
+    __slots__ = (
+        "_full",
+        "_monotonic_s",
+        "_no_descriptor",
+        "_not_empty",
+        "error",
+        "on_failure",
+        "path",
+    )
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, monotonic_s: Callable[[], float] = time.monotonic) -> None:
         self.path = path
+        self._monotonic_s = monotonic_s
+        # Each request may find the disk full: the log must not help to fill it.
+        self._full = SparseLog(log, logging.WARNING)
+        self._not_empty = SparseLog(log, logging.WARNING)
+        self._no_descriptor = SparseLog(log, logging.WARNING)
         self.error: OSError | None = None
         self.on_failure: Callable[[str], None] = lambda _path: None
 
@@ -57,11 +72,12 @@ class DirectoryHealth:
         left has not even touched the disk; where something was written into a directory that was
         to be removed, it can be removed later.
         """
+        now_s = self._monotonic_s()
         if is_full(error):
-            log.warning("log directory %s is full: %s", self.path, doing)
+            self._full.write(now_s, "log directory %s is full: %s", self.path, doing)
             return StorageUnavailable(f"{doing}: {error}")
         if error.errno == errno.ENOTEMPTY:
-            log.warning("log directory %s: %s: %s", self.path, doing, error)
+            self._not_empty.write(now_s, "log directory %s: %s: %s", self.path, doing, error)
             return StorageUnavailable(f"{doing}: {error}")
         return self.unsynced(doing, error)
 
@@ -71,7 +87,13 @@ class DirectoryHealth:
         One that fails for want of room has lost what it was for.
         """
         if is_out_of_descriptors(error):
-            log.warning("no file can be opened in %s: %s: %s", self.path, doing, error.strerror)
+            self._no_descriptor.write(
+                self._monotonic_s(),
+                "no file can be opened in %s: %s: %s",
+                self.path,
+                doing,
+                error.strerror,
+            )
             return StorageUnavailable(f"{doing}: {error}")
         return self.failed(doing, error)
 

@@ -29,3 +29,18 @@ def test_a_directory_that_lost_a_write_goes_offline() -> None:
     health.refused("appending to t-0", failure(errno.EIO))
     assert told == ["/logs"]
     assert not health.is_online
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.ENOTEMPTY, errno.EMFILE])
+def test_trouble_at_every_request_is_told_once_in_ten_seconds(
+    caplog: pytest.LogCaptureFixture, number: int
+) -> None:
+    now_s = 0.0
+    health = DirectoryHealth("/disk", lambda: now_s)
+    for _ in range(1000):
+        health.refused("appending", OSError(number, "trouble"))
+    now_s = 10.0
+    health.refused("appending", OSError(number, "trouble"))
+    assert len(caplog.records) == 2
+    assert "and 999 more since" in caplog.records[1].getMessage()
+    assert health.is_online

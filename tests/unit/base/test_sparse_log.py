@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from ottla.network.sparse_log import SparseLog
+from ottla.base.sparse_log import SparseLog
 
 
 def test_lines_within_the_time_are_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:

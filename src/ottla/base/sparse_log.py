@@ -1,4 +1,4 @@
-"""Lines about what a stranger can cause: the first one at once, then few, with a count."""
+"""Lines about what may happen at every request: the first one at once, then few, with a count."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 
 
 class SparseLog:
-    """A flood of bad connections must not become a flood of lines."""
+    """One line in `every_s` seconds at most, so that a flood of trouble is none of lines."""
 
     def __init__(self, log: logging.Logger, level: int, every_s: float = 10.0) -> None:
         self._log = log
