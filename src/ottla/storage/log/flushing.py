@@ -61,7 +61,7 @@ class FlushJob:
         self._snapshots = [
             log.snapshots.path(segment.base_offset)
             for segment in segments
-            if segment.base_offset > log.recovery_point
+            if segment.base_offset >= log.recovery_point
         ]
         # A job that runs at the same time may have taken the names and not synced them yet.
         has_names = log.has_unsynced_names or log.has_unsynced_home or log.names_in_flight > 0
