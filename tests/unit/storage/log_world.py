@@ -44,6 +44,7 @@ DIRECTORY = "/data"
 PATH = f"{DIRECTORY}/t-0"
 OWNER = Owner("cluster", 1)
 COORDINATOR = ProducedBy(AppendOrigin.COORDINATOR)
+SEQUENCES = 2**31  # after the last of them comes 0
 
 CONFIG = TopicConfig(
     segment_bytes=1500,
@@ -64,7 +65,9 @@ class Producer:
 
 
 class World:
-    def __init__(self, seed: int = 0, config: TopicConfig = CONFIG) -> None:
+    def __init__(
+        self, seed: int = 0, config: TopicConfig = CONFIG, first_sequence: int = 0
+    ) -> None:
         self.clock = ManualClock()
         self.disk = MemoryDisk(clock=self.clock)
         self.disk.make_directory(DIRECTORY)
@@ -76,7 +79,8 @@ class World:
         self.batches: list[bytes] = []  # the log, whole batches as stored
         self.ever: dict[int, set[bytes]] = {}  # all that was ever stored at an offset
         self.failed: bytes | None = None  # the last append that failed
-        self.producers = [Producer(number) for number in range(1, 4)]
+        self.first_sequence = first_sequence  # of producers that the log does not know
+        self.producers = [Producer(number, sequence=first_sequence) for number in range(1, 4)]
         self.manager = LogManager(self.disk, self.clock, Random(seed), [DIRECTORY])
         self.manager.open(OWNER)
         list(self.manager.load(lambda _topic: config))
@@ -131,7 +135,7 @@ class World:
         assert not appended.is_duplicate
         self._appended(bytes(batch), appended)
         if producer is not None:
-            producer.sequence += count
+            producer.sequence = (producer.sequence + count) % SEQUENCES
             producer.sent.append((sent, appended.first_offset))
             producer.is_in_transaction = producer.is_in_transaction or is_transactional
 
@@ -268,10 +272,11 @@ class World:
             entry = self.log.producer_states.producers.get(producer.number)
             producer.sent.clear()
             if entry is None:
-                producer.epoch, producer.sequence = producer.epoch + 1, 0
+                producer.epoch, producer.sequence = producer.epoch + 1, self.first_sequence
                 producer.is_in_transaction = False
             else:
-                producer.epoch, producer.sequence = entry.epoch, entry.last_sequence + 1
+                producer.epoch = entry.epoch
+                producer.sequence = (entry.last_sequence + 1) % SEQUENCES
                 producer.is_in_transaction = entry.has_open_transaction
                 if entry.last_sequence < 0:
                     producer.epoch, producer.sequence = entry.epoch + 1, 0
@@ -346,6 +351,22 @@ def described(states: ProducerStates, *, with_windows: bool = True) -> dict[int,
         )
         for producer_id, entry in states.producers.items()
     }
+
+
+def last_stable_offset(batches: list[bytes], high_watermark: int) -> int:
+    """By a look through the whole list: before every transaction that is open, or whose marker is
+    not below the high watermark."""
+    begun: dict[int, int] = {}
+    unstable = [high_watermark]
+    for batch in batches:
+        header = read_header(batch)
+        if header.is_control:
+            first = begun.pop(header.producer_id, None)
+            if first is not None and header.base_offset >= high_watermark:
+                unstable.append(first)
+        elif header.is_transactional:
+            begun.setdefault(header.producer_id, header.base_offset)
+    return min([*unstable, *begun.values()])
 
 
 def aborted_transactions(batches: list[bytes]) -> list[tuple[int, int, int]]:
