@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test retest test-long check format generate oracles bench fuzz faults clean
+.PHONY: help setup run demo demo-clean test retest test-long check format generate oracles bench fuzz faults mutants clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -29,7 +29,16 @@ run: setup  ## run a broker on localhost:9092
 demo: setup  ## the main job in three minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
 	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
 
-demo-clean:  ## remove what the demo left
+demo-PART ?=
+SAMPLE ?= 60
+SEED ?= 1
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+
+mutants: setup  ## plant faults and see which the tests find; PART=storage/producers SAMPLE=100 SEED=2 JOBS=1
+	@$(BIN)/python -m pip install --quiet --editable '.[mutants]'
+	$(BIN)/python -m tools.mutants --part $(PART) --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS) --goal 90
+
+clean:  ## remove what the demo left
 	@rm -rf .demo
 
 # Tests wait for other processes more than they compute.

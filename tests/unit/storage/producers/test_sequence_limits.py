@@ -70,11 +70,11 @@ def test_the_last_five_batches_are_known_as_they_cross_the_limit(
     sequence, sent = first, []
     for number, size in enumerate(SIZES):
         batch = batch_of(*[b"%d" % number] * size, producer=(7, 3, sequence))
-        sent.append((bytes(batch), log.append_as_leader(batch, 0).first_offset, sequence))
+        sent.append((bytes(batch), log.append_as_leader(batch, 0).first_offset))
         sequence = wrapped(sequence + size)
     log = restart(place, log)
-    for batch, offset, _ in sent[-WINDOW_BATCHES:]:
-        repeated = log.append_as_leader(bytearray(batch), 0)
+    for repetition, offset in sent[-WINDOW_BATCHES:]:
+        repeated = log.append_as_leader(bytearray(repetition), 0)
         assert (repeated.is_duplicate, repeated.first_offset) == (True, offset)
     for step in (1, 2, LAST):  # LAST is one too few
         with pytest.raises(BrokerError) as raised:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, batch_of, placed, read_records
 
-from ottla.base.filesystem import File
+from ottla.base.filesystem import Buffer, File
 from ottla.protocol.records.batch import CHECKED_FROM, HEADER_BYTES
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.recovery import Checkpoint
@@ -28,9 +28,9 @@ def sized(size: int, offset: int) -> bytes:
     raise AssertionError(size)
 
 
-def file_of(*batches: bytes) -> File:
+def file_of(content: Buffer) -> File:
     file = MemoryDisk().open("/file", create=True)
-    file.write_at(0, b"".join(batches))
+    file.write_at(0, content)
     return file
 
 

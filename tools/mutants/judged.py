@@ -1,0 +1,36 @@
+"""Survivors that somebody looked at and found to be no fault: why no test could tell them apart.
+
+`judged.toml` is the list. A survivor that is a fault does not go there: it gets a test.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools.mutants.mutant import Mutant
+
+FILE = Path(__file__).with_name("judged.toml")
+
+
+@dataclass(frozen=True)
+class Judged:
+    path: str
+    function: str
+    change: str
+    why: str
+
+    def is_about(self, mutant: Mutant) -> bool:
+        place = (mutant.path.removeprefix("src/ottla/"), mutant.function, mutant.change)
+        return place == (self.path, self.function, self.change)
+
+
+def read_judged(path: Path = FILE) -> list[Judged]:
+    stored = tomllib.loads(path.read_text()) if path.exists() else {}
+    return [Judged(**each) for each in stored.get("equivalent", [])]
+
+
+def reason_for(mutant: Mutant, judged: Iterable[Judged]) -> str | None:
+    return next((each.why for each in judged if each.is_about(mutant)), None)
