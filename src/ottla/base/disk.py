@@ -15,7 +15,7 @@ import shutil
 import threading
 from typing import ClassVar
 
-from ottla.base.disk_file import OPEN_FLAGS, Descriptors, DiskFile
+from ottla.base.disk_file import OPEN_FLAGS, Descriptors, DiskFile, identity_of, is_at
 from ottla.base.filesystem import DiskSpace
 
 _CLOSED = -1
@@ -90,6 +90,10 @@ class DiskFileSystem:
         status = os.statvfs(path)
         return DiskSpace(status.f_frsize * status.f_blocks, status.f_frsize * status.f_bavail)
 
+    def hold_directory(self, path: str) -> DiskDirectory:
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        return DiskDirectory(path, self._descriptors.open_path(path, flags))
+
     def lock(self, path: str) -> DiskLock:
         return DiskLock(path)
 
@@ -98,6 +102,23 @@ def default_open_files_max() -> int:
     """Half of what the process may open, so that the other half is there for connections."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 4096 if limit == resource.RLIM_INFINITY else max(16, min(4096, limit // 2))
+
+
+class DiskDirectory:
+    """Its descriptor stays open: as long as it is, no other directory gets its identity."""
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        self._identity = identity_of(os.fstat(descriptor))
+
+    def is_in_place(self) -> bool:
+        return is_at(self._path, self._identity)
+
+    def close(self) -> None:
+        if self._descriptor != _CLOSED:
+            os.close(self._descriptor)
+            self._descriptor = _CLOSED
 
 
 class DiskLock:
@@ -110,10 +131,10 @@ class DiskLock:
 
     def __init__(self, path: str) -> None:
         with self._held_lock:
-            if os.path.exists(path) and _identity(os.stat(path)) in self._held:
+            if os.path.exists(path) and identity_of(os.stat(path)) in self._held:
                 raise BlockingIOError(errno.EAGAIN, "this process already holds the lock", path)
             self._descriptor = _open_locked(path)
-            self._key = _identity(os.fstat(self._descriptor))
+            self._key = identity_of(os.fstat(self._descriptor))
             self._held.add(self._key)
 
     def close(self) -> None:
@@ -122,10 +143,6 @@ class DiskLock:
                 os.close(self._descriptor)
                 self._descriptor = _CLOSED
                 self._held.discard(self._key)
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
 
 
 def _open_locked(path: str) -> int:

@@ -37,6 +37,7 @@ class DiskFile:
     __slots__ = (
         "_descriptor",
         "_descriptors",
+        "_identity",
         "_is_closed",
         "_is_recent",
         "_path",
@@ -48,6 +49,7 @@ class DiskFile:
         self._descriptors = descriptors
         self._path = path
         self._descriptor = _NO_DESCRIPTOR
+        self._identity: tuple[int, int] | None = None  # of the file that was opened first
         self._pins: list[None] = []  # one for each call in progress: a list changes atomically
         self._is_recent = True  # used since somebody last looked for a file to close
         self._is_closed = False
@@ -147,6 +149,9 @@ class DiskFile:
             if self._is_closed:
                 self._descriptors.close(self)
 
+    def is_in_place(self) -> bool:
+        return is_at(self._path, self._identity)
+
     def renamed(self, path: str) -> None:
         self._path = path
 
@@ -186,6 +191,7 @@ class Descriptors:
         with self._lock:
             self._make_room()
             file._descriptor = descriptor
+            file._identity = identity_of(os.fstat(descriptor))
             self._open[file] = None
 
     def reopen(self, file: DiskFile) -> int:
@@ -195,9 +201,16 @@ class Descriptors:
                 raise OSError(errno.EBADF, "the file was closed", file._path)
             if file._descriptor == _NO_DESCRIPTOR:
                 self._make_room()
-                file._descriptor = self._open_or_make_room(file._path, OPEN_FLAGS, 0)
+                file._descriptor = self._open_same(file)
                 self._open[file] = None
             return file._descriptor
+
+    def _open_same(self, file: DiskFile) -> int:
+        descriptor = self._open_or_make_room(file._path, OPEN_FLAGS, 0)
+        if identity_of(os.fstat(descriptor)) != file._identity:
+            os.close(descriptor)
+            raise OSError(errno.ESTALE, "another file has the name now", file._path)
+        return descriptor
 
     def open_path(self, path: str, flags: int, mode: int = 0) -> int:
         """A new descriptor, of a file or a directory, for whoever closes it or gives it to us."""
@@ -252,6 +265,19 @@ class Descriptors:
             return False
         os.close(descriptor)
         return True
+
+
+def identity_of(status: os.stat_result) -> tuple[int, int]:
+    """What tells a file from every other one that exists at the same time."""
+    return status.st_dev, status.st_ino
+
+
+def is_at(path: str, identity: tuple[int, int] | None) -> bool:
+    """Whether the path stands for the file or directory with this identity."""
+    try:
+        return identity_of(os.stat(path)) == identity
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def _read_to_end(descriptor: int, position: int, size: int) -> bytes | None:

@@ -25,11 +25,24 @@ class FileLock(Protocol):
     def close(self) -> None: ...
 
 
+class HeldDirectory(Protocol):
+    """A directory as it was when it was opened, whatever its path stands for later."""
+
+    def is_in_place(self) -> bool:
+        """False once the directory was removed, renamed, replaced or mounted over.
+
+        OSError where that cannot be seen.
+        """
+
+    def close(self) -> None: ...
+
+
 class File(Protocol):
     """One open file. Position is always explicit; writing and reading share no cursor.
 
     A handle stays good however many files are open: the real implementation closes the least
-    recently used descriptors and opens them again when they are needed.
+    recently used descriptors and opens them again when they are needed. If another file has the
+    name by then, that is OSError with ESTALE.
     """
 
     @property
@@ -60,6 +73,12 @@ class File(Protocol):
 
     def descriptor(self) -> int:
         """A duplicate for sendfile, which the caller closes. OSError where there is none."""
+
+    def is_in_place(self) -> bool:
+        """False once the file was removed, renamed or replaced by somebody else.
+
+        What is written to it then is lost with its last handle. OSError where that cannot be seen.
+        """
 
     def renamed(self, path: str) -> None:
         """The file was renamed with `FileSystem.rename`: open it there from now on."""
@@ -96,6 +115,9 @@ class FileSystem(Protocol):
     def sync_directory(self, path: str) -> None: ...
 
     def space(self, path: str) -> DiskSpace: ...
+
+    def hold_directory(self, path: str) -> HeldDirectory:
+        """OSError unless it is a directory."""
 
     def lock(self, path: str) -> FileLock:
         """Create the file and hold it alone, also against Kafka; BlockingIOError if it is held."""

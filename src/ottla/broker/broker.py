@@ -22,11 +22,12 @@ from ottla.base.tasks import OwnedTasks
 from ottla.base.turns import Slices, Turns
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
+from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
 from ottla.broker.effective_config import EffectiveConfig, is_of_broker
-from ottla.broker.first_start import name_cluster
+from ottla.broker.first_start import Past, name_cluster, read_past
 from ottla.broker.group_settings import GroupSettings
 from ottla.broker.host_addresses import HostAddresses
-from ottla.broker.housekeeping import Housekeeping
+from ottla.broker.housekeeping import WATCH_INTERVAL_MS, Housekeeping, repeat
 from ottla.broker.introduction import host_name, registration
 from ottla.broker.moved_logs import MovedLogs
 from ottla.broker.network_settings import limits, limits_of_listener, network_settings
@@ -51,8 +52,10 @@ from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.changes import Changes
+from ottla.metadata.continuity import load_known
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Image
+from ottla.metadata.log import MetadataLost
 from ottla.metadata.publisher import Publisher
 from ottla.network.network import Network
 from ottla.network.response_memory import ResponseMemory
@@ -88,6 +91,7 @@ class Broker:
         self._files = files or DiskFileSystem()
         self._is_ready = asyncio.Event()
         self._storage_lost = asyncio.Event()
+        self._has_lost_metadata = False
         self._tasks = OwnedTasks()
         self.broker_epoch = -1
 
@@ -105,23 +109,31 @@ class Broker:
         self.metadata_log = FileMetadataLog(
             self._files, f"{directories[0]}/{METADATA_DIRECTORY}", asyncio.to_thread
         )
-        image = await self.metadata_log.load()
-        layers = self.settings.layers
-        await name_cluster(self.metadata_log, image, layers, self._files, directories)
+        past = read_past(self.logs.online)
+        image = await load_known(self.metadata_log, past.known)
+        await name_cluster(self.metadata_log, image, self.settings.layers, past)
         self.publisher = Publisher(image, self.turns)
         self.logs.open(Owner(image.cluster_id, self.broker_id))
+        self._expect_directories(image, past)
         self._build(image)
         for step in self.logs.load(self.topic_settings.config):
             if step.loaded % 64 == 0:
                 await asyncio.sleep(0)
         self.replicas.load(image)
+        await self.marks.write()
         await self.network.open()
         await self._register(image)
+
+    def _expect_directories(self, image: Image, past: Past) -> None:
+        registered = image.broker(self.broker_id)
+        ids = () if registered is None else registered.log_directories
+        self.logs.expect_directories(past.directory_ids.union(ids))
 
     async def _register(self, image: Image) -> None:
         """This broker is its own controller: it signs itself on, and leads what is here."""
         self.controller.activate(image.copy(), image.controller_epoch + 1)
-        self._controlling = self._tasks.start(self.controller.run(), name="controller")
+        self._controlling = asyncio.create_task(self.controller.run(), name="controller")
+        self._tasks.own(self._controlling)  # `_watch_controller` looks at how it ends
         request = registration(
             self.broker_id, image.cluster_id, self.config.broker_rack, self.advertised(), self.logs
         )
@@ -153,6 +165,7 @@ class Broker:
         )
         self.effective_config = EffectiveConfig(self.broker_id, self.config, image)
         self.housekeeping = Housekeeping(self.logs, self.effective_config, self.clock)
+        self.marks = ClusterMarks(self.logs, image)
         for directory in self.logs.directories:
             take_care_of(directory, self.housekeeping)
 
@@ -273,6 +286,15 @@ class Broker:
         """Without its controller a broker cannot go on: what ends one ends the other."""
         await self._controlling
 
+    async def _watch_metadata(self) -> None:
+        """What is appended to a removed file is lost: end before more is acknowledged."""
+        while True:
+            await asyncio.sleep(WATCH_INTERVAL_MS / 1000)
+            await self.metadata_log.check()
+
+    async def _write_marks(self) -> None:
+        await repeat(self.marks.write, lambda: WRITE_INTERVAL_MS)
+
     async def _watch_storage(self) -> None:
         """As Kafka does: whoever watches over the process may start it again on a sound disk."""
         await self._storage_lost.wait()
@@ -284,6 +306,8 @@ class Broker:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.network.run(), name="network")
                 tasks.create_task(self._watch_controller(), name="controller")
+                tasks.create_task(self._watch_metadata(), name="metadata")
+                tasks.create_task(self._write_marks(), name="cluster marks")
                 tasks.create_task(self._watch_storage(), name="storage")
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
                 tasks.create_task(self.groups.run(), name="groups")
@@ -291,6 +315,9 @@ class Broker:
                 tasks.create_task(preload(), name="preloading")
                 await asyncio.sleep(0)  # the network begins to accept
                 self._is_ready.set()
+        except* MetadataLost:
+            self._has_lost_metadata = True
+            raise
         finally:
             await self.close()
 
@@ -313,9 +340,20 @@ class Broker:
     async def close(self) -> None:
         await self.parts.directory_moves.close()
         await self._tasks.close()
+        try:
+            if self.logs.online and not self._has_lost_metadata:
+                await self._close_in_order()
+        finally:
+            self.housekeeping.let_go()
+            self.logs.let_go()
+
+    async def _close_in_order(self) -> None:
+        """Not without the metadata: then everything on disk is left as it is."""
+        await self.metadata_log.check()
         self.replicas.close()
         self.housekeeping.close()
         await self.metadata_log.close()
+        self.marks.close()
         self.logs.close(self.broker_epoch, run_in_threads)
 
 

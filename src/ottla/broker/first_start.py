@@ -1,39 +1,103 @@
-"""The first start of a cluster: its id and features, before anything else is known."""
+"""Telling the first start of a cluster from one whose metadata was lost; naming a new cluster.
+
+A directory that was never used, and one that Apache Kafka wrote, have no metadata of ours: they
+begin a cluster. A directory that Ottla has used (`.ottla`, `ottla.properties`), or that holds
+partitions of nobody knows which cluster, had its metadata: if that is missing now, is of another
+cluster or ends earlier, the broker does not start, and changes nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.config.layers import BrokerLayers
 from ottla.controller.new_cluster import decide_new_cluster
+from ottla.metadata.continuity import Known
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import MetadataLog
-from ottla.storage.files.file_names import META_PROPERTIES_NAME
+from ottla.storage.directories.log_directory import LogDirectory, WrongDirectory
+from ottla.storage.files.cluster_mark import ClusterMark
+from ottla.storage.files.file_names import (
+    CLUSTER_MARK_NAME,
+    META_PROPERTIES_NAME,
+    OWN_NAME,
+    parse_directory_name,
+)
 from ottla.storage.files.meta_properties import read_meta_properties
 
 
+class Past(NamedTuple):
+    """What the log directories say of the time before this start."""
+
+    known: Known
+    directory_ids: frozenset[bytes]  # of the broker, also of directories that are not here
+
+
+def read_past(directories: Iterable[LogDirectory]) -> Past:
+    """Look at directories that are locked. WrongDirectory if they do not agree; one that cannot be
+    read is offline."""
+    known = Known()
+    directory_ids: set[bytes] = set()
+    for directory in directories:
+        try:
+            mark = directory.read_mark()
+            found = _known_to(directory, mark)
+        except OSError as error:
+            directory.health.failed("opening", error)
+            continue
+        if mark is not None:
+            directory_ids |= {mark.directory_id, *mark.directory_ids}
+        known = _latest(known, found)
+    return Past(known, frozenset(directory_ids))
+
+
+def _known_to(directory: LogDirectory, mark: ClusterMark | None) -> Known:
+    files, path = directory.files, directory.path
+    found = read_meta_properties(files, f"{path}/{META_PROPERTIES_NAME}")
+    cluster_id = "" if found is None else found.cluster_id or ""
+    if mark is not None:
+        if cluster_id not in ("", mark.cluster_id):
+            what = f"{META_PROPERTIES_NAME} and {CLUSTER_MARK_NAME} are of different clusters"
+            raise WrongDirectory(f"{path}: {what}: {cluster_id} and {mark.cluster_id}")
+        offset, epoch = mark.metadata_offset, mark.controller_epoch
+        return Known(mark.cluster_id, offset, epoch, f"{path}/{CLUSTER_MARK_NAME}")
+    if files.exists(f"{path}/{OWN_NAME}"):  # of an earlier version, or its mark is damaged
+        return Known(cluster_id, 1, source=f"{path}/{OWN_NAME}")
+    if not cluster_id and _has_partitions(files, path):
+        return Known(offset=1, source=f"{path}, which holds partitions,")
+    return Known(cluster_id, source=f"{path}/{META_PROPERTIES_NAME}")
+
+
+def _has_partitions(files: FileSystem, path: str) -> bool:
+    return any(
+        parse_directory_name(name) is not None and files.is_directory(f"{path}/{name}")
+        for name in files.list_directory(path)
+    )
+
+
+def _latest(one: Known, other: Known) -> Known:
+    if one.cluster_id and other.cluster_id and one.cluster_id != other.cluster_id:
+        what = f"{one.cluster_id} ({one.source}) and {other.cluster_id} ({other.source})"
+        raise WrongDirectory(f"the log directories belong to different clusters: {what}")
+    later = max(one, other, key=lambda each: (each.offset, bool(each.cluster_id)))
+    return Known(
+        one.cluster_id or other.cluster_id,
+        max(one.offset, other.offset),
+        max(one.controller_epoch, other.controller_epoch),
+        later.source,
+    )
+
+
 async def name_cluster(
-    metadata_log: MetadataLog,
-    image: Image,
-    layers: BrokerLayers,
-    files: FileSystem,
-    directories: Iterable[str],
+    metadata_log: MetadataLog, image: Image, layers: BrokerLayers, past: Past
 ) -> None:
     """Give a new cluster its id: the one its directories already have, or a random one."""
     if image.offset > 0:
         return
-    cluster_id = known_cluster_id(files, directories) or uuid_to_text(random_uuid())
+    cluster_id = past.known.cluster_id or uuid_to_text(random_uuid())
     batch = Batch(0, image.controller_epoch, decide_new_cluster(cluster_id, layers))
     await metadata_log.append(batch)
     image.apply(batch)
-
-
-def known_cluster_id(files: FileSystem, directories: Iterable[str]) -> str | None:
-    """A directory that a broker used before, perhaps Apache Kafka's, keeps its cluster's id."""
-    for directory in directories:
-        found = read_meta_properties(files, f"{directory}/{META_PROPERTIES_NAME}")
-        if found is not None and found.cluster_id is not None:
-            return found.cluster_id
-    return None

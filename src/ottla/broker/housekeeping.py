@@ -1,4 +1,5 @@
-"""What a broker does now and then: retention, syncing, checkpoints, deleting, compaction.
+"""What a broker does now and then: retention, syncing, checkpoints, deleting, compaction, and
+looking whether its files are still there.
 
 Promises  nothing here blocks the event loop: deciding is quick, and disks are waited for in
           threads or in a helper process. One log's trouble leaves the others cared for.
@@ -23,6 +24,7 @@ from ottla.storage.compaction.compactor import Compactor, Round
 from ottla.storage.compaction.helper import Event
 from ottla.storage.compaction.helper_process import HelperProcess
 from ottla.storage.compaction.request import CleaningLimits
+from ottla.storage.directories.directory_watch import DirectoryWatch
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
@@ -34,6 +36,7 @@ from ottla.storage.log.steps import run_steps_elsewhere
 log = logging.getLogger(__name__)
 
 REMOVAL_INTERVAL_MS = 1_000
+WATCH_INTERVAL_MS = 250  # so long may records go to files that somebody else has removed
 FLUSH_INTERVAL_MS_MAX = 1_000
 HELPER_IDLE_MS_MAX = 10_000
 
@@ -42,6 +45,7 @@ class Housekeeping:
     def __init__(self, logs: LogManager, config: Callable[[], BrokerConfig], clock: Clock) -> None:
         """`config` is asked each time: much of it can change while we run."""
         self._logs = logs
+        self._watch = DirectoryWatch(logs)
         self._config = config
         self._clock = clock
         self._compactors: dict[str, Compactor] = {}
@@ -58,6 +62,7 @@ class Housekeeping:
                 (self.flush, lambda: flush_interval_ms),
                 (self.checkpoint, lambda: config.replica_high_watermark_checkpoint_interval_ms),
                 (self.remove, lambda: REMOVAL_INTERVAL_MS),
+                (self.watch, lambda: WATCH_INTERVAL_MS),
                 (self.expire_producers, lambda: config.producer_id_expiration_check_interval_ms),
             ):
                 tasks.create_task(repeat(work, interval_ms), name=work.__name__)
@@ -109,6 +114,12 @@ class Housekeeping:
             compactor = self._compactors.get(directory.path)
             if compactor is not None and not compactor.offsets.is_written:
                 await in_directory(directory, "writing cleaner offsets", compactor.offsets.job())
+
+    async def watch(self) -> None:
+        """Take offline what somebody else has removed, replaced or unmounted."""
+        for check in self._watch.checks():
+            if await in_directory(check.directory, "looking for its files", check.run):
+                self._watch.finish(check)
 
     async def expire_producers(self) -> None:
         now_ms = self._clock.now_ms()
@@ -209,11 +220,15 @@ class Housekeeping:
         end_offset = partition_log.log_end_offset
         self.compactor_of(directory).truncated(partition_log.partition, end_offset)
 
-    def close(self) -> None:
-        """Leave nothing unwritten, and no process."""
+    def let_go(self) -> None:
+        """Leave no process."""
         if self._helper is not None:
             self._helper.close()
             self._helper = None
+
+    def close(self) -> None:
+        """Leave nothing unwritten, and no process."""
+        self.let_go()
         for directory in self._logs.online:
             compactor = self._compactors.get(directory.path)
             if compactor is not None and not compactor.offsets.is_written:
@@ -253,10 +268,16 @@ async def flush_in_thread(partition_log: Log) -> None:
 
 async def in_directory(directory: LogDirectory, doing: str, work: Callable[[], None]) -> bool:
     """Run disk work in a thread, and say whether it was done. A disk that fails takes its directory
-    offline; a full one does not: what is not written now only makes recovery take longer.
+    offline; a full one does not: what is not written now only makes recovery take longer. A
+    directory that has taken the place of the one that was opened is not touched.
     """
+
+    def work_in_place() -> None:
+        directory.check_in_place()
+        work()
+
     try:
-        await asyncio.to_thread(partial(work))
+        await asyncio.to_thread(work_in_place)
     except OSError as error:
         directory.health.refused(doing, error)
         return False

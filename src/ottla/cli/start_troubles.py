@@ -14,13 +14,18 @@ from ottla.base.disk import DiskFileSystem
 from ottla.cli.processes import lock_owner, port_owner
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
-from ottla.metadata.log import CorruptMetadataError
+from ottla.metadata.log import CorruptMetadataError, MetadataLost
 from ottla.storage.directories.log_directory import WrongDirectory
 from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.file_names import LOCK_NAME, META_PROPERTIES_NAME
 from ottla.storage.files.meta_properties import read_meta_properties
 
-EXPECTED = (StorageError, CorruptMetadataError, OSError)  # the rest is a bug, and shows its trace
+EXPECTED = (
+    StorageError,
+    CorruptMetadataError,
+    MetadataLost,
+    OSError,
+)  # the rest is a bug, and shows its trace
 OTHER_DIRECTORY = "choose another directory with --data DIR"
 
 

@@ -9,7 +9,8 @@ Promises  events are decided in the order in which they came. Those that came du
           into the next batch together. An answer is given once its records are durable and in the
           published image. When an append fails, or a bug shows in what was decided, nobody is
           answered but with NOT_CONTROLLER, and what is in the log is loaded again: it alone says
-          what happened.
+          what happened. If less is in it than was published, or it cannot be read, `run` ends
+          with MetadataLost.
 Leaves    what to decide to the `decide_*` functions, who is the controller to whoever calls `run`.
 """
 
@@ -26,6 +27,7 @@ from ottla.config.layers import BrokerLayers
 from ottla.controller.decision import Decision
 from ottla.controller.state import Dice, State
 from ottla.metadata.changes import Changes
+from ottla.metadata.continuity import Known, load_known
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog
 from ottla.metadata.publisher import Publisher
@@ -215,7 +217,7 @@ class Controller:
 
     async def _reload(self) -> None:
         """Go on from what is in the log, whatever became of the batch that failed."""
-        image = await self._log.load()
+        image = await load_known(self._log, Known.of(self._publisher.image))
         self._publisher.replace(image.copy())
         self.activate(image, self._epoch + 1)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ottla.base.ids import TopicId
+from ottla.base.topic_deletion import TopicDeletion
 from ottla.metadata.entities import Partition, Topic
 from ottla.metadata.records import ConfigResource, QuotaEntity
 
@@ -23,6 +24,8 @@ class Changes:
 
     created_topics: dict[TopicId, Topic] = field(default_factory=dict)
     deleted_topics: dict[TopicId, Topic] = field(default_factory=dict)
+    deletions: dict[TopicId, TopicDeletion] = field(default_factory=dict)  # a record says so
+    vanished_topics: dict[TopicId, Topic] = field(default_factory=dict)  # missing without a record
     partitions: dict[tuple[TopicId, int], PartitionChange] = field(default_factory=dict)
     brokers: set[int] = field(default_factory=set)
     configs: set[ConfigResource] = field(default_factory=set)
@@ -36,9 +39,18 @@ class Changes:
     def note_topic_created(self, topic: Topic) -> None:
         self.created_topics[topic.id] = topic
 
-    def note_topic_deleted(self, topic: Topic) -> None:
+    def note_topic_deleted(self, topic: Topic, deletion: TopicDeletion) -> None:
         if self.created_topics.pop(topic.id, None) is None:
             self.deleted_topics[topic.id] = topic
+            self.deletions[topic.id] = deletion
+        self._note_gone(topic)
+
+    def note_topic_vanished(self, topic: Topic) -> None:
+        """It is not in a newer image, which has no record of its deletion."""
+        self.vanished_topics[topic.id] = topic
+        self._note_gone(topic)
+
+    def _note_gone(self, topic: Topic) -> None:
         for index, partition in enumerate(topic.partitions):
             self.note_partition(topic, index, partition, None)
 

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 from ottla.base.filesystem import FileSystem
 from ottla.metadata.codec import encode_records
+from ottla.metadata.continuity import Known
 from ottla.metadata.frame import SNAPSHOT, encode_parts
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import (
@@ -27,7 +28,8 @@ from ottla.metadata.journal import (
     remove_older,
     write_snapshot,
 )
-from ottla.metadata.log import AppendFailed, AppendRefused, Trimmed
+from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLost, Trimmed
+from ottla.storage.files.directory_health import is_out_of_descriptors
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -55,16 +57,35 @@ class FileMetadataLog:
     def end_offset(self) -> int:
         return self._end_offset
 
-    async def load(self) -> Image:
+    @property
+    def place(self) -> str:
+        return self._directory
+
+    async def load(self, known: Known) -> Image:
         async with self._turn:
             await self._settle()
             if self._journal is not None:
                 self._journal.close(is_clean=False)
                 self._journal = None
-            journal, image = await self._work(lambda: open_journal(self._files, self._directory))
+            journal, image = await self._work(
+                lambda: open_journal(self._files, self._directory, known)
+            )
             self._journal = journal
             self._moved_to(image.offset)
             return image
+
+    async def check(self) -> None:
+        async with self._turn:
+            journal = self._journal
+            if journal is None:
+                return  # an append failed: the log is loaded again, and compared
+            try:
+                await self._work(journal.check)
+            except OSError as error:
+                if not is_out_of_descriptors(error):
+                    self._journal = None
+                    _abandon(journal)
+                    raise MetadataLost(self.place, str(error)) from error
 
     async def append(self, batch: Batch) -> None:
         async with self._turn:

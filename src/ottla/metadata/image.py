@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar, assert_never
 
 from ottla.base.ids import TopicId
+from ottla.base.topic_deletion import TopicDeletion
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import Broker, Partition, Topic
 from ottla.metadata.records import (
@@ -108,9 +109,9 @@ class Image:
     def topic_by_id(self, topic_id: TopicId) -> Topic | None:
         return self._topics.by_id.get(topic_id)
 
-    def was_deleted(self, topic_id: TopicId) -> bool:
+    def deletion_of(self, topic_id: TopicId) -> TopicDeletion | None:
         """Of the topics that were deleted last, ten thousand are remembered."""
-        return topic_id in self._topics.deleted
+        return self._topics.deleted.get(topic_id)
 
     def partition(self, name: str, index: int) -> Partition | None:
         topic = self._topics.by_name.get(name)
@@ -167,7 +168,7 @@ class Image:
         ignored = Changes()
         for record in records:
             if isinstance(record, TopicDeleted):  # all that a snapshot says of such a topic
-                self._topics.note_deleted(record.topic_id)
+                self._topics.note_deleted(record)
             else:
                 self._apply(record, ignored)
         self.offset = offset

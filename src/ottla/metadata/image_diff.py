@@ -21,7 +21,11 @@ def changes_between(old: Image, new: Image) -> Changes:
     )
     for topic in old.topics.values():
         if new.topic_by_id(topic.id) is None:
-            changes.note_topic_deleted(topic)
+            deletion = new.deletion_of(topic.id)
+            if deletion is None:
+                changes.note_topic_vanished(topic)
+            else:
+                changes.note_topic_deleted(topic, deletion)
     for topic in new.topics.values():
         earlier = old.topic_by_id(topic.id)
         if earlier is None:

@@ -6,6 +6,8 @@ Promises  a batch is durable when `append` returns. After a crash at any moment 
           such batch, and of the one that was being written all or nothing. What it finds is durable
           too, even if an earlier sync failed: after an unclean stop it is written anew.
           Damage anywhere but in the batch that was being written is CorruptMetadataError.
+          Nothing is changed before what was found is compared with what is known, and no batch
+          counts as appended if its file was removed, replaced or cut by somebody else.
 Leaves    waiting and threads to `file_log.py`.
 Threads   one at a time.
 
@@ -15,9 +17,11 @@ snapshot gets its name once it is whole, then older files go.
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from itertools import zip_longest
+from typing import NamedTuple
 
 from ottla.base.filesystem import (
     File,
@@ -26,6 +30,7 @@ from ottla.base.filesystem import (
     read_file,
     replace_file,
 )
+from ottla.metadata.continuity import Known
 from ottla.metadata.frame import (
     BATCH,
     SNAPSHOT,
@@ -59,13 +64,34 @@ class Journal:
 
     def append(self, batch: Batch) -> None:
         frame = encode_frame(BATCH, batch)
+        self._check_size()
         self._file.write_at(self._position, frame)
         self._file.sync()
         self._position += len(frame)
         self.end_offset = batch.end_offset
+        self._check_place()  # a write to a removed file succeeds, and is lost
+
+    def check(self) -> None:
+        """OSError with ESTALE if somebody else has removed, replaced or cut the file."""
+        self._check_place()
+        self._check_size()
+
+    def _check_place(self) -> None:
+        if not self._file.is_in_place():
+            raise OSError(
+                errno.ESTALE,
+                "the file was removed or replaced while it was in use",
+                self._file.path,
+            )
+
+    def _check_size(self) -> None:
+        if (size := self._file.size()) != self._position:
+            what = f"the file has {size} bytes, but {self._position} were written"
+            raise OSError(errno.ESTALE, what, self._file.path)
 
     def begin_next(self) -> None:
         """From here on batches go to a journal of their own."""
+        self.check()
         self._file.close()
         self._file = _create_journal(self._files, self._directory, self.end_offset)
         self._position = 0
@@ -79,24 +105,38 @@ class Journal:
         batches: list[Batch] = []
         for base in (base for base in journals if base >= begun):
             path = _path(self._directory, base, "journal")
-            batches += _read_batches(self._files, path, may_cut=False)
+            batches += _read_batches(self._files, path, may_cut=False)[0]
         return [batch for batch in batches if batch.base_offset >= offset]
 
     def close(self, *, is_clean: bool) -> None:
-        self._file.close()
+        try:
+            if is_clean:
+                self.check()
+        finally:
+            self._file.close()
         if is_clean:
             content = json.dumps({"version": 0, "endOffset": self.end_offset})
             replace_file(self._files, f"{self._directory}/{CLEAN}", content.encode("ascii"))
 
 
-def open_journal(files: FileSystem, directory: str) -> tuple[Journal, Image]:
-    """Find what was kept, repair what a crash left, and go on from there."""
+class Torn(NamedTuple):
+    """The end of a journal that a crash has torn, and where it begins."""
+
+    path: str
+    position: int
+
+
+def open_journal(files: FileSystem, directory: str, known: Known) -> tuple[Journal, Image]:
+    """Find what was kept, repair what a crash left, and go on from there.
+
+    MetadataLost, with nothing changed, unless all that is known is there.
+    """
+    clean_end, image, torn = _read_all(files, directory)
+    known.check(image, directory)
     make_lasting_directory(files, directory)
     _remove_unfinished(files, directory)
-    clean_end = _read_clean_end(files, directory)
-    image = _replay(files, directory, may_cut=clean_end is None)
-    if clean_end is not None:
-        _check_clean_end(files, directory, clean_end, image.offset)
+    if torn is not None:
+        _cut(files, torn)
     if clean_end is None or _journal_bytes(files, directory) > JOURNAL_BYTES_MAX:
         write_snapshot(files, directory, encode_frame(SNAPSHOT, _snapshot_of(image)), image.offset)
         file = _create_journal(files, directory, image.offset)
@@ -126,9 +166,21 @@ def _snapshot_of(image: Image) -> Batch:
     return Batch(image.offset, image.controller_epoch, tuple(image.to_records()))
 
 
-def _replay(files: FileSystem, directory: str, *, may_cut: bool) -> Image:
+def _read_all(files: FileSystem, directory: str) -> tuple[int | None, Image, Torn | None]:
+    """What is there: where an orderly stop left it, the image, a torn end. Changes nothing."""
+    if not files.exists(directory):
+        return None, Image(), None
+    clean_end = _read_clean_end(files, directory)
+    image, torn = _replay(files, directory, may_cut=clean_end is None)
+    if clean_end is not None:
+        _check_clean_end(files, directory, clean_end, image.offset)
+    return clean_end, image, torn
+
+
+def _replay(files: FileSystem, directory: str, *, may_cut: bool) -> tuple[Image, Torn | None]:
     """The image that snapshot and journals make. Without `may_cut` every batch must be whole."""
     image = Image()
+    torn: Torn | None = None
     snapshots = [base for base, kind in _listed(files, directory) if kind == SNAPSHOT]
     if snapshots:
         _load_snapshot(files, _path(directory, snapshots[-1], "snapshot"), snapshots[-1], image)
@@ -140,10 +192,11 @@ def _replay(files: FileSystem, directory: str, *, may_cut: bool) -> Image:
         if base > image.offset:
             what = f"the offsets from {image.offset} to {base} are missing before it"
             raise CorruptMetadataError(path, 0, what)
-        for batch in _read_batches(files, path, may_cut=may_cut and next_base is None):
+        batches, torn = _read_batches(files, path, may_cut=may_cut and next_base is None)
+        for batch in batches:
             if batch.end_offset > image.offset:
                 _apply(image, batch, path)
-    return image
+    return image, torn
 
 
 def _check_clean_end(files: FileSystem, directory: str, clean_end: int, end_offset: int) -> None:
@@ -171,8 +224,10 @@ def _apply(image: Image, batch: Batch, path: str) -> None:
         raise CorruptMetadataError(path, 0, what) from error
 
 
-def _read_batches(files: FileSystem, path: str, *, may_cut: bool) -> list[Batch]:
-    """The batches of a journal. One that is torn is cut off where that is what a crash leaves:
+def _read_batches(
+    files: FileSystem, path: str, *, may_cut: bool
+) -> tuple[list[Batch], Torn | None]:
+    """The batches of a journal. One that is torn is left out where that is what a crash leaves:
     at the end, because each batch is durable before the next is begun."""
     data = memoryview(read_file(files, path))
     batches: list[Batch] = []
@@ -183,17 +238,16 @@ def _read_batches(files: FileSystem, path: str, *, may_cut: bool) -> list[Batch]
         except BadFrame as error:
             if not may_cut or has_whole_frame(BATCH, data[position + 1 :]):
                 raise CorruptMetadataError(path, position, str(error)) from error
-            _cut(files, path, position)
-            break
+            return batches, Torn(path, position)
         batches.append(batch)
         position += size
-    return batches
+    return batches, None
 
 
-def _cut(files: FileSystem, path: str, position: int) -> None:
-    file = files.open(path)
+def _cut(files: FileSystem, torn: Torn) -> None:
+    file = files.open(torn.path)
     try:
-        file.truncate(position)
+        file.truncate(torn.position)
         file.sync()
     finally:
         file.close()

@@ -6,9 +6,12 @@ Whoever keeps it (a file, ZooKeeper) passes the same tests, in
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ottla.metadata.image import Batch, Image
+
+if TYPE_CHECKING:
+    from ottla.metadata.continuity import Known
 
 
 class AppendRefused(Exception):
@@ -21,6 +24,23 @@ class AppendFailed(Exception):
 
 class Trimmed(Exception):
     """The batches that were asked for are gone; a snapshot stands for them. `load` gives it."""
+
+
+class MetadataLost(Exception):
+    """What is kept is older than what was seen of it, of another cluster, or out of reach. The
+    process ends: whatever was decided from here on would contradict what was acknowledged."""
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(place, what)
+        self.place = place
+        self.what = what
+
+    def __str__(self) -> str:
+        return (
+            f"the metadata log {self.place} cannot be used: {self.what}\n"
+            "  no partition was touched: restore what was there, or mount it again, then start "
+            "the broker again (docs/guides/recovering.md)"
+        )
 
 
 class CorruptMetadataError(Exception):
@@ -37,8 +57,19 @@ class CorruptMetadataError(Exception):
 
 
 class MetadataLog(Protocol):
-    async def load(self) -> Image:
-        """All that was appended, folded. Must come first, and again after AppendFailed."""
+    @property
+    def place(self) -> str:
+        """Where it is kept, for messages."""
+
+    async def load(self, known: Known) -> Image:
+        """All that was appended, folded. Must come first, and again after AppendFailed.
+
+        MetadataLost, and nothing changed, unless it contains what is known. Called through
+        `continuity.load_known`, which turns OSError into MetadataLost, too.
+        """
+
+    async def check(self) -> None:
+        """MetadataLost if what was loaded and appended is no longer where it was."""
 
     @property
     def end_offset(self) -> int:

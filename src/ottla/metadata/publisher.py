@@ -6,6 +6,7 @@ Promises  listeners are called in the order in which they subscribed, once for e
           batch is taken over when all listeners are done with this one.
 Leaves    where batches come from: the controller in this process hands them over (`publish`), those
           of another one are followed in the log (`follow`). One that comes both ways counts once.
+          An image that is older than the published one, or of another cluster, is refused.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable
 
 from ottla.base.turns import Slices, Turns, run_at_once
 from ottla.metadata.changes import Changes
+from ottla.metadata.continuity import Known, load_known
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.image_diff import changes_between
 from ottla.metadata.log import MetadataLog, Trimmed
@@ -47,6 +49,7 @@ class Publisher:
         However much has changed, the event loop is not kept for long. Return when all listeners
         have reacted.
         """
+        Known.of(self.image).check(ahead, "that was appended to")
         self.image.exchange(ahead)
         for listener in self._listeners:
             try:
@@ -58,7 +61,11 @@ class Publisher:
         self._note_moved()
 
     def replace(self, image: Image) -> None:
-        """Take over an image that went on while batches were missed. It is ours from here on."""
+        """Take over an image that went on while batches were missed. It is ours from here on.
+
+        MetadataLost if it did not go on, but back.
+        """
+        Known.of(self.image).check(image, "that was loaded again")
         changes = changes_between(self.image, image)
         self.image.become(image)
         self._tell(changes)
@@ -75,7 +82,7 @@ class Publisher:
             try:
                 batches = await log.read(self.image.offset)
             except Trimmed:
-                self.replace(await log.load())
+                self.replace(await load_known(log, Known.of(self.image)))
                 continue
             for batch in batches:
                 self.publish(batch)

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from ottla.base.ids import TopicId
+from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import uuid_to_text
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import Partition, Topic
@@ -33,7 +34,7 @@ class TopicTable:
         self.by_id: dict[TopicId, Topic] = {}
         self.partition_count = 0
         # The last ones, the oldest first: a broker that finds files of one may delete them.
-        self.deleted: OrderedDict[TopicId, None] = OrderedDict()
+        self.deleted: OrderedDict[TopicId, TopicDeletion] = OrderedDict()
         self._collisions: dict[str, list[str]] = {}  # unified name to names
         # Most partitions share their replicas with many others: one tuple serves them all.
         self._shared: dict[tuple[object, ...], tuple[object, ...]] = {}
@@ -75,14 +76,14 @@ class TopicTable:
             names.remove(topic.name)
             if not names:
                 del self._collisions[unified_name(topic.name)]
-        changes.note_topic_deleted(topic)
-        self.note_deleted(topic.id)
+        changes.note_topic_deleted(topic, self.note_deleted(record))
         return topic
 
-    def note_deleted(self, topic_id: TopicId) -> None:
-        self.deleted[topic_id] = None
+    def note_deleted(self, record: TopicDeleted) -> TopicDeletion:
+        deletion = self.deleted[record.topic_id] = TopicDeletion(record.topic_id)
         if len(self.deleted) > DELETED_MAX:
             self.deleted.popitem(last=False)
+        return deletion
 
     def create_partition(self, record: PartitionCreated, changes: Changes) -> None:
         topic = self._known(record.topic_id)

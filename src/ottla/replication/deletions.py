@@ -5,7 +5,8 @@ Promises  nobody waits for the disk on the event loop: a few directories are ren
           what makes that last runs in a thread. A deletion that a crash or a failing disk has cut
           short is finished by the next start, if the topic is among the last 10,000 that were
           deleted: those the metadata remembers. Any other log on disk that is not in the metadata
-          is reported and set aside, never deleted.
+          is reported and set aside, never deleted. Nothing is deleted without a TopicDeletion,
+          which is the record of it.
 Leaves    removing the files, after `file.delete.delay.ms`, to the storage.
 """
 
@@ -13,12 +14,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
 
 from ottla.base.ids import TopicPartition
 from ottla.base.tasks import next_turn
-from ottla.storage.directories.log_manager import LogManager
+from ottla.base.topic_deletion import TopicDeletion
+from ottla.storage.directories.log_manager import DeletionOf, LogManager, deletion_of_log
 from ottla.storage.errors import StorageError
 from ottla.storage.log.log import Log
 from ottla.storage.log.steps import run_steps, run_steps_elsewhere
@@ -31,7 +33,7 @@ DELETED_AT_ONCE = 16  # partitions: a rename for each
 class Deletions:
     def __init__(self, logs: LogManager) -> None:
         self._logs = logs
-        self._waiting: dict[TopicPartition, None] = {}
+        self._waiting: dict[TopicPartition, TopicDeletion] = {}
         self._finishing = asyncio.Lock()  # one pass makes durable whatever was deleted before it
 
     def __contains__(self, name: TopicPartition) -> bool:
@@ -46,9 +48,9 @@ class Deletions:
         """Files of an older topic of this name: to make new ones now is to wait for the disk."""
         return name in self._waiting or self._logs.is_half_deleted(name)
 
-    def add(self, name: TopicPartition) -> None:
+    def add(self, name: TopicPartition, deletion: TopicDeletion) -> None:
         """Its files go with `free_few` or `settle`."""
-        self._waiting[name] = None
+        self._waiting[name] = deletion
 
     def free_few(self) -> None:
         """Where only a few wait. Many are freed by `settle`, over turns of the event loop."""
@@ -57,7 +59,7 @@ class Deletions:
 
     def free(self, names: Iterable[TopicPartition]) -> None:
         """Out of the way, here and now; for good once `settle` has returned."""
-        doomed = list(names)
+        doomed = {name: self._waiting[name] for name in names}
         try:
             self._logs.begin_deleting(doomed)
         except (StorageError, OSError) as error:
@@ -85,16 +87,18 @@ class Deletions:
         except (StorageError, OSError) as error:
             log.error("deleted topics may be on disk after a power cut: %s", error)
 
-    def clear_away(self, strays: Iterable[Log], was_deleted: Callable[[Log], bool]) -> None:
+    def clear_away(self, strays: Iterable[Log], deletion_of: DeletionOf) -> None:
         """Logs that were found on disk, and belong to no partition of this broker."""
-        deleted: list[Log] = []
+        deleted: dict[TopicPartition, TopicDeletion] = {}
         unknown: list[Log] = []
         for each in strays:
-            (deleted if was_deleted(each) else unknown).append(each)
-        for each in unknown:
-            log.warning("%s is on disk but not in the metadata: set aside, not deleted", each.path)
+            deletion = deletion_of_log(each, deletion_of)
+            if deletion is None:
+                unknown.append(each)
+            else:
+                deleted[each.partition] = deletion
         self._logs.set_aside_strays(unknown)
         if deleted:
             log.info("%d partitions of topics that were deleted are deleted now", len(deleted))
-            self.free(each.partition for each in deleted)
+            self._waiting |= deleted
             self.close()

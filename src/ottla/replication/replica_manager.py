@@ -2,7 +2,9 @@
 
 Owns      the way from a decision of the cluster to partitions that serve, and to logs on disk.
 Promises  a partition answers with Kafka's error wherever it cannot be served; a log on disk is
-          deleted only if the metadata says that its topic was.
+          deleted only if a record says that its topic, by id, was. A log whose topic is missing
+          without such a record is set aside, and serves again once the metadata has the topic. A
+          log that has later leader epochs than the metadata is not written to.
 Leaves    deciding to the controller, files to the storage, requests to the handlers. What waits for
           its turn is in `new_partitions.py` and `deletions.py`, what is here in
           `partition_table.py`.
@@ -63,6 +65,7 @@ class ReplicaManager:
         self.opening = self._configs.opening
         self._partitions, self._by_id = self._table.by_name, self._table.by_id  # asked most often
         logs.on_failure = lambda _directory, lost: self._directory_failed(lost)
+        logs.on_loss = self._log_lost
 
     # Finding
 
@@ -126,21 +129,24 @@ class ReplicaManager:
         be read, the partition is offline, and is not begun anew.
         """
         self._image = image
-        self.logs.settle_duplicates(self._was_deleted)
+        self.logs.settle_duplicates(image.deletion_of)
         strays = self.logs.find_strays(lambda each: self._is_placed(each, image))
-        self._deletions.clear_away(strays, self._was_deleted)
+        self._deletions.clear_away(strays, image.deletion_of)
+        # Before logs are made: a new one inherits nothing from an older one of its name.
+        self.logs.settle_deleted(image.deletion_of, self._is_here)
         for topic, index, decided in image.all_partitions():
             name = TopicPartition(topic.name, index)
-            if self.logs.is_out_of_reach(name):
+            if self.logs.is_out_of_reach(name, topic.id):
                 self._lost.add(name)
             self._place(topic, index, decided)
+        self.logs.settle_missing(self._lost)
 
-    def _was_deleted(self, stray: Log) -> bool:
-        try:
-            topic_id = stray.topic_id
-        except StorageError:
-            return False  # nobody can tell whose records these are
-        return topic_id is not None and self._image.was_deleted(topic_id)
+    def _is_here(self, topic_id: TopicId, index: int) -> bool:
+        """Whether the metadata places a partition of this topic on this broker."""
+        topic = self._image.topic_by_id(topic_id)
+        if topic is None or index >= len(topic.partitions):
+            return False
+        return self.broker_id in topic.partitions[index].replicas
 
     def apply(self, changes: Changes) -> None:
         """React to what a batch of metadata records has changed, all of it at once."""
@@ -148,17 +154,24 @@ class ReplicaManager:
 
     def applying(self, changes: Changes) -> Slices[None]:
         """The same in slices. Until a deleted partition has its turn, it serves as before."""
+        vanished: list[TopicPartition] = []
         for change in changes.partitions.values():
             if change.after is None:
                 name = TopicPartition(change.topic.name, change.partition)
                 self._remove(name)
-                self._deletions.add(name)
+                deletion = changes.deletions.get(change.topic.id)
+                if deletion is None:
+                    vanished.append(name)
+                else:
+                    self._deletions.add(name, deletion)
             yield 0
-        for topic in changes.deleted_topics.values():
+        for topic in (*changes.deleted_topics.values(), *changes.vanished_topics.values()):
             self._configs.forget(topic.name, topic.id)
             yield 0
         # Before the new ones: a topic may be deleted and created again in one batch.
         self._deletions.free_few()
+        if vanished:
+            self._set_aside(vanished)
         for change in changes.partitions.values():
             if change.after is not None:
                 self._place_soon(change.topic, change.partition, change.after)
@@ -172,6 +185,14 @@ class ReplicaManager:
             if name in self._new and not self._deletions.is_in_the_way(TopicPartition(*name)):
                 self._new.make(name)
             yield 0
+
+    def _set_aside(self, vanished: Iterable[TopicPartition]) -> None:
+        """Partitions that are missing in the metadata, which has no record of their deletion."""
+        try:
+            found = [each for name in vanished if (each := self.logs.get(name)) is not None]
+            self.logs.set_aside_strays(found)
+        except StorageError as error:
+            log.error("partitions that the metadata lacks are where they were: %s", error)
 
     async def settle(self) -> None:
         """Return when the files are those of the partitions that were placed here."""
@@ -251,6 +272,8 @@ class ReplicaManager:
     ) -> None:
         partition = self._partitions.get(name) or self._open(topic, name)
         was_leader, old_epoch = partition.is_leader, partition.leader_epoch
+        if decided.leader == self.broker_id and decided.leader_epoch != old_epoch:
+            check_epoch(partition.log, decided.leader_epoch)
         partition.lead_or_follow(leadership_of(decided), self._clock.now_ms())
         if partition.is_leader and (not was_leader or partition.leader_epoch != old_epoch):
             self._table.tell_leads(partition)
@@ -264,7 +287,9 @@ class ReplicaManager:
             raise StorageError("its log is in no directory that can be read")
         found = self.logs.get(name)
         if found is None:
-            found = self.logs.create(name, self._configs.of_topic(topic.name), topic.id)
+            config = self._configs.of_topic(topic.name)
+            found = self.logs.take_back(name, topic.id, config)
+            found = found or self.logs.create(name, config, topic.id)
         elif found.topic_id is None:
             found.assign_topic_id(topic.id)
         elif found.topic_id != topic.id:  # what it is given now would go with the other topic
@@ -284,6 +309,24 @@ class ReplicaManager:
         for name in lost:
             if name not in self._deletions:
                 self._table.take_offline(name)
+
+    def _log_lost(self, name: TopicPartition) -> None:
+        """Its files were removed by somebody else; it is not begun anew before the next start."""
+        self._lost.add(name)
+        self._table.take_offline(name)
+
+
+def check_epoch(found: Log, leader_epoch: int) -> None:
+    """StorageError if the log has records of later epochs than the metadata knows.
+
+    What is appended in an earlier epoch would be cut off by the next recovery.
+    """
+    latest = found.leader_epochs.latest_epoch
+    if latest is not None and latest > leader_epoch:
+        raise StorageError(
+            f"{found.path} has leader epoch {latest}, the metadata has {leader_epoch}: the "
+            "metadata is an older copy; restore the newest one and start the broker again"
+        )
 
 
 def leadership_of(decided: entities.Partition) -> Leadership:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ottla.base.filesystem import Buffer
 from ottla.testing.disk_content import Content
 from ottla.testing.disk_faults import Fault
+from ottla.testing.disk_names import Directory
 
 if TYPE_CHECKING:
     from ottla.testing.filesystem import MemoryDisk
@@ -81,6 +82,11 @@ class MemoryFile:
     def descriptor(self) -> int:
         raise OSError(errno.EOPNOTSUPP, "a file in memory has no descriptor", self._path)
 
+    def is_in_place(self) -> bool:
+        with self._disk.mutex:
+            self._begin("exists")
+            return self._disk.node_at(self._path) is self._content
+
     def renamed(self, path: str) -> None:
         self._path = path
 
@@ -95,6 +101,22 @@ class MemoryFile:
         if self._life != self._disk.life:
             raise OSError(errno.EBADF, "closed, or lost in a crash", self._path)
         return self._disk.attempt(kind, self._path)
+
+
+class MemoryHeldDirectory:
+    def __init__(self, disk: MemoryDisk, directory: Directory, path: str) -> None:
+        self._disk = disk
+        self._directory = directory
+        self._path = path
+
+    def is_in_place(self) -> bool:
+        with self._disk.mutex:
+            if (fault := self._disk.attempt("exists", self._path)) is not None:
+                raise fault.exception(self._path)
+            return self._disk.node_at(self._path) is self._directory
+
+    def close(self) -> None:
+        pass
 
 
 class MemoryLock:

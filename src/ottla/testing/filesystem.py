@@ -27,7 +27,7 @@ from ottla.base.filesystem import DiskSpace
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_content import Change, Content
 from ottla.testing.disk_faults import Fault, kinds_of
-from ottla.testing.disk_handles import MemoryFile, MemoryLock
+from ottla.testing.disk_handles import MemoryFile, MemoryHeldDirectory, MemoryLock
 from ottla.testing.disk_names import Directory, Names, Node
 
 _UNLIMITED_BYTES = 1 << 40  # what a disk without a limit says of itself
@@ -183,6 +183,11 @@ class MemoryDisk:
             total = _UNLIMITED_BYTES if self.space_bytes is None else self.space_bytes
             return DiskSpace(total, max(0, total - self._used_bytes()))
 
+    def hold_directory(self, path: str) -> MemoryHeldDirectory:
+        with self.mutex:
+            self._begin("open", path)
+            return MemoryHeldDirectory(self, self._directory(path), path)
+
     def lock(self, path: str) -> MemoryLock:
         self.open(path, create=True)
         with self.mutex:
@@ -193,6 +198,9 @@ class MemoryDisk:
             return MemoryLock(self._locks, path)
 
     # What handles use.
+
+    def node_at(self, path: str) -> Node | None:
+        return self._names.find(path)
 
     def attempt(self, kind: str, path: str) -> Fault | None:
         """Count an operation; the fault with which it is to fail, if any."""

@@ -124,7 +124,7 @@ def test_a_broker_that_has_lost_its_last_directory_ends(tmp_path: Path) -> None:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
         admin.create_topics([NewTopic("after", 1)])  # whatever is answered
         assert broker.wait_for_end() == 1
-        assert "no log directory is left, the broker ends" in broker.log
+        assert "ottla up: cannot go on: " in broker.log  # its records and its metadata are gone
         assert "Traceback" not in broker.log
 
 

@@ -293,3 +293,20 @@ def test_files_make_room_where_the_machine_has_no_descriptor_left(
     assert len(files._descriptors) <= 4
     for handle in handles:
         handle.close()
+
+
+def test_a_file_that_was_replaced_while_its_descriptor_was_closed_is_not_written_to(
+    tmp_path: Path,
+) -> None:
+    files = DiskFileSystem(open_files_max=1)
+    path, other = tmp_path / "a", tmp_path / "b"
+    path.write_bytes(b"old")
+    file = files.open(str(path))
+    files.open(str(other), create=True).write_at(0, b"this takes the only descriptor")
+    files.open(str(other)).size()
+    (tmp_path / "c").write_bytes(b"new")
+    os.replace(tmp_path / "c", path)
+    with pytest.raises(OSError, match="another file has the name now") as raised:
+        file.write_at(0, b"x")
+    assert raised.value.errno == errno.ESTALE
+    assert path.read_bytes() == b"new"

@@ -310,3 +310,52 @@ def test_many_files_share_few_descriptors(volume: Volume) -> None:
         assert file.read_at(0, 9) == b"%d" % n
     if isinstance(volume.files, DiskFileSystem):
         assert volume.files.open_files == 2
+
+
+def test_a_file_is_in_its_place_until_somebody_removes_renames_or_replaces_it(
+    volume: Volume,
+) -> None:
+    files, path = volume.files, volume.put("a", b"abc")
+    file = files.open(path)
+    assert file.is_in_place()
+    files.rename(path, volume.path("b"))
+    assert not file.is_in_place()
+    file.renamed(volume.path("b"))
+    assert file.is_in_place()
+    volume.put("c", b"abc")
+    files.rename(volume.path("c"), volume.path("b"))
+    assert not file.is_in_place()
+    files.remove(volume.path("b"))
+    assert not file.is_in_place()
+
+
+def test_a_file_whose_directory_is_gone_is_not_in_its_place(volume: Volume) -> None:
+    volume.files.make_directory(volume.path("d"))
+    file = volume.files.open(volume.put("d/a", b"abc"))
+    volume.files.rename(volume.path("d"), volume.path("e"))
+    assert not file.is_in_place()
+    volume.put("d", b"a file")
+    assert not file.is_in_place()
+
+
+def test_a_directory_is_in_its_place_until_somebody_renames_or_replaces_it(volume: Volume) -> None:
+    files, path = volume.files, volume.path("d")
+    files.make_directory(path)
+    held = files.hold_directory(path)
+    assert held.is_in_place()
+    files.rename(path, volume.path("e"))
+    assert not held.is_in_place()
+    files.make_directory(path)
+    assert not held.is_in_place()
+    files.remove_directory(path)
+    files.rename(volume.path("e"), path)
+    assert held.is_in_place()
+    held.close()
+    held.close()
+
+
+def test_only_directories_are_held(volume: Volume) -> None:
+    with pytest.raises(NotADirectoryError):
+        volume.files.hold_directory(volume.put("a", b""))
+    with pytest.raises(FileNotFoundError):
+        volume.files.hold_directory(volume.path("b"))

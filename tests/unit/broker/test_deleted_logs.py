@@ -7,9 +7,11 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append_many
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.topic_deletion import TopicDeletion
 from ottla.broker.broker import take_care_of
 from ottla.broker.housekeeping import Housekeeping
 from ottla.config.broker_options import BrokerConfig
@@ -37,6 +39,7 @@ class Place:
         for directory in self.logs.directories:
             take_care_of(directory, self.housekeeping)
         list(self.logs.load(lambda _topic: CONFIG))
+        self.logs.settle_deleted(TopicDeletion, lambda *_: False)
         self.compactor = self.housekeeping.compactor_of(self.logs.directories[0])
 
     def create(self) -> Log:
@@ -63,7 +66,7 @@ def place() -> Place:
 def test_a_topic_created_again_inherits_no_clean_offset(place: Place) -> None:
     append_many(place.create(), 60)
     place.cleaned_to(50)
-    place.logs.delete([A])
+    place.logs.delete(doom(place.logs, A))
     append_many(place.create(), 60)
     assert place.compactor.offsets.get(A) is None
     assert place.killed().compactor.offsets.get(A) is None
@@ -76,7 +79,7 @@ def test_a_topic_created_after_a_crash_inherits_nothing_from_one_that_was_half_d
     append_many(place.create(), 60)
     place.logs.directories[0].write_checkpoints()
     place.cleaned_to(50)
-    place.logs.begin_deleting([A])
+    place.logs.begin_deleting(doom(place.logs, A))
     finishing = place.logs.finishing_deletion()
     for _ in range(steps):  # the crash comes after so many of them
         work = next(finishing, None)
@@ -107,7 +110,7 @@ def test_a_round_under_way_notes_nothing_about_a_log_that_was_deleted(place: Pla
     log.update_high_watermark(60)
     chosen = place.compactor.begin([log], now_ms=0)
     assert chosen is not None
-    place.logs.delete([A])
+    place.logs.delete(doom(place.logs, A))
     assert place.compactor.states.is_called_off(A)
 
 

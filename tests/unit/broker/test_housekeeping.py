@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.disk import DiskFileSystem
@@ -88,7 +89,7 @@ def test_closed_segments_are_synced_though_no_setting_asks_for_it(place: Place) 
 def test_a_log_deleted_before_its_sync_is_passed_over(place: Place) -> None:
     append_many(place.create(A), 60)
     append_many(place.create(B), 60)
-    place.logs.delete([A])
+    place.logs.delete(doom(place.logs, A))
     for _, removal in place.logs.due_removals():
         removal.run()
     place.run(place.housekeeping.flush())
@@ -145,7 +146,7 @@ def test_a_disk_too_full_for_a_checkpoint_serves_what_it_has(place: Place) -> No
 
 def test_a_removal_that_is_refused_is_tried_again(place: Place) -> None:
     append_many(place.create(A), 5)
-    place.logs.delete([A])
+    place.logs.delete(doom(place.logs, A))
     place.clock.advance_ms(1001)
     place.disk.fail("remove", error=errno.EMFILE)
     place.run(place.housekeeping.remove())
@@ -156,7 +157,7 @@ def test_a_removal_that_is_refused_is_tried_again(place: Place) -> None:
 
 def test_files_are_removed_when_their_time_has_come(place: Place) -> None:
     append_many(place.create(A), 5)
-    place.logs.delete([A])
+    place.logs.delete(doom(place.logs, A))
     place.run(place.housekeeping.remove())
     assert any(name.endswith("-delete") for name in place.disk.list_directory(PATH))
     place.clock.advance_ms(1001)
@@ -194,7 +195,7 @@ def test_a_topic_deleted_before_the_first_compaction_leaves_no_clean_offset(
     offsets = CleanerOffsets(place.disk, PATH)
     offsets.set(A, 50)
     offsets.job()()
-    place.logs.delete([A])
+    place.logs.delete(doom(place.logs, A))
     place.housekeeping.removed(A)
     place.run(place.housekeeping.remove())
     assert place.clean_offset(A) is None

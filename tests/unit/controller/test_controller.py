@@ -12,18 +12,24 @@ from typing import TypeVar
 import pytest
 from tests.unit.controller.clusters import CLUSTER_ID, Cluster
 
+from ottla.base.filesystem import read_file
 from ottla.config.load import load_config
 from ottla.controller.controller import EVENTS_MAX, Controller, Settings
 from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import Decision
 from ottla.controller.new_cluster import decide_new_cluster
 from ottla.controller.state import State
+from ottla.metadata.continuity import Known
 from ottla.metadata.file_log import FileMetadataLog
+from ottla.metadata.frame import BATCH
 from ottla.metadata.image import Batch, Image
+from ottla.metadata.journal import open_journal
+from ottla.metadata.log import MetadataLost
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import (
     ALL_BROKERS,
     BrokerRegistered,
+    ClusterNamed,
     ConfigChanged,
     Record,
     TopicDeleted,
@@ -67,7 +73,7 @@ class Node:
         self.running: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        image = await self.log.load()
+        image = await self.log.load(Known())
         self.publisher.replace(image.copy())
         self.controller.activate(image, image.controller_epoch + 1)
         self.running = asyncio.create_task(self.controller.run())
@@ -333,7 +339,7 @@ def test_when_the_log_cannot_even_be_loaded_again_the_controller_ends() -> None:
         with pytest.raises(BrokerError):
             await node.create("t")
         assert node.running is not None
-        with pytest.raises(OSError, match="Input/output error"):
+        with pytest.raises(MetadataLost, match=r"cannot be loaded: .*Input/output error"):
             await node.running
         assert not node.controller.is_active
         with pytest.raises(BrokerError) as raised:
@@ -341,6 +347,128 @@ def test_when_the_log_cannot_even_be_loaded_again_the_controller_ends() -> None:
         assert raised.value.code is ErrorCode.NOT_CONTROLLER
 
     asyncio.run(whole())
+
+
+def moved_away(disk: MemoryDisk) -> None:
+    disk.rename("/m", "/elsewhere")
+
+
+def emptied(disk: MemoryDisk) -> None:
+    for name in disk.list_directory("/m"):
+        disk.remove(f"/m/{name}")
+
+
+def removed(disk: MemoryDisk) -> None:
+    disk.remove_directory("/m")
+
+
+def replaced_by_a_file(disk: MemoryDisk) -> None:
+    disk.rename("/m", "/elsewhere")
+    disk.open("/m", create=True)
+
+
+def replaced_by_another_cluster(disk: MemoryDisk) -> None:
+    disk.rename("/m", "/elsewhere")
+    journal, _ = open_journal(disk, "/m", Known())
+    journal.append(Batch(0, 9, (ClusterNamed("another"),) * 50))
+    journal.close(is_clean=False)
+
+
+def cut(disk: MemoryDisk) -> None:
+    (name,) = (name for name in disk.list_directory("/m") if name.endswith(".journal"))
+    disk.open(f"/m/{name}").truncate(disk.size(f"/m/{name}") // 2)
+
+
+def replaced_by_an_older_copy(disk: MemoryDisk) -> None:
+    """The same directory as it was after its first batch."""
+    (name,) = (name for name in disk.list_directory("/m") if name.endswith(".journal"))
+    content = read_file(disk, f"/m/{name}")
+    disk.rename("/m", "/elsewhere")
+    disk.make_directory("/m")
+    copy = disk.open(f"/m/{name}", create=True)
+    copy.write_at(0, content[: content.index(BATCH, 1)])
+
+
+def tree(disk: MemoryDisk, path: str) -> dict[str, bytes]:
+    if not disk.is_directory(path):
+        return {}
+    return {name: read_file(disk, f"{path}/{name}") for name in disk.list_directory(path)}
+
+
+DAMAGES = [
+    moved_away,
+    emptied,
+    removed,
+    replaced_by_a_file,
+    replaced_by_another_cluster,
+    cut,
+    replaced_by_an_older_copy,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_log_that_is_lost_ends_the_controller_and_nothing_is_published(
+    damage: Callable[[MemoryDisk], None],
+) -> None:
+    async def whole() -> None:
+        node = Node(MemoryDisk())
+        await node.start()
+        await node.create("before")
+        damage(node.disk)
+        found = tree(node.disk, "/m")
+        heard: list[object] = []
+        node.publisher.subscribe(lambda _image, changes: heard.append(changes))
+        with pytest.raises(BrokerError):
+            await node.create("t")
+        assert node.running is not None
+        with pytest.raises(MetadataLost, match="the metadata log /m cannot be used"):
+            await node.running
+        assert set(node.publisher.image.topics) == {"before"}
+        assert not heard
+        await node.log.close()
+        left = tree(node.disk, "/m")
+        if damage is not cut:  # there it is our own file, which may hold what was written last
+            assert left == found
+
+    asyncio.run(whole())
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_log_that_is_lost_is_noticed_without_an_append(
+    damage: Callable[[MemoryDisk], None],
+) -> None:
+    async def story(node: Node) -> None:
+        await node.create("before")
+        await node.log.check()
+        damage(node.disk)
+        with pytest.raises(MetadataLost):
+            await node.log.check()
+
+    run(story)
+
+
+def test_what_was_acknowledged_is_there_once_a_lost_directory_is_restored() -> None:
+    disk = MemoryDisk()
+
+    async def first() -> None:
+        node = Node(disk)
+        await node.start()
+        await node.create("before")
+        moved_away(disk)
+        with pytest.raises(BrokerError):
+            await node.create("t")
+        assert node.running is not None
+        await asyncio.wait([node.running])
+        assert node.running.exception() is not None
+        await node.log.close()
+
+    asyncio.run(first())
+    disk.rename("/elsewhere", "/m")
+
+    async def story(node: Node) -> None:
+        assert "before" in node.publisher.image.topics
+
+    run(story, disk)
 
 
 def test_a_caller_that_gave_up_before_its_turn_is_not_decided_for() -> None:

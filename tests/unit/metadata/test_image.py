@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.unit.metadata.histories import histories
 
 from ottla.base.ids import TopicId
+from ottla.base.topic_deletion import TopicDeletion
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.image_diff import changes_between
@@ -87,12 +88,13 @@ def test_deleting_a_topic_takes_its_partitions_and_settings_along() -> None:
 
 def test_a_deleted_topic_is_remembered_by_its_id_also_in_snapshots() -> None:
     image = image_of(*TOPIC)
-    assert not image.was_deleted(ID)
+    assert image.deletion_of(ID) is None
     apply(image, TopicDeleted(ID), TopicCreated(OTHER_ID, "t"))
     again = Image()
     again.load(image.to_records(), image.offset, image.controller_epoch)
     for each in (image, image.copy(), again):
-        assert (each.was_deleted(ID), each.was_deleted(OTHER_ID)) == (True, False)
+        assert each.deletion_of(ID) == TopicDeletion(ID)
+        assert each.deletion_of(OTHER_ID) is None
     assert again == image
 
 
@@ -101,8 +103,9 @@ def test_of_deleted_topics_the_last_are_remembered() -> None:
     ids = [TopicId(number.to_bytes(16, "big")) for number in range(DELETED_MAX + 5)]
     for number, topic_id in enumerate(ids):
         apply(image, TopicCreated(topic_id, f"t{number}"), TopicDeleted(topic_id))
-    assert [image.was_deleted(each) for each in ids[:6]] == [False] * 5 + [True]
-    assert image.was_deleted(ids[-1])
+    assert [image.deletion_of(each) for each in ids[:5]] == [None] * 5
+    assert image.deletion_of(ids[5]) is not None
+    assert image.deletion_of(ids[-1]) is not None
 
 
 def test_names_that_differ_in_dots_and_underscores_collide_until_they_are_gone() -> None:

@@ -100,7 +100,7 @@ def test_files_that_the_metadata_never_knew_are_set_aside(world: BrokerWorld) ->
     append(world.replicas.partition("t", 0).log, b"somebody's")
     world.disk.kill()
     again = restarted(world, BrokerWorld().image)
-    assert not again.image.was_deleted(topic_id)
+    assert again.image.deletion_of(topic_id) is None
     assert len(again.logs.directories[0].strays) == 2
     assert all(name.endswith("-stray") for name in directories(again))
 

@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
+from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.collector import paused_collector
@@ -295,7 +296,7 @@ def test_a_new_log_inherits_no_recovery_point_from_one_that_was_half_deleted(
     append_many(log, 50)
     flush(log)
     world.logs.directories[0].write_checkpoints()
-    world.logs.begin_deleting([HERE])
+    world.logs.begin_deleting(doom(world.logs, HERE))
     again = world.logs.create(HERE, TopicConfig(), TopicId(b"2" * 16))
     append_many(again, 3)
     flush(again)
@@ -314,7 +315,7 @@ def test_a_log_deleted_again_while_its_older_one_becomes_durably_deleted_does_no
         append_many(log, 50)
         flush(log)
         world.logs.directories[0].write_checkpoints()
-        world.logs.begin_deleting([HERE])
+        world.logs.begin_deleting(doom(world.logs, HERE))
         if number == b"1":
             finishing = world.logs.finishing_deletion()
             work = next(finishing)

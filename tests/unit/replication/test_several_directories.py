@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from random import Random
 from typing import Any
 
@@ -40,12 +41,13 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 class World:
     """A broker with two directories, after its start."""
 
-    def __init__(self, disk: MemoryDisk, image: Image) -> None:
+    def __init__(self, disk: MemoryDisk, image: Image, directory_ids: Iterable[bytes] = ()) -> None:
         clock = ManualClock()
         self.disk, self.image = disk, image
         self.publisher = Publisher(image)
         self.logs = LogManager(disk, clock, Random(0), PATHS)
         self.logs.open(Owner("cluster", BROKER))
+        self.logs.expect_directories(directory_ids)
         list(self.logs.load(lambda _topic: TopicConfig()))
         self.replicas = ReplicaManager(
             BROKER, self.logs, lambda _topic: TopicConfig(), clock, lambda *_: None

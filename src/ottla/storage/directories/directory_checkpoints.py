@@ -26,6 +26,7 @@ from ottla.storage.files.file_names import (
     RECOVERY_POINTS_NAME,
 )
 from ottla.storage.log.log import Log
+from ottla.storage.log.recovery import Checkpoint
 
 logger = logging.getLogger(__name__)
 
@@ -63,6 +64,23 @@ class DirectoryCheckpoints:
         """The log is open now and speaks for itself, or is gone."""
         for offsets in self._carried:
             offsets.pop(partition, None)
+
+    def carry(self, log: Log) -> None:
+        """The files of a log are gone. Whoever restores them finds what the checkpoints said."""
+        self._carried.recovery_points[log.partition] = log.recovery_checkpoint
+        self._carried.high_watermarks[log.partition] = log.high_watermark
+        if log.log_start_offset > log.segments[0].base_offset:
+            self._carried.log_starts[log.partition] = log.log_start_offset
+
+    def carried_of(self, partition: TopicPartition) -> tuple[Checkpoint, int]:
+        """What the files said of a log that is not open, with its high watermark."""
+        points, starts, marks = self._carried
+        checkpoint = Checkpoint(points.get(partition), max(0, starts.get(partition, 0)))
+        return checkpoint, marks.get(partition, 0)
+
+    def has_records_of(self, partition: TopicPartition) -> bool:
+        """By the files there was a log with records, which is not open."""
+        return any(offsets.get(partition, 0) > 0 for offsets in self._carried)
 
     @property
     def not_open(self) -> set[TopicPartition]:

@@ -1,6 +1,6 @@
 """Finding and opening the logs of a log directory at start, one at a time.
 
-Owns      what each partition directory is: a log, a future log, one to be deleted, a stray.
+Owns      what each partition directory is: a log, a future log, or one that is out of use.
 Promises  one log that cannot be opened leaves the others alone; the clean-shutdown marker is gone,
           durably, before the first log is touched. Names that are no partition's are left alone.
 Leaves    threads and showing the progress to the broker: it takes the steps.
@@ -17,6 +17,7 @@ from ottla.base.ids import TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.directory_checkpoints import SavedOffsets
 from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.set_aside import look_at
 from ottla.storage.errors import StorageError
 from ottla.storage.files.clean_shutdown import read_clean_shutdown, remove_clean_shutdown
 from ottla.storage.files.directory_health import StorageUnavailable
@@ -68,9 +69,6 @@ def _load(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
         bytes_read: list[int] = []
         log = _load_one(directory, path, name, offsets, is_foreign, config_of, bytes_read.append)
         yield LoadStep(path, log, number, len(found), sum(bytes_read))
-    for path, name in found:
-        if name.mark is DirectoryMark.DELETE:
-            directory.resume_deletion(path, name.partition)
     if is_foreign:
         replace_file(directory.files, own, b"")
     directory.is_loaded = True
@@ -95,10 +93,10 @@ def _load_one(
     config_of: ConfigOf,
     progress: Callable[[int], None],
 ) -> Log | None:
-    if name.mark is DirectoryMark.DELETE:
-        return None  # its time comes when it is known which names are in use
-    if name.mark is DirectoryMark.STRAY:
-        directory.strays.append(path)
+    if name.mark in (DirectoryMark.DELETE, DirectoryMark.STRAY):
+        # What becomes of it is decided when it is known which topics there are.
+        found = look_at(directory.files, path, name.partition, name.mark)
+        directory.set_aside.add(found)
         return None
     partition = name.partition
     is_clean = directory.last_shutdown is not None

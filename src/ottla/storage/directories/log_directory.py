@@ -1,31 +1,46 @@
 """One log directory: whose it is, its lock, its checkpoints, the logs in it.
 
-Owns      the directory while the broker runs (`.lock`), `meta.properties`, the clean-shutdown
-          marker, and which partition directory holds what.
+Owns      the directory while the broker runs (`.lock`), `meta.properties`, `ottla.properties`, the
+          clean-shutdown marker, and which partition directory holds what.
 Promises  a directory that belongs to another broker or cluster is not touched. The marker is
-          written only when every log was opened and closed in order.
+          written only when every log was opened and closed in order. Files of a partition are
+          deleted for one of the reasons in `deletion_reasons.py`, and set aside otherwise. Nothing
+          is written to a directory that has taken the place of this one.
 Leaves    finding the logs at start to `directory_loading.py`, choosing among directories to
           `log_manager.py`.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import NamedTuple
 
 from ottla.base.clock import Clock
-from ottla.base.filesystem import FileLock, FileSystem, make_lasting_directory
+from ottla.base.filesystem import FileLock, FileSystem, HeldDirectory, make_lasting_directory
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.uuids import random_uuid
 from ottla.config.topic_options import TopicConfig
+from ottla.storage.directories.deletion_reasons import Doomed, fault_of
 from ottla.storage.directories.directory_checkpoints import CheckpointJob, DirectoryCheckpoints
-from ottla.storage.errors import StorageError
+from ottla.storage.directories.set_aside import (
+    SetAside,
+    SetAsideTable,
+    has_records,
+    look_at,
+    read_offsets,
+    remove_offsets,
+    write_offsets,
+)
+from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.clean_shutdown import CleanShutdown, write_clean_shutdown
+from ottla.storage.files.cluster_mark import ClusterMark, read_cluster_mark, write_cluster_mark
 from ottla.storage.files.directory_health import DirectoryHealth, StorageUnavailable
 from ottla.storage.files.file_names import (
     CLEAN_SHUTDOWN_NAME,
+    CLUSTER_MARK_NAME,
     LOCK_NAME,
     META_PROPERTIES_NAME,
     NAME_CHARACTERS_MAX,
@@ -79,14 +94,21 @@ class LogDirectory:
         self.last_shutdown: CleanShutdown | None = None  # None after an unclean stop
         self.logs: dict[TopicPartition, Log] = {}
         self.future_logs: dict[TopicPartition, Log] = {}
-        self.strays: list[str] = []  # paths of partition directories that nobody asked for
+        self.set_aside = SetAsideTable()  # partition directories that are out of use
+        self.lost_logs: list[Log] = []  # whose files somebody else removed while they were in use
         self.unreadable: dict[TopicPartition, StorageError] = {}
         self.is_loaded = False
         self._lock: FileLock | None = None
+        self._held: HeldDirectory | None = None
         self._half_deleted: dict[TopicPartition, str] = {}  # out of the way, not yet for good
 
     def __repr__(self) -> str:
         return f"LogDirectory({self.path!r}, {len(self.logs)} logs)"
+
+    @property
+    def strays(self) -> list[str]:
+        """Paths of partition directories that are set aside."""
+        return [each.path for each in self.set_aside if each.mark is DirectoryMark.STRAY]
 
     def take(self) -> None:
         """Lock the directory, which is made if it does not exist. WrongDirectory, or OSError."""
@@ -97,6 +119,14 @@ class LogDirectory:
             self._lock = self.files.lock(f"{self.path}/{LOCK_NAME}")
         except BlockingIOError as error:
             raise WrongDirectory(f"{self.path} is in use: {error}") from error
+        self._held = self.files.hold_directory(self.path)
+
+    def check_in_place(self) -> None:
+        """OSError if the directory was removed, renamed, replaced or mounted over. May run in any
+        thread."""
+        if self._held is not None and not self._held.is_in_place():
+            what = "the directory was removed, replaced or unmounted while it was in use"
+            raise OSError(errno.ESTALE, what, self.path)
 
     def open(self, owner: Owner) -> None:
         """Take the directory, and check whose it is."""
@@ -115,11 +145,27 @@ class LogDirectory:
         if found is not None and found.node_id not in (None, owner.node_id):
             raise WrongDirectory(f"{path}: belongs to node {found.node_id}")
         directory_id = None if found is None else found.directory_id
+        if directory_id is None and (mark := self.read_mark()) is not None:
+            logger.warning("%s: the directory id is taken from %s", path, CLUSTER_MARK_NAME)
+            directory_id = mark.directory_id
         if found is None or found.version == 0 or directory_id is None:
             directory_id = directory_id or random_uuid()
             properties = MetaProperties(owner.cluster_id, owner.node_id, directory_id)
             write_meta_properties(self.files, path, properties)
         self.directory_id = directory_id
+
+    def read_mark(self) -> ClusterMark | None:
+        """What the directory has seen of its cluster; None where nobody can tell."""
+        try:
+            return read_cluster_mark(self.files, f"{self.path}/{CLUSTER_MARK_NAME}")
+        except CorruptLogError as error:
+            logger.error("a damaged file is written anew: %s", error)
+            return None
+
+    def write_mark(self, mark: ClusterMark) -> None:
+        """May run in any thread."""
+        self.check_in_place()
+        write_cluster_mark(self.files, f"{self.path}/{CLUSTER_MARK_NAME}", mark)
 
     # Logs
 
@@ -160,30 +206,40 @@ class LogDirectory:
         if self.is_half_deleted(partition):
             self._finish_deleting()
 
-    def delete(self, logs: Iterable[Log]) -> None:
-        """Take logs out of use, and queue their directories for deletion."""
-        self.begin_deleting(logs)
+    def delete(self, doomed: Iterable[Doomed]) -> None:
+        """Take logs out of use, and queue their directories for deletion. A log that the reason
+        does not fit is set aside."""
+        self.begin_deleting(doomed)
         self._finish_deleting()
 
-    def begin_deleting(self, logs: Iterable[Log]) -> None:
+    def begin_deleting(self, doomed: Iterable[Doomed]) -> None:
         """As `delete`, but durable only once `finishing_deletion` ran, or a log is made anew."""
         self.health.check()
         try:
-            for log in list(logs):
-                self.checkpoints.forget(log.partition)
-                self._set_aside(log, DirectoryMark.DELETE)
-                self.queue_deletion(log.path, log)
-                self._half_deleted[log.partition] = log.path
+            for each in list(doomed):
+                if (fault := fault_of(each)) is not None:
+                    logger.error("%s is not deleted: %s", each.log.path, fault)
+                    self._set_aside(each.log)
+                else:
+                    self._begin_deleting(each.log)
         except OSError as error:
             raise self.health.failed(f"deleting logs in {self.path}", error) from error
 
-    def make_way(self, log: Log) -> None:
+    def _begin_deleting(self, log: Log) -> None:
+        self.checkpoints.forget(log.partition)
+        if self._rename(log, DirectoryMark.DELETE):
+            self._queue_removal(log.path, log)
+        else:
+            log.let_go()
+        self._half_deleted[log.partition] = log.path
+
+    def make_way(self, doomed: Doomed) -> None:
         """Another directory's log is to take over: from here on this one cannot come back."""
-        self.begin_deleting([log])
+        self.begin_deleting([doomed])
         try:
             self.files.sync_directory(self.path)
         except OSError as error:
-            raise self.health.failed(f"deleting {log.path}", error) from error
+            raise self.health.failed(f"deleting {doomed.log.path}", error) from error
 
     def finishing_deletion(self) -> Steps[None]:
         """What waits for the disk, as work for a thread. Where that is full, it is tried again."""
@@ -212,9 +268,12 @@ class LogDirectory:
     def is_deleting(self) -> bool:
         return bool(self._half_deleted) and self.health.is_online
 
-    def resume_deletion(self, path: str, partition: TopicPartition) -> None:
-        """One that was taken out of use before the broker stopped, in the middle of it perhaps."""
-        self.queue_deletion(path, None)
+    def resume_deletion(self, found: SetAside) -> None:
+        """A `-delete` directory of a deleted topic, or of one whose log is elsewhere, or without a
+        record: it was taken out of use before the broker stopped, perhaps in the middle of it."""
+        path, partition = found.path, found.partition
+        self.set_aside.remove(found)
+        self._queue_removal(path, None)
         for name in {partition, *self._cut_to(path, partition)}:
             if name not in self.logs and name not in self.unreadable:
                 self.checkpoints.forget(name)
@@ -248,20 +307,84 @@ class LogDirectory:
         self.write_checkpoints()
 
     def set_aside_strays(self, logs: Iterable[Log]) -> None:
-        """Rename the directories of logs that belong to nobody; they are never deleted here."""
+        """Rename the directories of logs that the metadata does not place here. Nobody deletes
+        them; `take_back` puts one into service again."""
         self.health.check()
-        strays = list(logs)
         try:
-            for log in strays:
-                self._set_aside(log, DirectoryMark.STRAY)
+            for log in list(logs):
+                self._set_aside(log)
             self.files.sync_directory(self.path)
             self._write_what_is_gone()
         except OSError as error:
             raise self.health.failed(f"setting aside strays in {self.path}", error) from error
-        for log in strays:
-            log.let_go()
-            self.strays.append(log.path)
-            logger.warning("%s belongs to no replica of this broker, and is left alone", log.path)
+
+    def _set_aside(self, log: Log) -> None:
+        if self.files.exists(log.path):
+            write_offsets(self.files, log)
+        if self._rename(log, DirectoryMark.STRAY):
+            found = look_at(self.files, log.path, log.partition, DirectoryMark.STRAY)
+            self.set_aside.add(found)
+            logger.warning("%s is set aside: the metadata does not place it here", log.path)
+        log.let_go()
+
+    def has_records(self, found: SetAside) -> bool:
+        return has_records(self.files, found.path)
+
+    def keep(self, found: SetAside) -> None:
+        """A `-delete` directory for whose deletion there is no reason is set aside, too."""
+        name = marked_directory_name(found.partition, DirectoryMark.STRAY, unique_id())
+        path = f"{self.path}/{name}"
+        self.health.check()
+        try:
+            self.files.rename(found.path, path)
+            self.files.sync_directory(self.path)
+        except OSError as error:
+            raise self.health.failed(f"setting aside {found.path}", error) from error
+        self.set_aside.remove(found)
+        self.set_aside.add(found._replace(path=path, mark=DirectoryMark.STRAY))
+        logger.warning(
+            "no record says that its topic was deleted: %s is kept as %s", found.path, path
+        )
+
+    def take_back(self, found: SetAside, partition: TopicPartition, config: TopicConfig) -> Log:
+        """The metadata has the topic of a directory that was set aside: it serves again.
+
+        StorageError where something else has its name, or it cannot be opened.
+        """
+        self.health.check()
+        self.free_name(partition)
+        path = f"{self.path}/{partition_directory_name(partition)}"
+        try:
+            if self.files.exists(path):
+                raise StorageError(f"{found.path} is needed, but {path} is in its way")
+            offsets = read_offsets(self.files, found.path)
+            checkpoint, high_watermark = offsets or self.checkpoints.carried_of(partition)
+            self.files.rename(found.path, path)
+            self.set_aside.remove(found)
+            self.files.sync_directory(self.path)
+            log = open_log(self.context, partition, path, config, checkpoint)
+            remove_offsets(self.files, path)
+        except OSError as error:
+            raise self.health.refused(f"opening {found.path}", error) from error
+        log.update_high_watermark(high_watermark)
+        self.logs[partition] = log
+        self.checkpoints.forget(partition)
+        self.context.needs_sync(log)
+        logger.warning("%s is in service again as %s", found.path, path)
+        return log
+
+    def has_lost(self, partition: TopicPartition, topic_id: TopicId | None) -> bool:
+        """The checkpoints know a log with records, and there is none, also not set aside."""
+        is_aside = topic_id is not None and self.set_aside.of(topic_id, partition.partition)
+        return not is_aside and self.checkpoints.has_records_of(partition)
+
+    def lose(self, log: Log) -> None:
+        """Somebody else has removed or replaced the files of a log. What its checkpoints say is
+        kept for when they are back; its open files are, as long as the broker runs."""
+        self.checkpoints.carry(log)
+        self._forget(log)
+        self.lost_logs.append(log)
+        log.health.is_in_use = False
 
     def promote_future(self, partition: TopicPartition) -> Log:
         """A future log has caught up, and takes the name of the current one, which is gone."""
@@ -277,18 +400,29 @@ class LogDirectory:
         self.logs[partition] = self.future_logs.pop(partition)
         return log
 
-    def _set_aside(self, log: Log, mark: DirectoryMark) -> None:
+    def _rename(self, log: Log, mark: DirectoryMark) -> bool:
+        """Take a log out of use. False where somebody else has removed its directory."""
         path = f"{self.path}/{marked_directory_name(log.partition, mark, unique_id())}"
-        self.files.rename(log.path, path)
-        log.moved(path)
+        try:
+            self.files.rename(log.path, path)
+        except FileNotFoundError:
+            self.check_in_place()
+            logger.error("%s was removed by somebody else", log.path)
+            is_there = False
+        else:
+            log.moved(path)
+            is_there = True
+        self._forget(log)
+        self.context.removed(log.partition)
+        return is_there
+
+    def _forget(self, log: Log) -> None:
         for known in (self.logs, self.future_logs):
             if known.get(log.partition) is log:
                 del known[log.partition]
-        self.context.removed(log.partition)
 
-    def queue_deletion(self, path: str, log: Log | None, delay_ms: int | None = None) -> None:
-        if delay_ms is None:
-            delay_ms = log.config.file_delete_delay_ms if log is not None else 0
+    def _queue_removal(self, path: str, log: Log | None) -> None:
+        delay_ms = log.config.file_delete_delay_ms if log is not None else 0
         close = None if log is None else log.let_go
         removal = Removal(self.files, [path], close=close, is_directory=True)
         self.context.deletions.add(removal, self.context.clock.now_ms() + delay_ms)
@@ -331,6 +465,7 @@ class LogDirectory:
         """
         try:
             if self.health.is_online and self.is_loaded:
+                self.check_in_place()
                 run_all([log.close for log in self._every_log()])
                 self.health.check()
                 self.write_checkpoints()
@@ -344,11 +479,14 @@ class LogDirectory:
             self.let_go()
 
     def let_go(self) -> None:
-        for log in self._every_log():
+        for log in [*self._every_log(), *self.lost_logs]:
             log.let_go()
         self._unlock()
 
     def _unlock(self) -> None:
+        if self._held is not None:
+            self._held.close()
+            self._held = None
         if self._lock is not None:
             self._lock.close()
             self._lock = None

@@ -2,9 +2,10 @@
 
 Owns      which directory holds which partition, and where the next one goes.
 Promises  a directory that fails takes its partitions with it and nothing else: they answer
-          KAFKA_STORAGE_ERROR, those of other directories go on. A log is deleted only if somebody
-          says so, by name or as one of a topic that was deleted: one that is merely not in the
-          metadata is set aside and reported.
+          KAFKA_STORAGE_ERROR, those of other directories go on. A log is deleted only for a
+          reason (`deletion_reasons.py`): one that is merely not in the metadata is set aside and
+          reported, and taken back when its topic, by id, is in the metadata again. A partition
+          whose log was lost is out of reach, and is not begun anew.
 Leaves    when to check retention, write checkpoints, sync and delete to the broker, which calls
           these methods and runs the jobs they return.
 """
@@ -12,15 +13,19 @@ Leaves    when to check retention, write checkpoints, sync and delete to the bro
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
+from functools import partial
 from random import Random
 
 from ottla.base.clock import Clock
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.topic_deletion import TopicDeletion
+from ottla.base.uuids import uuid_to_text
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.storage.directories.deletion_reasons import CopyRemains, Doomed
 from ottla.storage.directories.directory_checkpoints import CheckpointJob
 from ottla.storage.directories.directory_loading import ConfigOf, LoadStep, load_logs
 from ottla.storage.directories.log_directory import (
@@ -30,14 +35,19 @@ from ottla.storage.directories.log_directory import (
     WrongDirectory,
     run_in_order,
 )
+from ottla.storage.directories.set_aside import SetAside
 from ottla.storage.errors import StorageError
+from ottla.storage.files.cluster_mark import ClusterMark
 from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.files.file_names import DirectoryMark
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.flushing import is_flush_due
 from ottla.storage.log.log import Log
 from ottla.storage.log.steps import Steps
 
 logger = logging.getLogger(__name__)
+
+DeletionOf = Callable[[TopicId], TopicDeletion | None]
 
 
 class LogManager:
@@ -47,6 +57,8 @@ class LogManager:
         self.directories = [LogDirectory(files, clock, random, path) for path in paths]
         self.on_failure: Callable[[LogDirectory, list[TopicPartition]], None] = lambda *_: None
         self.on_last_failure: Callable[[], None] = lambda: None  # no directory is left
+        self.on_loss: Callable[[TopicPartition], None] = lambda _partition: None
+        self.missing_ids: frozenset[bytes] = frozenset()  # of directories that were here before
         self._clock = clock
         self._places: dict[TopicPartition, LogDirectory] = {}
         self._future_places: dict[TopicPartition, LogDirectory] = {}
@@ -101,7 +113,46 @@ class LogManager:
                 else:
                     places[partition] = directory
 
-    def settle_duplicates(self, was_deleted: Callable[[Log], bool]) -> None:
+    def expect_directories(self, ids: Iterable[bytes]) -> None:
+        """These belong to the broker. While one is missing, a partition without a log is out of
+        reach: its log may be there."""
+        present = {each.directory_id for each in self.online}
+        self.missing_ids = frozenset(ids) - present
+
+    def settle_missing(self, lost: Collection[tuple[str, int]]) -> None:
+        """All partitions were placed, and these have no log. If there are none, nothing is in the
+        directories that are missing, and they are expected no more."""
+        if not self.missing_ids or len(self.online) < len(self.directories):
+            return
+        if not lost:
+            self.missing_ids = frozenset()
+            return
+        logger.error(
+            "log directories of this broker are missing (directory.id %s), and %d partitions have "
+            "no log: they are offline, and nothing was begun anew. Restore the directories and "
+            "start again, or delete the topics (docs/guides/recovering.md)",
+            ", ".join(sorted(map(uuid_to_text, self.missing_ids))),
+            len(lost),
+        )
+
+    @property
+    def expected_ids(self) -> tuple[bytes, ...]:
+        present = {each.directory_id for each in self.directories if each.directory_id is not None}
+        return tuple(sorted(present | self.missing_ids))
+
+    def mark_jobs(
+        self, cluster_id: str, offset: int, controller_epoch: int
+    ) -> list[tuple[LogDirectory, Callable[[], None]]]:
+        """What to write down of the metadata, in a thread."""
+        ids = self.expected_ids
+        return [
+            (each, partial(each.write_mark, mark))
+            for each in self.online
+            if each.directory_id is not None
+            for mark in [ClusterMark(cluster_id, offset, controller_epoch, each.directory_id, ids)]
+        ]
+
+    def settle_duplicates(self, deletion_of: DeletionOf) -> None:
         """Of several logs of a partition, those of deleted topics go. StorageError for the rest.
 
         A directory that was away while its topic was deleted comes back with the log; by then
@@ -111,7 +162,7 @@ class LogManager:
         if not contested:
             return
         for directory in self.online:
-            self._delete_left_over(directory, contested, was_deleted)
+            self._delete_left_over(directory, contested, deletion_of)
         self._duplicates.clear()
         self._places.clear()
         self._future_places.clear()
@@ -126,10 +177,14 @@ class LogManager:
         self,
         directory: LogDirectory,
         partitions: Iterable[TopicPartition],
-        was_deleted: Callable[[Log], bool],
+        deletion_of: DeletionOf,
     ) -> None:
-        doomed = [log for log in directory.logs_of(partitions) if was_deleted(log)]
-        for log in doomed:
+        doomed = [
+            Doomed(log, reason)
+            for log in directory.logs_of(partitions)
+            if (reason := deletion_of_log(log, deletion_of)) is not None
+        ]
+        for log, _ in doomed:
             logger.info("%s is of a topic that was deleted, and is deleted now", log.path)
         try:
             if doomed:
@@ -151,6 +206,11 @@ class LogManager:
     def close(self, broker_epoch: int = -1, run_all: RunAll = run_in_order) -> None:
         for directory in self.directories:
             directory.close(broker_epoch, run_all)
+
+    def let_go(self) -> None:
+        """Close all files as they are, and unlock the directories."""
+        for directory in self.directories:
+            directory.let_go()
 
     @property
     def had_clean_shutdown(self) -> bool:
@@ -181,11 +241,16 @@ class LogManager:
         directory.health.check()
         return directory.future_logs[partition]
 
-    def is_out_of_reach(self, partition: TopicPartition) -> bool:
-        """There is no log of it, and there may be one where nobody can look at it."""
+    def is_out_of_reach(self, partition: TopicPartition, topic_id: TopicId | None = None) -> bool:
+        """There is no log of it, and there was one, or may be one where nobody can look at it.
+
+        One of this topic that was set aside, with what checkpoints say of it, is in reach.
+        """
         return partition not in self._places and (
             len(self.online) < len(self.directories)
+            or bool(self.missing_ids)
             or any(partition in each.unreadable for each in self.directories)
+            or any(each.has_lost(partition, topic_id) for each in self.directories)
         )
 
     def directory_of(self, partition: TopicPartition) -> LogDirectory | None:
@@ -237,7 +302,8 @@ class LogManager:
         """The future log has caught up: it becomes the current one, and the old one goes, for
         good once `finishing_deletion` ran."""
         old_place, new_place = self._places[partition], self._future_places[partition]
-        old_place.make_way(old_place.logs[partition])
+        reason = CopyRemains(new_place.future_logs[partition])
+        old_place.make_way(Doomed(old_place.logs[partition], reason))
         self._places[partition] = self._future_places.pop(partition)  # even if that fails now
         return new_place.promote_future(partition)
 
@@ -246,19 +312,19 @@ class LogManager:
         current log is out of reach: the future one may be all that is left of it."""
         directory = self._future_places.get(partition)
         if directory is not None:
-            if self.get(partition) is None:
+            if (current := self.get(partition)) is None:
                 raise StorageUnavailable(f"{partition} has no log but its future one")
             del self._future_places[partition]
-            directory.delete([directory.future_logs[partition]])
+            directory.delete([Doomed(directory.future_logs[partition], CopyRemains(current))])
 
-    def delete(self, partitions: Iterable[TopicPartition]) -> None:
+    def delete(self, partitions: Mapping[TopicPartition, TopicDeletion]) -> None:
         """Delete logs, future ones included; what is in a failed directory stays where it is.
 
         A directory that fails while it is asked keeps none of the others from being asked.
         """
         self._delete(partitions, LogDirectory.delete)
 
-    def begin_deleting(self, partitions: Iterable[TopicPartition]) -> None:
+    def begin_deleting(self, partitions: Mapping[TopicPartition, TopicDeletion]) -> None:
         """As `delete`, to be finished by `finishing_deletion`."""
         self._delete(partitions, LogDirectory.begin_deleting)
 
@@ -268,19 +334,22 @@ class LogManager:
 
     def _delete(
         self,
-        partitions: Iterable[TopicPartition],
-        delete: Callable[[LogDirectory, list[Log]], None],
+        partitions: Mapping[TopicPartition, TopicDeletion],
+        delete: Callable[[LogDirectory, list[Doomed]], None],
     ) -> None:
-        doomed = set(partitions)
         failure: Exception | None = None
         for directory in self.online:
-            logs = directory.logs_of(doomed)
+            doomed = [
+                Doomed(log, partitions[log.partition]) for log in directory.logs_of(partitions)
+            ]
+            for partition in partitions:  # one whose files were lost is expected no more
+                directory.checkpoints.forget(partition)
             try:
-                if logs:
-                    delete(directory, logs)
+                if doomed:
+                    delete(directory, doomed)
             except (StorageError, OSError) as error:
                 failure = failure or error
-        for partition in doomed:
+        for partition in partitions:
             self._places.pop(partition, None)
             self._future_places.pop(partition, None)
         if failure is not None:
@@ -305,6 +374,84 @@ class LogManager:
             except StorageUnavailable as error:
                 logger.error("logs that belong to nobody are where they were: %s", error)
         self._require_one()
+
+    def take_back(
+        self, partition: TopicPartition, topic_id: TopicId, config: TopicConfig
+    ) -> Log | None:
+        """Put a log that was set aside into service again; None where there is none of the topic.
+
+        Not while another log of the partition may be where nobody can look at it.
+        """
+        if self.is_out_of_reach(partition, topic_id):
+            return None
+        found = [
+            (each.mark is DirectoryMark.DELETE, number, directory, each)
+            for number, directory in enumerate(self.online)
+            for each in directory.set_aside.of(topic_id, partition.partition)
+        ]
+        if not found:
+            return None
+        *_, directory, chosen = min(found, key=lambda each: each[:2])
+        log = directory.take_back(chosen, partition, config)
+        self._places[partition] = directory
+        return log
+
+    def settle_deleted(
+        self, deletion_of: DeletionOf, is_placed: Callable[[TopicId, int], bool]
+    ) -> None:
+        """Decide about `-delete` directories that the last stop has left, before logs are made.
+
+        One of a partition that `is_placed` here and has no log stays: `take_back` finds it.
+        """
+        found = [
+            (directory, each)
+            for directory in self.online
+            for each in directory.set_aside
+            if each.mark is DirectoryMark.DELETE
+        ]
+        if not found:
+            return
+        served = {(known_topic_id(log), log.partition.partition) for log in self.logs}
+        for directory, each in found:
+            topic_id, index = each.topic_id, each.partition.partition
+            try:
+                if self._may_be_deleted(directory, each, deletion_of, served):
+                    directory.resume_deletion(each)
+                elif topic_id is None or not is_placed(topic_id, index):
+                    directory.keep(each)
+            except (StorageUnavailable, OSError) as error:
+                logger.error("%s is left as it is: %s", each.path, error)
+
+    @staticmethod
+    def _may_be_deleted(
+        directory: LogDirectory,
+        found: SetAside,
+        deletion_of: DeletionOf,
+        served: Container[tuple[TopicId | None, int]],
+    ) -> bool:
+        """The topic was deleted, or another log of the partition is in use, or nothing is left."""
+        if found.topic_id is None:
+            return not directory.has_records(found)
+        key = (found.topic_id, found.partition.partition)
+        return deletion_of(found.topic_id) is not None or key in served
+
+    def lose(self, log: Log, why: OSError) -> None:
+        """Somebody else removed or replaced the files of a log: it is offline from here on."""
+        partition = log.partition
+        directory = self._directory_of(log)
+        if log.is_gone or not directory.health.is_online:
+            return
+        logger.error("%s is offline: %s", partition, why)
+        is_current = directory.logs.get(partition) is log
+        directory.lose(log)
+        if is_current:
+            self._places.pop(partition, None)
+            self.on_loss(partition)
+        else:
+            self._future_places.pop(partition, None)
+
+    def _directory_of(self, log: Log) -> LogDirectory:
+        return next(each for each in self.directories if each.context is log.context)
 
     def _least_used(self) -> LogDirectory:
         self._require_one()
@@ -343,3 +490,16 @@ class LogManager:
     def _require_one(self) -> None:
         if not self.online:
             raise StorageUnavailable("no log directory is left")
+
+
+def known_topic_id(log: Log) -> TopicId | None:
+    """None also where nobody can tell whose records these are."""
+    try:
+        return log.topic_id
+    except StorageError:
+        return None
+
+
+def deletion_of_log(log: Log, deletion_of: DeletionOf) -> TopicDeletion | None:
+    topic_id = known_topic_id(log)
+    return None if topic_id is None else deletion_of(topic_id)

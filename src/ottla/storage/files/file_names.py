@@ -26,6 +26,7 @@ SWAP_SUFFIX = ".swap"
 
 LEADER_EPOCHS_NAME = "leader-epoch-checkpoint"
 PARTITION_METADATA_NAME = "partition.metadata"
+SET_ASIDE_NAME = "set-aside"  # in a `-stray` directory: offsets that the checkpoints had
 
 META_PROPERTIES_NAME = "meta.properties"
 RECOVERY_POINTS_NAME = "recovery-point-offset-checkpoint"
@@ -35,6 +36,7 @@ CLEANER_OFFSETS_NAME = "cleaner-offset-checkpoint"
 CLEAN_SHUTDOWN_NAME = ".kafka_cleanshutdown"
 LOCK_NAME = ".lock"
 OWN_NAME = ".ottla"  # Kafka has no such file: its absence says who wrote the directory
+CLUSTER_MARK_NAME = "ottla.properties"  # nor this one
 
 NAME_CHARACTERS_MAX = 255  # what common file systems allow in one part of a path
 TOPIC_CHARACTERS_MAX = 249
@@ -69,7 +71,7 @@ class DirectoryMark(StrEnum):
     NONE = ""
     DELETE = "-delete"  # being deleted in the background
     FUTURE = "-future"  # a copy on its way from another log directory
-    STRAY = "-stray"  # belongs to a replica this broker no longer has
+    STRAY = "-stray"  # set aside: the metadata does not place it on this broker
 
 
 class PartitionDirectoryName(NamedTuple):

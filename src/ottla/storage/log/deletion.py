@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 
 from ottla.base.filesystem import FileSystem
+from ottla.storage.files.file_names import LOG_SUFFIX
 
 
 class Removal:
@@ -45,12 +46,19 @@ class Removal:
             self._close()
 
     def _remove_files(self) -> None:
-        remove = self._files.remove_directory if self._is_directory else self._files.remove
+        remove = self._remove_directory if self._is_directory else self._files.remove
         for path in self.paths:
             try:
                 remove(path)
             except FileNotFoundError:
                 pass
+
+    def _remove_directory(self, path: str) -> None:
+        """Records first: a directory that a crash leaves half removed still says whose it is."""
+        for name in self._files.list_directory(path):
+            if name.endswith(LOG_SUFFIX):
+                self._files.remove(f"{path}/{name}")
+        self._files.remove_directory(path)
 
 
 class DeletionQueue:

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.unit.storage.dooming import doom, doomed
 from tests.unit.storage.log.test_replacement import clean
 from tests.unit.storage.log_making import append_many, batch_of, values_of
 
@@ -15,6 +16,7 @@ from ottla.base.clock import SystemClock
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem, read_file
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.topic_deletion import TopicDeletion
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -37,6 +39,10 @@ A, B = TopicPartition("a", 0), TopicPartition("b", 3)
 PATHS = ("/one", "/two")
 
 
+def only_the_first_was_deleted(topic_id: TopicId) -> TopicDeletion | None:
+    return TopicDeletion(topic_id) if topic_id == b"1" * 16 else None
+
+
 class Broker:
     """The part of a broker that has log directories."""
 
@@ -45,6 +51,7 @@ class Broker:
         self.manager = LogManager(disk, self.clock, Random(1), paths)
         self.manager.open(OWNER)
         self.steps = list(self.manager.load(lambda _topic: CONFIG))
+        self.manager.settle_deleted(TopicDeletion, lambda *_: False)
 
     def log(self, partition: TopicPartition = A) -> Log:
         found = self.manager.get(partition)
@@ -204,7 +211,7 @@ def test_deleting_many_logs_syncs_their_directory_once(disk: MemoryDisk) -> None
     for partition in partitions:
         manager.create(partition, CONFIG)
     before = disk.operations.get("sync_directory", 0)
-    manager.delete(partitions)
+    manager.delete(doom(manager, *partitions))
     checkpoints_and_names = 3 + 1
     assert disk.operations["sync_directory"] - before <= len(PATHS) * checkpoints_and_names
 
@@ -216,7 +223,7 @@ def test_a_log_deleted_during_a_sync_does_not_take_its_directory_offline(
     log = manager.create(A, CONFIG)
     append_many(log, 5)
     job = FlushJob(log)
-    manager.delete([A])
+    manager.delete(doom(manager, A))
     with pytest.raises(FileNotFoundError) as raised:
         job.run()
     finish_flush(log, job, raised.value)
@@ -291,7 +298,7 @@ def test_two_directories_with_one_partition_are_refused(disk: MemoryDisk) -> Non
     disk.kill()
     again = Broker(disk)
     with pytest.raises(StorageError, match="a-0 is both in /one and in /two"):
-        again.manager.settle_duplicates(lambda _log: False)
+        again.manager.settle_duplicates(lambda _topic_id: None)
 
 
 @pytest.mark.parametrize("old_one", [0, 1])
@@ -304,7 +311,7 @@ def test_of_two_logs_of_one_partition_the_one_of_a_deleted_topic_goes(
     flush(directories[1 - old_one].create(A, CONFIG, TopicId(b"2" * 16)))
     disk.kill()
     manager = Broker(disk).manager
-    manager.settle_duplicates(lambda log: log.topic_id == b"1" * 16)
+    manager.settle_duplicates(only_the_first_was_deleted)
     assert [log.topic_id for log in manager.logs] == [b"2" * 16]
     assert manager.get(A) is manager.logs[0]
     disk.crash(Random(1))
@@ -320,7 +327,7 @@ def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
     disk.kill()
     manager = Broker(disk).manager
     assert manager.get_future(A) is not None
-    manager.settle_duplicates(lambda log: log.topic_id == b"1" * 16)
+    manager.settle_duplicates(only_the_first_was_deleted)
     assert manager.get_future(A) is None
     assert [log.topic_id for log in manager.logs] == [b"2" * 16]
 
@@ -332,7 +339,7 @@ def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryD
     disk.kill()
     manager = Broker(disk).manager
     disk.fail("rename", "/one/*", times=None)
-    manager.settle_duplicates(lambda log: log.topic_id == b"1" * 16)
+    manager.settle_duplicates(only_the_first_was_deleted)
     assert [directory.path for directory in manager.online] == ["/two"]
     found = manager.get(A)
     assert found is not None
@@ -350,10 +357,10 @@ def test_a_deletion_that_a_full_disk_cuts_short_is_finished_later(
     manager = Broker(disk, ["/one"]).manager
     append_many(manager.create(A, CONFIG), 3)
     if not at_once:
-        manager.begin_deleting([A])
+        manager.begin_deleting(doom(manager, A))
     disk.fail("open", "*checkpoint*", error=number)
     with pytest.raises(StorageUnavailable):
-        manager.delete([A]) if at_once else run_steps(manager.finishing_deletion())
+        manager.delete(doom(manager, A)) if at_once else run_steps(manager.finishing_deletion())
     assert manager.online
     assert manager.is_half_deleted(A)
     run_steps(manager.finishing_deletion())
@@ -365,7 +372,7 @@ def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: Memo
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)
     found = broker.log().read(0, 1000, 10)
-    broker.manager.delete([A])
+    broker.manager.delete(doom(broker.manager, A))
     assert broker.manager.get(A) is None
     assert found.records.read()
     broker.manager.create(A, CONFIG)
@@ -380,7 +387,7 @@ def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: Memo
 def test_a_deletion_goes_on_after_a_restart(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)
-    broker.manager.delete([A])
+    broker.manager.delete(doom(broker.manager, A))
     disk.kill()
     broker = Broker(disk, ["/one"])
     assert broker.manager.get(A) is None
@@ -395,7 +402,7 @@ def test_a_new_partition_inherits_no_recovery_point(disk: MemoryDisk) -> None:
     append_many(log, 50)
     flush(log)
     broker.manager.directories[0].write_checkpoints()
-    broker.manager.delete([A])
+    broker.manager.delete(doom(broker.manager, A))
     append_many(broker.manager.create(A, CONFIG), 3)
     disk.kill()
     log = Broker(disk, ["/one"]).log()
@@ -414,7 +421,7 @@ def test_a_new_partition_inherits_nothing_though_its_name_was_cut_short_to_be_de
         append_many(broker.manager.create(name, CONFIG), 50)
         flush(broker.log(name))
     broker.manager.directories[0].write_checkpoints()
-    broker.manager.begin_deleting([long])
+    broker.manager.begin_deleting(doom(broker.manager, long))
     disk.kill()
     broker = Broker(disk, ["/one"])
     assert broker.manager.is_half_deleted(long)
@@ -481,7 +488,7 @@ def test_a_disk_that_fails_while_a_move_is_finished_stops_nobody(disk: MemoryDis
     for partition in (A, B):
         append_many(broker.manager.create(partition, CONFIG, directory=first), 3)
     broker.manager.create_future(A, CONFIG, second)
-    first.delete([broker.log(A)])
+    first.delete([doomed(broker.log(A))])
     disk.kill()
     disk.fail("rename", "/two/*-future", times=None)
     broker = Broker(disk)
@@ -673,7 +680,7 @@ def test_a_future_log_is_recognised_after_a_restart(disk: MemoryDisk) -> None:
     broker = Broker(disk)
     assert broker.manager.get_future(A) is not None
     assert len(values_of(broker.log())) == 10
-    broker.manager.delete([A])
+    broker.manager.delete(doom(broker.manager, A))
     assert broker.manager.get_future(A) is None
 
 
@@ -683,7 +690,7 @@ def test_a_move_that_a_crash_interrupted_is_finished(disk: MemoryDisk) -> None:
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
     future = broker.manager.create_future(A, CONFIG, second)
     future.append_as_follower(broker.log().read(0, 1 << 20, 10).records.read())
-    first.delete([broker.log()])
+    first.delete([doomed(broker.log())])
     disk.kill()
     broker = Broker(disk)
     assert len(values_of(broker.log())) == 10
@@ -716,7 +723,7 @@ def test_all_of_it_on_the_real_disk(tmp_path: Path) -> None:
     manager, steps = started()
     assert [len(values_of(log)) for log in manager.logs] == [40, 41, 41, 41]
     assert sum(step.bytes_read for step in steps) > 0
-    manager.delete([TopicPartition("t", 1)])
+    manager.delete(doom(manager, TopicPartition("t", 1)))
     manager.close()
 
 
@@ -739,7 +746,7 @@ def test_a_log_half_deleted_in_one_directory_is_gone_before_its_name_is_used_in_
     old = broker.manager.create(A, CONFIG, TopicId(b"1" * 16))
     append_many(old, 3)
     flush(old)
-    broker.manager.begin_deleting([A])
+    broker.manager.begin_deleting(doom(broker.manager, A))
     other = next(each for each in broker.manager.directories if each.context is not old.context)
     flush(broker.manager.create(A, CONFIG, TopicId(b"2" * 16), directory=other))
     disk.crash(Random(seed))
@@ -759,7 +766,7 @@ def test_a_swap_that_outlives_its_topic_leaves_the_next_one_of_that_name_alone(
     swapping = old.replacing_segments([clean(old, sources, 2)], sources)
     flushing = next(swapping)
     assert flushing is not None
-    broker.manager.delete([A])
+    broker.manager.delete(doom(broker.manager, A))
     if is_made_again_first:
         append_many(broker.manager.create(A, CONFIG, TopicId(b"2" * 16)), 3)
     with suppress(FileNotFoundError):
@@ -784,6 +791,6 @@ def test_a_swap_under_way_when_its_topic_is_deleted_is_no_failing_disk(disk: Mem
         assert work is not None
         if old.swap is None:
             work()
-    broker.manager.delete([A])
+    broker.manager.delete(doom(broker.manager, A))
     old.finish_swap()  # as retention does, which may have taken it up just before
     assert old.health.is_online

@@ -1,0 +1,45 @@
+"""What the log directories note of the metadata: how far they have seen it.
+
+Promises  a mark is written behind the metadata log, never ahead of it, within a second after it has
+          grown and at every orderly stop. A directory that cannot be written to is left out.
+Leaves    comparing at the next start to `first_start.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ottla.broker.housekeeping import in_directory
+from ottla.metadata.image import Image
+from ottla.storage.directories.log_manager import LogManager
+
+log = logging.getLogger(__name__)
+
+WRITE_INTERVAL_MS = 1_000
+
+
+class ClusterMarks:
+    def __init__(self, logs: LogManager, image: Image) -> None:
+        self._logs = logs
+        self._image = image
+        self._written_offset = -1
+
+    async def write(self) -> None:
+        """If the metadata has grown since the last time."""
+        image, offset = self._image, self._image.offset
+        if offset == self._written_offset:
+            return
+        jobs = self._logs.mark_jobs(image.cluster_id, offset, image.controller_epoch)
+        for directory, job in jobs:
+            await in_directory(directory, "noting the metadata offset", job)
+        self._written_offset = offset
+
+    def close(self) -> None:
+        """As `write`, where nobody is served."""
+        image = self._image
+        jobs = self._logs.mark_jobs(image.cluster_id, image.offset, image.controller_epoch)
+        for directory, job in jobs:
+            try:
+                job()
+            except OSError as error:
+                directory.health.refused("noting the metadata offset", error)

@@ -1,0 +1,68 @@
+"""The metadata never goes back: what is loaded is compared with what was known before.
+
+Owns      the rule for every MetadataLog, whoever keeps it: a log that is shorter, of another
+          cluster or of an earlier controller than what this broker has seen is not used, and one
+          that cannot be loaded is never taken for an empty one. The process ends instead.
+Promises  MetadataLost is raised before anything is changed, in the log or on any other disk.
+Leaves    where earlier knowledge comes from: the published image, or marks in log directories.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Self
+
+from ottla.metadata.image import Image
+from ottla.metadata.log import MetadataLog, MetadataLost
+from ottla.storage.files.directory_health import is_full
+
+
+class Known(NamedTuple):
+    """The least that a metadata log must contain. Without arguments: any log will do."""
+
+    cluster_id: str = ""  # empty: any
+    offset: int = 0
+    controller_epoch: int = 0
+    source: str = "this broker"  # who knows it, for messages
+
+    @classmethod
+    def of(cls, image: Image) -> Self:
+        return cls(image.cluster_id, image.offset, image.controller_epoch)
+
+    def check(self, image: Image, place: str) -> None:
+        """MetadataLost if the image, loaded from `place`, is older or of another cluster."""
+        fault = self._fault(image)
+        if fault is not None:
+            raise MetadataLost(place, fault)
+
+    def _fault(self, image: Image) -> str | None:
+        if image.offset == 0 < self.offset:
+            return f"it is missing or empty, but {self.source} has seen its offset {self.offset}"
+        if self.cluster_id and image.cluster_id not in ("", self.cluster_id):
+            return (
+                f"it belongs to cluster {image.cluster_id}, "
+                f"but {self.source} belongs to cluster {self.cluster_id}"
+            )
+        if image.offset < self.offset:
+            return (
+                f"it ends at offset {image.offset}, "
+                f"but {self.source} has seen its offset {self.offset}: this is an older copy"
+            )
+        if image.controller_epoch < self.controller_epoch:
+            return (
+                f"its controller epoch is {image.controller_epoch}, "
+                f"but {self.source} has seen {self.controller_epoch}: this is another copy"
+            )
+        return None
+
+
+async def load_known(log: MetadataLog, known: Known) -> Image:
+    """Load a metadata log that must contain what is known. MetadataLost if it does not, or if it
+    cannot be read; a full disk is OSError."""
+    try:
+        image = await log.load(known)
+    except OSError as error:
+        if is_full(error):
+            raise
+        raise MetadataLost(log.place, f"it cannot be loaded: {error}") from error
+    known.check(image, log.place)  # also for a log that did not compare by itself
+    return image

@@ -1,0 +1,133 @@
+"""Whether the files that a broker writes to are still in their directories.
+
+A write to a file that was removed succeeds, and is lost. So the broker looks, several times a
+second: is each log directory the one that was opened, and is the active segment of each log that
+was written to still under its name and as long as it was? Logs at rest are looked at in turn.
+
+Owns      which logs are looked at next.
+Promises  looking runs in a thread. What it finds is looked at again where logs are used, so that a
+          segment that was closed or renamed meanwhile is no loss.
+Leaves    what follows to the log manager: a directory that is gone fails, a log that is gone is
+          offline by itself.
+"""
+
+from __future__ import annotations
+
+import errno
+from typing import NamedTuple
+
+from ottla.storage.directories.log_directory import LogDirectory
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.log.log import Log
+from ottla.storage.segments.segment import Segment
+
+COMPARED_MAX = 1_000  # logs in one round: has it been written to since the last one?
+OFFSET_BYTES, LENGTH_BYTES = 8, 4  # a batch begins with its offset and its length
+AT_REST_MAX = 50  # of those that were not, whose files are looked at all the same
+
+
+class Seen(NamedTuple):
+    """A log when it was last looked at."""
+
+    end_offset: int
+    segment: Segment
+    cuts: int
+    size: int
+    size_before: int  # one round earlier
+
+
+class Watched(NamedTuple):
+    log: Log
+    segment: Segment
+    size: int
+    cuts: int
+    is_written: bool  # since the last round; else the file need not be open
+    batches_at: tuple[int, ...] = ()  # some positions at which a batch begins
+
+    def check(self) -> None:
+        """OSError if the file is not the one that was opened, or was cut."""
+        path = self.segment.path
+        if self.is_written and not self.segment.file.is_in_place():
+            what = "the file was removed or replaced while it was in use"
+            raise OSError(errno.ESTALE, what, path)
+        if (size := self.log.context.files.size(path)) < self.size:
+            what = f"the file has {size} bytes, but {self.size} were written"
+            raise OSError(errno.ESTALE, what, path)
+        for position in self.batches_at:
+            # Where a file was cut and then written to, zeros are between.
+            if not any(self.segment.file.read_at(position + OFFSET_BYTES, LENGTH_BYTES)):
+                what = f"the records at byte {position} were cut off while the file was in use"
+                raise OSError(errno.ESTALE, what, path)
+
+
+class DirectoryCheck:
+    """One round for one directory. `run` may be called in a thread."""
+
+    def __init__(self, directory: LogDirectory) -> None:
+        self.directory = directory
+        self.watched: list[Watched] = []
+        self.suspects: list[Watched] = []
+
+    def run(self) -> None:
+        """OSError if the directory itself is gone."""
+        self.directory.check_in_place()
+        for each in self.watched:
+            try:
+                each.check()
+            except OSError:
+                self.suspects.append(each)
+
+
+class DirectoryWatch:
+    def __init__(self, logs: LogManager) -> None:
+        self._logs = logs
+        self._waiting: list[Log] = []
+        self._seen: dict[Log, Seen] = {}
+        self._passes = 0  # over all logs
+
+    def checks(self) -> list[DirectoryCheck]:
+        """What to look at now, by directory."""
+        checks = {id(each.context): DirectoryCheck(each) for each in self._logs.online}
+        at_rest = 0
+        for log in self._next_logs():
+            check = checks.get(id(log.context))
+            if check is None or log.is_gone:
+                continue
+            seen = self._seen.get(log)
+            is_written = seen is None or seen.end_offset != log.log_end_offset
+            if is_written or at_rest < AT_REST_MAX:
+                at_rest += not is_written
+                check.watched.append(self._watched(log, seen, is_written))
+        return list(checks.values())
+
+    def _watched(self, log: Log, seen: Seen | None, is_written: bool) -> Watched:
+        active, cuts, before = log.segments.active, log.cuts, 0
+        known: tuple[int, ...] = ()
+        if seen is not None and seen.segment is active and seen.cuts == cuts:
+            before = seen.size
+            if is_written and before:
+                known = (0, seen.size_before) if seen.size_before < before else (0,)
+        self._seen[log] = Seen(log.log_end_offset, active, cuts, active.size, before)
+        return Watched(log, active, active.size, cuts, is_written, known)
+
+    def _next_logs(self) -> list[Log]:
+        if not self._waiting:
+            logs = self._logs.logs
+            first = self._passes * AT_REST_MAX % max(1, len(logs))
+            self._passes += 1
+            self._waiting = logs[first:] + logs[:first]
+            seen = self._seen
+            self._seen = {log: seen[log] for log in logs if log in seen}
+        chosen, self._waiting = self._waiting[:COMPARED_MAX], self._waiting[COMPARED_MAX:]
+        return chosen
+
+    def finish(self, check: DirectoryCheck) -> None:
+        """Take over what a round has found, where logs are used."""
+        for each in check.suspects:
+            log, segment = each.log, each.segment
+            if log.is_gone or log.segments.active is not segment or log.cuts != each.cuts:
+                continue  # that was the broker itself; the next round looks again
+            try:
+                each.check()
+            except OSError as error:
+                self._logs.lose(log, error)

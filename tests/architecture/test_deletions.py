@@ -1,0 +1,91 @@
+"""Files of partitions are removed in one place, and for a reason that is made in one place.
+
+Whoever adds another way to remove a partition directory, or to make the evidence that a topic was
+deleted, fails here: `docs/decisions/0007-what-may-be-deleted.md` says why.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "ottla"
+LOG_DIRECTORY = "storage/directories/log_directory.py"
+
+# What may be called or named, and by which functions alone.
+ALLOWED = {
+    # The evidence is made where the record of a deletion is applied.
+    "TopicDeletion": {("metadata/topic_table.py", "note_deleted")},
+    # A log becomes `-delete` where the reason has been checked.
+    "_begin_deleting": {(LOG_DIRECTORY, "begin_deleting")},
+    "DirectoryMark.DELETE": {
+        (LOG_DIRECTORY, "_begin_deleting"),
+        ("storage/directories/directory_loading.py", "_load_one"),
+        ("storage/directories/log_manager.py", "take_back"),
+        ("storage/directories/log_manager.py", "settle_deleted"),
+    },
+    # What is removed as a whole directory was queued there.
+    "_queue_removal": {(LOG_DIRECTORY, "_begin_deleting"), (LOG_DIRECTORY, "resume_deletion")},
+    "resume_deletion": {("storage/directories/log_manager.py", "settle_deleted")},
+    "is_directory=True": {(LOG_DIRECTORY, "_queue_removal")},
+    "remove_directory": {("storage/log/deletion.py", "_remove_directory")},
+    "rmtree": {("base/disk.py", "remove_directory")},
+}
+OUTSIDE = {"testing", "spark", "client", "protocol"}  # these touch no directory of a broker
+
+
+def uses(path: Path) -> Iterator[tuple[str, str]]:
+    """(what, in which function) for everything that is called or named."""
+    tree = ast.parse(path.read_text())
+
+    def walk(node: ast.AST, function: str) -> Iterator[tuple[str, str]]:
+        for child in ast.iter_child_nodes(node):
+            inside = child.name if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else ""
+            if isinstance(child, ast.Call):
+                yield name_of(child.func), function
+                yield from (
+                    (f"{each.arg}=True", function)
+                    for each in child.keywords
+                    if isinstance(each.value, ast.Constant) and each.value.value is True
+                )
+            elif isinstance(child, ast.Attribute):
+                yield f"{name_of(child.value)}.{child.attr}", function
+                yield child.attr, function
+            yield from walk(child, inside or function)
+
+    return walk(tree, "")
+
+
+def name_of(node: ast.AST) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+FILES = [
+    path
+    for path in sorted(SOURCE.rglob("*.py"))
+    if path.relative_to(SOURCE).parts[0] not in OUTSIDE
+]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_nothing_removes_partitions_but_where_a_reason_was_checked(path: Path) -> None:
+    name = str(path.relative_to(SOURCE))
+    for used, function in uses(path):
+        if used in ALLOWED:
+            assert (name, function) in ALLOWED[used], f"{used} in {function or 'the module'}"
+
+
+def test_every_place_that_is_allowed_is_still_there() -> None:
+    found = {
+        (used, str(path.relative_to(SOURCE)), function)
+        for path in FILES
+        for used, function in uses(path)
+    }
+    for used, places in ALLOWED.items():
+        for name, function in places:
+            assert (used, name, function) in found, f"{used} is not in {function} of {name}"

@@ -1,0 +1,196 @@
+"""Files that somebody else removes, replaces or cuts while a broker writes to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from tests.unit.storage.dooming import doom
+from tests.unit.storage.log_making import append, append_many, values_of
+
+from ottla.base.filesystem import read_file
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.config.topic_options import TopicConfig
+from ottla.protocol.errors import BrokerError
+from ottla.storage.directories.directory_watch import AT_REST_MAX, DirectoryWatch
+from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.log.log import Log
+from ottla.testing.clock import ManualClock
+from ottla.testing.filesystem import MemoryDisk
+
+A, B = TopicPartition("a", 0), TopicPartition("b", 0)
+PATHS = ("/one", "/two")
+
+
+class Watching:
+    def __init__(self, disk: MemoryDisk | None = None) -> None:
+        self.disk = disk or MemoryDisk()
+        for path in PATHS:
+            self.disk.make_directory(path)
+        self.logs = LogManager(self.disk, ManualClock(), Random(1), PATHS)
+        self.logs.open(Owner("cluster", 1))
+        list(self.logs.load(lambda _topic: TopicConfig()))
+        self.lost: list[TopicPartition] = []
+        self.logs.on_loss = self.lost.append
+        self.watch = DirectoryWatch(self.logs)
+
+    def create(self, partition: TopicPartition) -> Log:
+        log = self.logs.create(partition, TopicConfig(), TopicId(b"t" * 16))
+        append_many(log, 3)
+        return log
+
+    def look(self) -> None:
+        for check in self.watch.checks():
+            try:
+                check.run()
+            except OSError as error:
+                check.directory.health.refused("looking for its files", error)
+            else:
+                self.watch.finish(check)
+
+
+@pytest.fixture
+def world() -> Watching:
+    return Watching()
+
+
+def remove_directory(world: Watching, log: Log) -> None:
+    world.disk.remove_directory(log.path)
+
+
+def move_directory(world: Watching, log: Log) -> None:
+    world.disk.rename(log.path, "/elsewhere")
+
+
+def remove_segment(world: Watching, log: Log) -> None:
+    world.disk.remove(log.segments.active.path)
+
+
+def replace_segment(world: Watching, log: Log) -> None:
+    content = read_file(world.disk, log.segments.active.path)
+    world.disk.remove(log.segments.active.path)
+    world.disk.open(log.segments.active.path, create=True).write_at(0, content)
+
+
+def cut_segment(world: Watching, log: Log) -> None:
+    world.disk.open(log.segments.active.path).truncate(10)
+
+
+@pytest.mark.parametrize(
+    "damage", [remove_directory, move_directory, remove_segment, replace_segment, cut_segment]
+)
+def test_a_log_whose_files_are_gone_is_offline_alone(
+    world: Watching, damage: Callable[[Watching, Log], None]
+) -> None:
+    log, other = world.create(A), world.create(B)
+    world.look()
+    damage(world, log)
+    append(log, b"to nowhere")
+    world.look()
+    assert world.lost == [A]
+    assert world.logs.get(A) is None
+    assert world.logs.is_out_of_reach(A)
+    append(other, b"goes on")
+    world.look()
+    assert world.lost == [A]
+    assert len(world.logs.online) == 2
+
+
+@pytest.mark.parametrize("damage", [remove_directory, remove_segment, cut_segment])
+def test_a_log_at_rest_is_looked_at_in_its_turn(
+    world: Watching, damage: Callable[[Watching, Log], None]
+) -> None:
+    count = 3 * AT_REST_MAX
+    logs = [world.create(TopicPartition("t", index)) for index in range(count)]
+    world.look()
+    damage(world, logs[-1])
+    for _ in range(8):
+        world.look()
+    assert world.lost == [logs[-1].partition]
+
+
+def test_what_a_lost_log_had_is_there_when_its_files_are_back(world: Watching) -> None:
+    log = world.create(A)
+    world.disk.rename(log.path, "/elsewhere")
+    append(log, b"last")
+    world.look()
+    path = log.path
+    world.logs.close()
+    world.disk.rename("/elsewhere", path)
+    again = Watching(world.disk)
+    found = again.logs.get(A)
+    assert found is not None
+    assert values_of(found) == [b"0", b"1", b"2", b"last"]
+
+
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_a_directory_that_is_gone_takes_its_logs_offline(
+    world: Watching, is_made_anew: bool
+) -> None:
+    one, two = world.create(A), world.create(B)
+    gone = world.logs.directory_of(A)
+    assert gone is not None
+    world.disk.rename(gone.path, "/elsewhere")
+    if is_made_anew:
+        world.disk.make_directory(gone.path)
+    world.look()
+    assert not gone.health.is_online
+    with pytest.raises(BrokerError):
+        world.logs.get(A)
+    append(two, b"goes on")
+    world.logs.close()
+    if is_made_anew:
+        assert world.disk.list_directory(gone.path) == []
+    assert one.is_closed
+
+
+def test_a_directory_that_is_gone_when_the_broker_stops_is_not_written_to(world: Watching) -> None:
+    world.create(A)
+    world.disk.rename("/one", "/elsewhere")
+    world.disk.make_directory("/one")
+    world.logs.close()
+    assert world.disk.list_directory("/one") == []
+    assert ".kafka_cleanshutdown" not in world.disk.list_directory("/elsewhere")
+    assert ".kafka_cleanshutdown" in world.disk.list_directory("/two")
+
+
+def test_what_the_broker_does_itself_is_no_loss(world: Watching) -> None:
+    log, other = world.create(A), world.create(B)
+    checks = world.watch.checks()
+    log.roll()
+    world.logs.delete(doom(world.logs, B))
+    for check in checks:
+        check.run()
+        world.watch.finish(check)
+    assert other.partition not in world.lost
+    world.look()
+    log.truncate_to(1)
+    world.look()
+    assert not world.lost
+
+
+@pytest.mark.parametrize("part", [0, 2, 3])
+def test_a_file_that_is_cut_between_two_appends_is_noticed(world: Watching, part: int) -> None:
+    log = world.create(A)
+    for _ in range(2):
+        world.look()
+        append_many(log, 3)
+    world.look()
+    append_many(log, 3)
+    path = log.segments.active.path
+    world.disk.open(path).truncate(world.disk.size(path) * part // 12)
+    append_many(log, 3)
+    world.look()
+    assert world.lost == [A]
+
+
+def test_a_file_that_is_truncated_while_it_is_looked_at_is_no_loss(world: Watching) -> None:
+    log = world.create(A)
+    checks = world.watch.checks()
+    log.truncate_to(1)
+    for check in checks:
+        check.run()
+        world.watch.finish(check)
+    assert not world.lost

@@ -1,0 +1,30 @@
+"""Reasons to delete logs, as a record of the metadata gives them."""
+
+from __future__ import annotations
+
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.topic_deletion import TopicDeletion
+from ottla.storage.directories.deletion_reasons import Doomed
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.log.log import Log
+
+SOME_ID = TopicId(b"some topic's id.")
+
+
+def doomed(log: Log) -> Doomed:
+    """A log of a topic that was deleted; it is given a topic id if it has none."""
+    if log.topic_id is None:
+        log.begin_topic(SOME_ID)
+    assert log.topic_id is not None
+    return Doomed(log, TopicDeletion(log.topic_id))
+
+
+def doom(manager: LogManager, *partitions: TopicPartition) -> dict[TopicPartition, TopicDeletion]:
+    deletions = {}
+    for partition in partitions:
+        log = manager.get(partition)
+        assert log is not None
+        reason = doomed(log).reason
+        assert isinstance(reason, TopicDeletion)
+        deletions[partition] = reason
+    return deletions
