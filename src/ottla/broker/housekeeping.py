@@ -16,8 +16,10 @@ from functools import partial
 from ottla.base.clock import Clock
 from ottla.base.cold_reads import look
 from ottla.base.ids import TopicPartition
+from ottla.base.pacing import pause_s
 from ottla.base.tasks import next_turn
 from ottla.config.broker_options import BrokerConfig
+from ottla.config.options import INT32_MAX
 from ottla.protocol.errors import BrokerError
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.compactor import Compactor, Round
@@ -241,19 +243,23 @@ class Housekeeping:
 def cleaning_limits(config: BrokerConfig) -> CleaningLimits:
     bytes_per_second = config.log_cleaner_io_max_bytes_per_second
     return CleaningLimits(
-        map_bytes_max=config.log_cleaner_dedupe_buffer_size,
-        bytes_per_second=bytes_per_second if bytes_per_second > 0 else float("inf"),
+        map_bytes_max=min(config.log_cleaner_dedupe_buffer_size, INT32_MAX),  # as Kafka bounds it
+        bytes_per_second=max(1.0, bytes_per_second) if bytes_per_second > 0 else float("inf"),
     )
 
 
 async def repeat(work: Callable[[], Awaitable[None]], interval_ms: Callable[[], int]) -> None:
     """Again and again until cancelled; a failure is logged, and the next turn comes anyway."""
+    loop = asyncio.get_running_loop()
+    took_s = 0.0
     while True:
-        await asyncio.sleep(interval_ms() / 1000)
+        await asyncio.sleep(pause_s(interval_ms(), took_s))
+        began_s = loop.time()
         try:
             await work()
         except Exception:
             log.exception("trouble in %s", getattr(work, "__name__", work))
+        took_s = loop.time() - began_s
 
 
 async def flush_in_thread(partition_log: Log) -> None:

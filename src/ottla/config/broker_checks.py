@@ -8,10 +8,11 @@ from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
 from ottla.config.kinds import is_whole
 from ottla.config.layers import BrokerLayers, topic_text
 from ottla.config.listener_options import base_name, broker_option, is_of_listener, of_listeners
-from ottla.config.options import INT32_MAX, InvalidOption, Scope, fields_of
+from ottla.config.options import INT32_MAX, MIB, InvalidOption, Scope, fields_of
 from ottla.config.resource_options import TOPIC_OPTIONS
 from ottla.config.synonyms import TOPIC_SYNONYMS
 
+CODEC_MAX = 4  # zstd
 _FIELDS = fields_of(BrokerConfig)
 _BOUNDED = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
 
@@ -35,6 +36,8 @@ def conflicts(config: BrokerConfig) -> Iterator[str]:
     yield from _identity_conflicts(config)
     yield from _time_conflicts(config)
     yield from _group_conflicts(config)
+    yield from _cleaner_conflicts(config)
+    yield from _replica_conflicts(config)
     if config.max_connections_per_ip == 0 and not config.max_connections_per_ip_overrides:
         yield (
             "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
@@ -66,6 +69,27 @@ def _time_conflicts(config: BrokerConfig) -> Iterator[str]:
         )
 
 
+def _cleaner_conflicts(config: BrokerConfig) -> Iterator[str]:
+    threads = config.log_cleaner_threads
+    if threads == 0:
+        yield "log.cleaner.threads must be at least 1"
+    elif config.log_cleaner_dedupe_buffer_size // threads <= MIB:
+        yield "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread."
+
+
+def _replica_conflicts(config: BrokerConfig) -> Iterator[str]:
+    if config.replica_fetch_wait_max_ms > config.replica_socket_timeout_ms:
+        yield (
+            "replica.socket.timeout.ms should always be at least replica.fetch.wait.max.ms to "
+            "prevent unnecessary socket timeouts"
+        )
+    if config.replica_fetch_wait_max_ms > config.replica_lag_time_max_ms:
+        yield (
+            "replica.fetch.wait.max.ms should always be less than or equal to "
+            "replica.lag.time.max.ms to prevent frequent changes in ISR"
+        )
+
+
 def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[str]:
     """What no topic may have cannot be the default of all of them."""
     layers = BrokerLayers(static=texts, defaults={})
@@ -80,6 +104,11 @@ def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def _group_conflicts(config: BrokerConfig) -> Iterator[str]:
+    if not 0 <= config.offsets_topic_compression_codec <= CODEC_MAX:
+        yield (
+            f"offsets.topic.compression.codec={config.offsets_topic_compression_codec} must be "
+            f"between 0 and {CODEC_MAX}"
+        )
     if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
         yield (
             "group.max.session.timeout.ms must be greater than or equal to "

@@ -113,5 +113,10 @@ def _compile_match(name: str, pattern: str) -> Pattern:
         compiled.check_text_bytes(4 * PROPERTY_CHARACTERS_MAX)
         return compiled
     except PatternError as error:
-        what = f"Illegal client matching pattern: {name}={shortened(pattern)}: {error}"
-        raise InvalidOption(what) from None
+        what = f"Illegal client matching pattern: {name}={shortened(pattern)}"
+        raise InvalidOption(what if _is_plain_mistake(error) else f"{what}: {error}") from None
+
+
+def _is_plain_mistake(error: PatternError) -> bool:
+    """One that Java refuses as well: the answer has Kafka's words alone."""
+    return str(error).startswith(("missing ", "trailing ", "unexpected "))

@@ -16,7 +16,8 @@ from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits
+from ottla.base.pacing import PAUSE_MIN_S
+from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits, repeat
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
@@ -252,6 +253,33 @@ def test_compaction_keeps_the_limits_that_hold_now(place: Place) -> None:
 def test_a_rate_of_nothing_does_not_stop_compaction() -> None:
     config = BrokerConfig(log_cleaner_io_max_bytes_per_second=0.0)
     assert cleaning_limits(config).bytes_per_second == float("inf")
+
+
+def test_the_limits_of_compaction_are_bounded() -> None:
+    config = BrokerConfig(
+        log_cleaner_dedupe_buffer_size=2**63 - 1, log_cleaner_io_max_bytes_per_second=5e-324
+    )
+    limits = cleaning_limits(config)
+    assert (limits.map_bytes_max, limits.bytes_per_second) == (2**31 - 1, 1.0)
+
+
+def test_work_without_an_interval_leaves_the_loop_to_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pauses: list[float] = []
+
+    async def note_pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            raise asyncio.CancelledError
+
+    async def work() -> None:
+        pass
+
+    monkeypatch.setattr("ottla.broker.housekeeping.asyncio.sleep", note_pause)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(repeat(work, lambda: 0))
+    assert min(pauses) >= PAUSE_MIN_S
 
 
 class CompactedPlace:

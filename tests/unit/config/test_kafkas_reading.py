@@ -66,3 +66,9 @@ def test_a_limit_of_an_address_is_a_number_of_type_int(limit: str) -> None:
     assert parse_ip_overrides(f" ::1 : {2**31 - 1} ") == {"::1": 2**31 - 1}
     with pytest.raises(InvalidOption):
         parse_ip_overrides(f"::1:{limit}")
+
+
+@pytest.mark.parametrize("size", ["0", "-1", "1048576"])
+def test_the_buffer_of_compaction_is_bounded_while_brokers_run_too(size: str) -> None:
+    with pytest.raises(InvalidOption, match="at least 1MB per cleaner thread"):
+        check_dynamic({"log.cleaner.dedupe.buffer.size": size}, BrokerLayers(), is_one_broker=False)

@@ -174,6 +174,13 @@ def test_a_negative_broker_id_asks_for_any() -> None:
         ("max.connections.per.ip=0", "can be set to zero only if"),
         ("max.connections.per.ip.overrides=host:x", "'host:x' is not host:limit"),
         ("broker.heartbeat.interval.ms=5000", "at most half of broker.session.timeout.ms"),
+        ("log.cleaner.threads=0", "at least 1"),
+        ("log.cleaner.threads=200", "at least 1MB per cleaner thread"),
+        ("log.cleaner.dedupe.buffer.size=0", "at least 1MB per cleaner thread"),
+        ("log.cleaner.dedupe.buffer.size=-1", "at least 1MB per cleaner thread"),
+        ("offsets.topic.compression.codec=5", "between 0 and 4"),
+        ("replica.fetch.wait.max.ms=30001", "replica.socket.timeout.ms should"),
+        ("replica.lag.time.max.ms=499", "less than or equal to replica.lag.time.max.ms"),
     ],
 )
 def test_settings_must_fit_each_other(setting: str, message: str) -> None:

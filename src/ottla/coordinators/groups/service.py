@@ -22,6 +22,7 @@ from typing import Any
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.pacing import pause_s
 from ottla.base.tasks import OwnedTasks
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.resource_options import GroupConfig
@@ -177,6 +178,6 @@ class GroupCoordinator(GroupRequests):
 
     async def _expire_offsets(self) -> None:
         while True:
-            await asyncio.sleep(self._config.offsets_retention_check_interval_ms / 1000)
+            await asyncio.sleep(pause_s(self._config.offsets_retention_check_interval_ms))
             retention_ms = self._config.offsets_retention_minutes * MINUTE_MS
             await self.sweeper.expire_offsets(retention_ms)

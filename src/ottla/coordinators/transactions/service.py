@@ -22,6 +22,7 @@ from ottla.base.clock import Clock
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicPartition
 from ottla.base.log_text import shown
+from ottla.base.pacing import pause_s
 from ottla.base.tasks import OwnedTasks
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
@@ -281,7 +282,7 @@ class TransactionCoordinator:
 
 async def repeat(work: Callable[[], Coroutine[Any, Any, None]], interval_ms: int) -> None:
     while True:
-        await asyncio.sleep(interval_ms / 1000)
+        await asyncio.sleep(pause_s(interval_ms))
         try:
             await work()
         except Exception:  # a bug: some transactions suffer from it, and no broker ends
