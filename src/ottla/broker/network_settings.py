@@ -18,7 +18,12 @@ from ottla.config.options import InvalidOption
 from ottla.handlers.quotas.client_quotas import quota_windows
 from ottla.handlers.quotas.payers import AddressLimits
 from ottla.network.limits import UNLIMITED, ConnectionLimits, normal_address
-from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings
+from ottla.network.settings import (
+    ConnectionSettings,
+    EvictionRules,
+    ListenerSettings,
+    NetworkSettings,
+)
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +57,12 @@ def network_settings(
         for each in listeners.bound
     )
     asked = config.queued_max_request_bytes
-    return NetworkSettings(bound, limits(config), asked if asked > 0 else REQUEST_BYTES_MAX)
+    eviction = EvictionRules(
+        bytes_per_s_min=config.ottla_queued_request_bytes_per_second_min,
+        address_share=config.ottla_queued_percent_per_ip_max / 100,
+    )
+    request_bytes_max = asked if asked > 0 else REQUEST_BYTES_MAX
+    return NetworkSettings(bound, limits(config), request_bytes_max, eviction)
 
 
 def limits(

@@ -178,6 +178,24 @@ class RequestOptions:
         "Bytes of waiting requests before the broker stops reading; -1 for no limit, which is "
         "Kafka's default.",
     )
+    ottla_queued_request_bytes_per_second_min: int = option(
+        "ottla.queued.request.bytes.per.second.min",
+        64 * KIB,
+        LONG,
+        at_least(0),
+        "Rate at which a request of up to 1 MiB must arrive while others wait for the memory of "
+        "requests; larger ones as many times faster. Slower ones are closed. A setting of "
+        "Ottla's own.",
+    )
+    ottla_queued_percent_per_ip_max: int = option(
+        "ottla.queued.percent.per.ip.max",
+        50,
+        INT,
+        between(1, 100),
+        "Part of the memory of requests, and of that of responses, that the connections of one "
+        "address (one /64 network of IPv6) keep while another address waits for it. A setting of "
+        "Ottla's own.",
+    )
     ottla_queued_response_bytes_max: int = option(
         "ottla.queued.response.bytes.max",
         256 * MIB,

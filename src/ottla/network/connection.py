@@ -19,13 +19,16 @@ import logging
 from typing import cast
 
 from ottla.network.home import Home
+from ottla.network.limits import network_of
 from ottla.network.pipeline import Pipeline
 from ottla.network.reading import Reading
 from ottla.network.sender import Sender
 from ottla.network.served import Answer
+from ottla.network.timeouts import Reason
+from ottla.network.waiting_readers import Standing
 from ottla.network.watch import Watch
 from ottla.protocol.errors import MalformedMessage
-from ottla.protocol.framing import FrameReader
+from ottla.protocol.framing import PARTIAL_BYTES_MAX, FrameReader
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +41,7 @@ class Connection(asyncio.BufferedProtocol):
         "_is_ending",
         "_is_lost",
         "_loop",
+        "_memory",
         "_pipeline",
         "_reader",
         "_reading",
@@ -68,7 +72,8 @@ class Connection(asyncio.BufferedProtocol):
         self._home = home
         self._loop = home.shared.loop
         self._reader = FrameReader(home.settings.frame_bytes_max, home.shared.scratch)
-        self._reading = Reading(home.shared.memory, self)
+        self._memory = home.shared.memory
+        self._reading = Reading(self._memory, self, network_of(peer_host))
         self._pipeline = Pipeline(home, self)
         self._throttle: asyncio.TimerHandle | None = None
         self._turn_is_due = False
@@ -114,6 +119,15 @@ class Connection(asyncio.BufferedProtocol):
             self._sender.close()
             self._transport.abort()
 
+    def evict(self, reason: Reason) -> None:
+        """Close, because others need the memory that this one holds."""
+        if self._is_lost:
+            return
+        self._home.counters.connections_reaped[reason] += 1
+        self._home.evicted.write(self._loop.time(), "closing %r: %s", self, reason.value)
+        self.close(reason.value)
+        self._reading.close()  # at once, and not when the transport says that it is closed
+
     def finish(self) -> None:
         """Begin nothing more; close when what has begun is answered and sent."""
         if not self._is_lost:
@@ -156,6 +170,8 @@ class Connection(asyncio.BufferedProtocol):
             self.finish()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
+        if self._memory.is_tight and not self._reading.has_room:
+            return self._reader.next_buffer(is_tight=True)
         return self._reader.next_buffer()
 
     def buffer_updated(self, nbytes: int) -> None:
@@ -173,6 +189,11 @@ class Connection(asyncio.BufferedProtocol):
             watch.frame_since_s = None
         elif frames or watch.frame_since_s is None:
             watch.frame_is_awaited(now_s)
+        reading = self._reading
+        if self._reader.held_bytes or reading.account.progress is not None:
+            reading.received(self._reader, now_s, has_frames=bool(frames))
+        elif nbytes > PARTIAL_BYTES_MAX:
+            reading.account.standing = Standing.PROMPT  # a large frame arrived in one piece
         self._pipeline.add(frames)
         self.take_turn()
 
@@ -283,8 +304,12 @@ class Connection(asyncio.BufferedProtocol):
             self._watch.is_unsent(self._sender.sent_bytes)
         else:
             self._watch.unsent_since_s = None
-        self._reading.hold(held_bytes, complete_bytes)
-        self._read_or_not(has_room=unsent_bytes < self._home.settings.unsent_bytes_max)
+        self._reading.hold(self._reader, complete_bytes)
+        has_room = unsent_bytes < self._home.settings.unsent_bytes_max
+        is_stuck = bool(held_bytes) and (self._pipeline.is_stuck or not has_room)
+        now_s = self._loop.time()
+        self._reading.stick(now_s, is_stuck=is_stuck and self._throttle is None)
+        self._read_or_not(now_s, has_room=has_room)
         self._go_on_or_end()
 
     def _go_on_or_end(self) -> None:
@@ -295,16 +320,15 @@ class Connection(asyncio.BufferedProtocol):
         if has_end and not pipeline.in_flight and self._sender.is_handed_over:
             self._transport.close()
 
-    def _read_or_not(self, *, has_room: bool) -> None:
+    def _read_or_not(self, now_s: float, *, has_room: bool) -> None:
         has_end = self._is_ending or self._has_stopped
         may_begin = not self._pipeline.queued and self._throttle is None and not has_end
-        has_partial = self._reader.has_partial_frame
-        if self._reading.switch(
-            self._transport, wants=may_begin and has_room, has_partial=has_partial
-        ):
+        if self._sender.added_bytes:
+            self._reading.is_known()
+        if self._reading.switch(self._transport, self._reader, now_s, wants=may_begin and has_room):
             self._watch.frame_since_s = None  # while it is not read, the client waits for us
-            if self._reading.is_on and has_partial:
-                self._watch.frame_is_awaited(self._loop.time())
+            if self._reading.is_on and self._reader.has_partial_frame:
+                self._watch.frame_is_awaited(now_s)
 
     def _begin_throttle(self, throttle_ms: int) -> None:
         end_s = self._loop.time() + throttle_ms / 1000

@@ -50,6 +50,7 @@ class Home:
     way_in: WayIn  # where each of its connections is counted
     counters: NetworkCounters = field(default_factory=NetworkCounters)
     malformed: SparseLog = field(default_factory=lambda: SparseLog(log, logging.INFO))
+    evicted: SparseLog = field(default_factory=lambda: SparseLog(log, logging.WARNING))
     connections: set[Connection] = field(default_factory=set)
     is_ending: bool = False  # whoever still comes is sent away
     emptied: asyncio.Event = field(default_factory=asyncio.Event)  # the last one has gone

@@ -196,6 +196,16 @@ def is_address(host: str) -> bool:
     return True
 
 
+def network_of(host: str) -> str:
+    """Whose memory a client's is counted as: an IPv6 host has a /64 network of addresses."""
+    if ":" not in host:
+        return host
+    try:
+        return str(ipaddress.ip_network((host.partition("%")[0], 64), strict=False))
+    except ValueError:
+        return host
+
+
 def normal_address(host: str) -> str:
     """One text per address: an IPv4 client of a socket for both looks like `::ffff:10.0.0.1`."""
     try:

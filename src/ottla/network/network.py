@@ -24,6 +24,7 @@ from ottla.network.deadlines import DeadlineWheel
 from ottla.network.home import Shared
 from ottla.network.limits import ConnectionGate
 from ottla.network.listener import Listener
+from ottla.network.memory_pressure import MemoryPressure
 from ottla.network.request_memory import RequestMemory
 from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
@@ -46,10 +47,11 @@ class Network:
         self._server = server
         self._executor = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="cold-read")
         self.gate = ConnectionGate(settings.limits)
-        self.memory = RequestMemory(settings.request_bytes_max)
+        self.memory = RequestMemory(settings.request_bytes_max, settings.eviction)
         self.response_memory = response_memory or ResponseMemory(RESPONSE_BYTES_MAX)
         self.listeners: dict[str, Listener] = {}
         self._shared: Shared | None = None
+        self._pressure = MemoryPressure(self.memory, settings.tick_ms / 1000)
 
     @property
     def connections(self) -> list[Connection]:
@@ -65,6 +67,7 @@ class Network:
             DeadlineWheel(tick_s),
             self._executor,
         )
+        self._pressure.watch(self._shared.loop)
         try:
             for settings in self._settings.listeners:
                 listener = Listener(settings, self._server, self._shared, self.gate)
@@ -83,6 +86,7 @@ class Network:
                 await asyncio.sleep(self._settings.tick_ms / 1000)
                 self._look_at_deadlines(self._shared)
                 self._close_excess()
+                self._pressure.tick(self._shared.loop.time())
         finally:
             await self._close(self._shared)
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+# Requests that wait for their answers count with their frames if these are large together: a fetch
+# that waits for data is small, and there are many.
+WAITING_BYTES_MIN = 64 * 1024
 REQUESTS_PER_TURN = 64  # before other connections have their turn
 
 
@@ -47,11 +50,24 @@ class Pipeline:
 
     @property
     def complete_bytes(self) -> int:
-        """Of the frames that are still needed: they have not taken effect."""
+        """Of the frames that are still needed: they have not taken effect, or their requests are
+        kept until they have their answers."""
         if self.queued and not self._queued_bytes:
             self._queued_bytes = sum(map(len, self.queued)) + LENGTH_BYTES * len(self.queued)
-        working = self._order.working
-        return self._queued_bytes + (working.frame_bytes if working is not None else 0)
+        order = self._order
+        if order.frame_bytes > WAITING_BYTES_MIN:
+            return self._queued_bytes + order.frame_bytes
+        return self._queued_bytes + (order.working.frame_bytes if order.working is not None else 0)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the frames wait for requests that have taken effect and have no answer yet."""
+        order = self._order
+        if order.working is not None:
+            return False
+        if self.queued and self.begun:
+            return not self._has_room()
+        return order.frame_bytes > WAITING_BYTES_MIN
 
     def add(self, frames: list[memoryview]) -> None:
         self.queued.extend(frames)

@@ -35,7 +35,6 @@ _EXHAUSTED = (errno.EMFILE, errno.ENFILE)  # no descriptor is left
 
 class Sender:
     __slots__ = (
-        "_added_bytes",
         "_counters",
         "_executor",
         "_failed",
@@ -49,6 +48,7 @@ class Sender:
         "_sends_files",
         "_socket",
         "_transport",
+        "added_bytes",
     )
 
     def __init__(
@@ -68,7 +68,7 @@ class Sender:
         self._failed = failed
         self._queue: deque[Segment] = deque()
         self._queued_bytes = 0
-        self._added_bytes = 0
+        self.added_bytes = 0  # since the beginning
         self._is_blocked = False  # by unsent bytes in the transport, or by a file on its way
         self._is_closed = False
         self._file_send: FileSend | None = None
@@ -89,7 +89,7 @@ class Sender:
     @property
     def sent_bytes(self) -> int:
         """How much has left since the beginning: while it grows, the client reads."""
-        return self._added_bytes - self.unsent_bytes
+        return self.added_bytes - self.unsent_bytes
 
     @property
     def is_handed_over(self) -> bool:
@@ -102,7 +102,7 @@ class Sender:
         size = _size_of(segments)
         self._queue.extend(segments)
         self._queued_bytes += size
-        self._added_bytes += size
+        self.added_bytes += size
 
     def flush(self) -> None:
         """Hand over as much as the socket takes."""

@@ -46,10 +46,24 @@ class ListenerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EvictionRules:
+    """Who is closed, and when, so that others get memory; the grades are those of `eviction.py`."""
+
+    bytes_per_s_min: int = 64 * KIB  # ottla.queued.request.bytes.per.second.min
+    address_share: float = 0.5  # ottla.queued.percent.per.ip.max
+    # How long others must have waited before connections of a grade are closed:
+    slow_after_s: float = 1.0
+    stuck_after_s: float = 2.0
+    old_after_s: float = 5.0
+    paused_after_s: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkSettings:
     """What all listeners of a broker share."""
 
     listeners: tuple[ListenerSettings, ...]
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
     request_bytes_max: int = 256 * MIB  # queued.max.request.bytes
+    eviction: EvictionRules = field(default_factory=EvictionRules)
     tick_ms: int = 1000  # how exactly the times above are kept

@@ -14,6 +14,9 @@ class Reason(Enum):
     IDLE = "idle for too long"
     FRAME = "a frame did not arrive in time"
     UNREAD = "answers are not read"
+    SLOW = "a request arrived too slowly while others waited for memory"
+    STUCK = "requests waited for the client while others waited for memory"
+    MEMORY = "a request took memory that others waited for"
 
 
 @dataclass(frozen=True, slots=True)

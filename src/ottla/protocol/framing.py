@@ -17,6 +17,7 @@ from ottla.protocol.errors import MalformedMessage
 LENGTH_BYTES = 4
 SCRATCH_BYTES = 256 * 1024
 PARTIAL_BYTES_MAX = 64 * 1024  # up to here a beginning is kept aside and read on in the scratch
+TIGHT_BYTES = 16 * 1024  # read at a time where memory is short
 WHOLE_BYTES_MAX = 1088 * 1024  # up to here a longer beginning gets room for all the rest at once
 
 _LENGTH = Struct(">i")
@@ -72,17 +73,42 @@ class FrameReader:
         """How much of the incomplete frame has arrived."""
         return self._large_end or len(self._partial)
 
-    def next_buffer(self) -> memoryview:
-        """Where the next bytes belong; never empty."""
+    @property
+    def announced_bytes(self) -> int:
+        """Of the whole incomplete frame, its length included; 0 while it is not known."""
+        if self._large is not None:
+            return self._large_size
+        if len(self._partial) < LENGTH_BYTES:
+            return 0
+        return LENGTH_BYTES + int(_LENGTH.unpack_from(self._partial)[0])
+
+    @property
+    def growth_bytes(self) -> int:
+        """What reading on takes beyond `held_bytes`; 0 if there is room, or its size unknown."""
+        if self._large is not None:
+            if self._large_end < len(self._large):
+                return 0
+            return min(self._large_size, 2 * self._large_end) - self.held_bytes
+        size = self.announced_bytes
+        return max(0, (size if size <= WHOLE_BYTES_MAX else 2 * SCRATCH_BYTES) - self.held_bytes)
+
+    def next_buffer(self, *, is_tight: bool = False) -> memoryview:
+        """Where the next bytes belong; never empty.
+
+        If memory is tight, few bytes: a frame that begins with them takes no room for its rest.
+        """
         if self._large is not None:
             if self._large_end == len(self._large):
                 self._grow_large(self._large)
             return self._large[self._large_end :]
         kept = len(self._partial)
-        if not kept:
-            return self._scratch.view
-        self._scratch.buffer[:kept] = self._partial
-        return self._scratch.view[kept:]
+        if kept:
+            self._scratch.buffer[:kept] = self._partial
+        if is_tight:
+            return self._scratch.view[
+                kept : min(kept + TIGHT_BYTES, max(kept + 1, PARTIAL_BYTES_MAX))
+            ]
+        return self._scratch.view[kept:] if kept else self._scratch.view
 
     def received(self, count: int) -> list[memoryview]:
         """Note that `count` bytes arrived; return the frames they complete."""

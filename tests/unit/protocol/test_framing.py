@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ottla.protocol.errors import MalformedMessage
-from ottla.protocol.framing import FrameReader, Scratch
+from ottla.protocol.framing import TIGHT_BYTES, FrameReader, Scratch
 
 MIB = 1024 * 1024
 
@@ -117,3 +117,56 @@ def test_a_frame_can_be_changed_in_place_without_touching_another() -> None:
     frames += reader.received(len(data))
     frames[0][:] = b"ONE"
     assert [bytes(frame) for frame in frames] == [b"ONE", b"two"]
+
+
+def test_growth_is_what_reading_on_takes_and_no_more() -> None:
+    reader = FrameReader(100 * MIB)
+    assert (reader.announced_bytes, reader.growth_bytes) == (0, 0)
+    feed(reader, b"\0")
+    assert (reader.announced_bytes, reader.growth_bytes) == (0, 0)  # not known yet
+    reader = FrameReader(100 * MIB)
+    feed(reader, framed(bytes(60_000))[:100])
+    assert (reader.announced_bytes, reader.growth_bytes) == (60_004, 59_904)
+    reader = FrameReader(100 * MIB)
+    feed(reader, framed(bytes(500_000))[:100])
+    assert (reader.announced_bytes, reader.growth_bytes) == (500_004, 500_004 - 100)
+    feed(reader, bytes(100_000))
+    assert (reader.held_bytes, reader.growth_bytes) == (500_004, 0)  # it has its room
+
+
+def test_a_large_frame_grows_by_what_it_says() -> None:
+    reader = FrameReader(100 * MIB)
+    feed(reader, (50 * MIB).to_bytes(4, "big"))
+    growths = 0
+    while reader.held_bytes < 50 * MIB:
+        before, growth = reader.held_bytes, reader.growth_bytes
+        assert growth > 0
+        feed(reader, bytes(10_000))
+        assert reader.held_bytes <= before + growth
+        while not reader.growth_bytes and reader.held_bytes < 50 * MIB:
+            feed(reader, bytes(len(reader.next_buffer())))
+        growths += 1
+    assert growths > 5
+
+
+def test_where_memory_is_tight_little_is_read_and_a_large_frame_takes_no_room() -> None:
+    reader, data = FrameReader(100 * MIB), framed(bytes(50 * MIB))
+    for start in range(4):
+        view = reader.next_buffer(is_tight=True)
+        assert len(view) == TIGHT_BYTES
+        view[:] = data[start * TIGHT_BYTES : (start + 1) * TIGHT_BYTES]
+        assert reader.received(len(view)) == []
+        assert reader.held_bytes == (start + 1) * TIGHT_BYTES
+    assert len(reader.next_buffer(is_tight=True)) == 1  # never empty
+
+
+def test_small_frames_pass_where_memory_is_tight() -> None:
+    reader, data = FrameReader(100 * MIB), framed(b"one") + framed(bytes(40_000)) + framed(b"two")
+    got = []
+    while data:
+        view = reader.next_buffer(is_tight=True)
+        count = min(len(view), len(data))
+        view[:count] = data[:count]
+        got += [bytes(frame) for frame in reader.received(count)]
+        data = data[count:]
+    assert got == [b"one", bytes(40_000), b"two"]

@@ -1,0 +1,62 @@
+"""The rate is that of the last seconds in which bytes could move."""
+
+import pytest
+
+from ottla.network.progress import WINDOW_S, Progress
+
+
+def test_before_the_window_is_over_nothing_is_said() -> None:
+    progress = Progress(100.0)
+    progress.moved(100.5, 10)
+    assert progress.bytes_per_s(100.0 + WINDOW_S - 0.01) is None
+    assert progress.bytes_per_s(100.0 + WINDOW_S) is not None
+
+
+def test_steady_bytes_have_their_rate() -> None:
+    progress = Progress(0.0)
+    for tenth in range(1, 100):
+        progress.moved(tenth / 10, tenth * 100)
+    assert progress.bytes_per_s(9.9) == pytest.approx(1000, rel=0.05)
+
+
+def test_a_burst_at_the_beginning_does_not_make_up_for_a_trickle() -> None:
+    progress = Progress(0.0)
+    progress.moved(0.1, 4_000_000)
+    for second in range(1, 6):
+        progress.moved(float(second), 4_000_000 + second)
+    rate = progress.bytes_per_s(5.0)
+    assert rate is not None
+    assert rate <= 2
+
+
+def test_silence_after_a_burst_is_no_rate_at_all() -> None:
+    progress = Progress(0.0)
+    progress.moved(0.1, 4_000_000)
+    assert progress.bytes_per_s(3.5) == 0
+
+
+def test_bytes_that_have_been_counted_are_no_progress() -> None:
+    progress = Progress(0.0)
+    progress.moved(0.1, 10)
+    for second in range(1, 9):
+        progress.moved(float(second), 10)
+    assert progress.bytes_per_s(9.0) == 0
+
+
+def test_time_in_which_nothing_could_move_does_not_count() -> None:
+    progress = Progress(0.0)
+    for tenth in range(1, 41):
+        progress.moved(tenth / 10, tenth * 100)
+    before = progress.bytes_per_s(4.0)
+    progress.switch(4.0, is_on=False)
+    assert progress.bytes_per_s(1000.0) == before
+    assert progress.on_s(1000.0) == 4.0
+    progress.switch(1000.0, is_on=True)
+    assert progress.on_s(1001.0) == 5.0
+    assert progress.bytes_per_s(1003.5) == 0
+
+
+def test_one_that_begins_while_off_has_no_time_until_it_is_on() -> None:
+    progress = Progress(0.0, is_on=False)
+    assert progress.on_s(50.0) == 0
+    assert progress.bytes_per_s(50.0) is None
