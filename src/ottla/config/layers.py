@@ -119,11 +119,15 @@ class TopicDefaults:
             return self._base
         return _replaced(self._base, stored_values(TOPIC_OPTIONS, overrides))
 
+    def checked_config(self, overrides: Mapping[str, str]) -> TopicConfig:
+        """The same; InvalidOption for a text that is no value."""
+        values = {name: TOPIC_OPTIONS[name].parse(text) for name, text in overrides.items()}
+        return _replaced(self._base, values)
+
 
 def topic_config(overrides: Mapping[str, str], layers: BrokerLayers) -> TopicConfig:
     """The settings that hold for one topic; InvalidOption for a text that is no value."""
-    values = {name: TOPIC_OPTIONS[name].parse(text) for name, text in overrides.items()}
-    return _replaced(TopicDefaults(layers).config(_NOTHING), values)
+    return TopicDefaults(layers).checked_config(overrides)
 
 
 def _replaced(base: TopicConfig, values: Mapping[str, Any]) -> TopicConfig:

@@ -241,6 +241,23 @@ class RequestOptions:
         at_least(1),
         "Partitions in one answer to DescribeTopicPartitions.",
     )
+    ottla_config_bytes_max: int = option(
+        "ottla.config.bytes.max",
+        32 * MIB,
+        LONG,
+        at_least(1),
+        "Bytes of all settings of topics, groups, brokers and client metrics that are stored in "
+        "the metadata, each counted with its names and 64 bytes besides; more is a policy "
+        "violation. A setting of Ottla's own.",
+    )
+    ottla_client_metrics_subscriptions_max: int = option(
+        "ottla.client.metrics.subscriptions.max",
+        1000,
+        INT,
+        at_least(1),
+        "Subscriptions to metrics of clients: each new client is compared with all of them. One "
+        "more is a policy violation. A setting of Ottla's own.",
+    )
     telemetry_max_bytes: int = option(
         "telemetry.max.bytes",
         1 * MIB,

@@ -27,6 +27,14 @@ class QuotaOptions:
     controller_quota_window_size_seconds: int = option(
         "controller.quota.window.size.seconds", 1, INT, at_least(1), "Length of each of them."
     )
+    ottla_quota_entities_max: int = option(
+        "ottla.quota.entities.max",
+        20_000,
+        INT,
+        at_least(1),
+        "Users, client ids, pairs of them and addresses that may have quotas; one more is a "
+        "policy violation. A setting of Ottla's own.",
+    )
     replication_quota_window_num: int = option(
         "replication.quota.window.num",
         11,

@@ -23,7 +23,8 @@ from ottla.controller.config_checks import (
     check_group_config,
     check_topic_config,
 )
-from ottla.controller.decision import Decision, Refused
+from ottla.controller.config_room import ConfigRoom
+from ottla.controller.decision import CHANGED_MAX, Decision, Refused, check_count, quoted
 from ottla.controller.eligible_replicas import MIN_IN_SYNC, records_for_new_min_in_sync
 from ottla.controller.state import State
 from ottla.metadata.records import (
@@ -80,6 +81,7 @@ def decide_incremental_alter_configs(
     may_alter: MayAlter = anything_allowed,
 ) -> Decision[incremental_response.IncrementalAlterConfigsResponse]:
     """`broker_id` is who got the request: a broker's settings are changed through itself."""
+    _check_counts(request.resources)
     asked = [
         Asked(
             each.resource_type,
@@ -105,6 +107,7 @@ def decide_alter_configs(
     *,
     may_alter: MayAlter = anything_allowed,
 ) -> Decision[legacy_response.AlterConfigsResponse]:
+    _check_counts(request.resources)
     asked = [
         Asked(
             each.resource_type,
@@ -123,17 +126,28 @@ def decide_alter_configs(
     return Decision(() if request.validate_only else records, answer)
 
 
+def _check_counts(
+    resources: Sequence[incremental_request.AlterConfigsResource]
+    | Sequence[legacy_request.AlterConfigsResource],
+) -> None:
+    check_count(len(resources), CHANGED_MAX)
+    check_count(sum(len(each.configs) for each in resources))
+
+
 def _decide(
     state: State, asked: Sequence[Asked], broker_id: int, may_alter: MayAlter
 ) -> tuple[tuple[Record, ...], list[tuple[ErrorCode, str | None]]]:
     counts = Counter((each.type, each.name) for each in asked)
+    room = ConfigRoom(state)
     records: list[ConfigChanged] = []
     results: list[tuple[ErrorCode, str | None]] = []
     for each in asked:
         try:
             if counts[each.type, each.name] > 1:
                 raise _invalid_request("Each resource must appear at most once.")
-            records += _changes_of(state, each, broker_id, may_alter)
+            changes = _changes_of(state, each, broker_id, may_alter)
+            room.take(changes)
+            records += changes
             results.append((ErrorCode.NONE, None))
         except BrokerError as refused:
             results.append((refused.code, refused.message or None))
@@ -163,7 +177,7 @@ def _resource_of(asked: Asked) -> ConfigResource:
         raise _invalid_request("Error due to duplicate config keys")
     nulls = [c.name for c in asked.changes if c.value is None and c.operation != DELETE]
     if nulls:
-        raise _invalid_request(f"Null value not supported for : {', '.join(nulls)}")
+        raise _invalid_request(f"Null value not supported for : {quoted(', '.join(nulls))}")
     for change in asked.changes:
         if change.operation not in _OPERATIONS:
             raise _invalid_request(f"Unknown operations type {change.operation}")
@@ -180,7 +194,8 @@ def _check_is_this_broker(name: str, broker_id: int) -> None:
     try:
         number = INT.parse(name)
     except ValueError:
-        raise _invalid_request(f"Node id must be an integer, but it is: {name}") from None
+        what = f"Node id must be an integer, but it is: {quoted(name)}"
+        raise _invalid_request(what) from None
     if number != broker_id:
         what = f"Unexpected broker id, expected {broker_id}, but received {name}"
         raise _invalid_request(what)
@@ -204,7 +219,7 @@ def _parts_of(resource: ConfigResource, change: Change, old: Mapping[str, str]) 
     """The elements of a list after some were appended or subtracted."""
     default = _list_default(resource, change)
     parts = [part for part in old.get(change.name, default).split(",") if part]
-    named = (change.value or "").split(",")
+    named = dict.fromkeys((change.value or "").split(","))
     if change.operation == APPEND:
         return list(dict.fromkeys([*parts, *named]))
     return [part for part in parts if part not in named]
@@ -216,11 +231,11 @@ def _list_default(resource: ConfigResource, change: Change) -> str:
         return option.default_text or ""
     operation = _OPERATIONS[change.operation]
     if resource.type is ResourceType.BROKER and option is None:
-        what = f"Unknown config name: {change.name}"
+        what = f"Unknown config name: {quoted(change.name)}"
     elif resource.type is ResourceType.BROKER:
         what = f"Config value {operation.lower()} is not allowed for config key: {change.name}"
     else:
-        what = f"Can't {operation} to key {change.name} because its type is not LIST."
+        what = f"Can't {operation} to key {quoted(change.name)} because its type is not LIST."
     raise Refused(ErrorCode.INVALID_CONFIG, what)
 
 
@@ -228,7 +243,7 @@ def _touched(
     asked: Asked, old: Mapping[str, str], new: Mapping[str, str], *, is_broker: bool
 ) -> Iterable[str]:
     """Names that get a record. A broker's always do: setting again makes it read files again."""
-    named = [change.name for change in asked.changes]
+    named = {change.name: None for change in asked.changes}
     gone = [name for name in old if name not in new and name not in named]
     return [name for name in named if is_broker or old.get(name) != new.get(name)] + gone
 
@@ -240,7 +255,7 @@ def _check(state: State, resource: ConfigResource, new: Mapping[str, str]) -> No
             if not name:
                 raise _invalid_request("Default topic resources are not allowed.")
             check_name(name)
-            check_topic_config(new, state.layers)
+            check_topic_config(new, state.topic_defaults)
             if state.image.topic(name) is None:
                 what = f"The topic '{name}' does not exist."
                 raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)

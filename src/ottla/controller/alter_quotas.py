@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from types import MappingProxyType
 
 from ottla.config.options import INT32_MAX, INT64_MAX
-from ottla.controller.decision import Decision, Refused
+from ottla.controller.decision import CHANGED_MAX, Decision, Refused, check_count, quoted
 from ottla.controller.state import State
 from ottla.metadata.records import QuotaChanged, QuotaEntity
 from ottla.protocol.error_codes import ErrorCode
@@ -25,6 +25,7 @@ from ottla.protocol.messages.alter_client_quotas_request import (
 )
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
+NAME_CHARACTERS_MAX = 1000  # names are kept in memory
 _TYPE_ORDER = (CLIENT_ID, USER, IP)  # in which Kafka tells them
 # Quota key to the name of its type and its greatest value; None for decimals.
 CLIENT_KEYS: Mapping[str, tuple[str, int] | None] = MappingProxyType(
@@ -43,7 +44,9 @@ IP_KEYS: Mapping[str, tuple[str, int] | None] = MappingProxyType(
 def decide_alter_client_quotas(
     state: State, request: AlterClientQuotasRequest
 ) -> Decision[response.AlterClientQuotasResponse]:
+    check_count(len(request.entries), CHANGED_MAX)
     records: list[QuotaChanged] = []
+    new_entities = 0
     results: dict[QuotaEntity, response.EntryData] = {}
     for entry in request.entries:
         entity = entity_of(entry)
@@ -52,8 +55,12 @@ def decide_alter_client_quotas(
             keys = Counter(op.key for op in entry.ops)
             # The first one of an entity counts, and yet the answer is that of the last one.
             if entity in results or any(count > 1 for count in keys.values()):
-                raise _refused(f"Ignoring duplicate entity {_shown(entity)}")
-            records += _changes_of(state, entity, entry)
+                raise _refused(f"Ignoring duplicate entity {quoted(_shown(entity))}")
+            changes = _changes_of(state, entity, entry)
+            if changes and entity not in state.image.quotas:
+                _check_room(state, new_entities)
+                new_entities += 1
+            records += changes
         except BrokerError as refused:
             code, message = refused.code, refused.message
         named = [response.EntityData(kind, name) for kind, name in entity]
@@ -84,14 +91,23 @@ def _changes_of(state: State, entity: QuotaEntity, entry: EntryData) -> list[Quo
     return changes
 
 
+def _check_room(state: State, new_entities: int) -> None:
+    limit = state.config.ottla_quota_entities_max
+    if len(state.image.quotas) + new_entities >= limit:
+        what = f"There may be quotas of {limit} entities (ottla.quota.entities.max)."
+        raise Refused(ErrorCode.POLICY_VIOLATION, what)
+
+
 def _keys_for(entity: QuotaEntity) -> Mapping[str, tuple[str, int] | None]:
     if not entity:
         raise _refused("Invalid empty client quota entity")
     for kind, name in entity:
         if kind not in _TYPE_ORDER:
-            raise _refused(f"Unhandled client quota entity type: {kind}")
+            raise _refused(f"Unhandled client quota entity type: {quoted(kind)}")
         if name == "":
             raise _refused(f"Empty {kind} not supported")
+        if name is not None and len(name) > NAME_CHARACTERS_MAX:
+            raise _refused(f"A name may have {NAME_CHARACTERS_MAX} characters: {quoted(name)}")
     names = dict(entity)
     if IP not in names:
         return CLIENT_KEYS
@@ -107,7 +123,7 @@ def _keys_for(entity: QuotaEntity) -> Mapping[str, tuple[str, int] | None]:
 
 def _check_value(op: OpData, keys: Mapping[str, tuple[str, int] | None]) -> None:
     if op.key not in keys:
-        raise _refused(f"Invalid configuration key {op.key}")
+        raise _refused(f"Invalid configuration key {quoted(op.key)}")
     if not op.value > 0:  # NaN is not greater than anything
         raise _refused(f"Quota {op.key} must be greater than 0")
     whole = keys[op.key]

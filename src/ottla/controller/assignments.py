@@ -17,23 +17,35 @@ def check_replicas(state: State, replicas: Sequence[int], factor: int | None = N
     """Refused unless these brokers are there, each once, and as many as the others have."""
     if not replicas:
         raise _refused("The manual partition assignment includes an empty replica list.")
-    previous: int | None = None
-    for broker_id in sorted(replicas):
-        if state.image.broker(broker_id) is None:
-            raise _refused(
-                f"The manual partition assignment includes broker {broker_id}, but no such broker "
-                "is registered."
-            )
-        if broker_id == previous:
-            raise _refused(
-                f"The manual partition assignment includes the broker {broker_id} more than once."
-            )
-        previous = broker_id
+    _check_brokers(state, replicas)
     if factor is not None and len(replicas) != factor:
         raise _refused(
             f"The manual partition assignment includes a partition with {len(replicas)} "
             "replica(s), but this is not consistent with previous partitions, which have "
             f"{factor} replica(s)."
+        )
+
+
+def _check_brokers(state: State, replicas: Sequence[int]) -> None:
+    """The one with the smallest number is named, without sorting what may be very many."""
+    seen: set[int] = set()
+    unknown: int | None = None
+    repeated: int | None = None
+    for broker_id in replicas:
+        if state.image.broker(broker_id) is None:
+            unknown = broker_id if unknown is None else min(unknown, broker_id)
+        elif broker_id in seen:
+            repeated = broker_id if repeated is None else min(repeated, broker_id)
+        else:
+            seen.add(broker_id)
+    if unknown is not None and (repeated is None or unknown < repeated):
+        raise _refused(
+            f"The manual partition assignment includes broker {unknown}, but no such broker is "
+            "registered."
+        )
+    if repeated is not None:
+        raise _refused(
+            f"The manual partition assignment includes the broker {repeated} more than once."
         )
 
 

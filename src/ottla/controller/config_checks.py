@@ -5,10 +5,16 @@ Each check sees all settings that the resource would have, not only those that c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ottla.config.broker_checks import check_dynamic
-from ottla.config.layers import BrokerLayers, group_config, group_limits, limit_name, topic_config
+from ottla.config.layers import (
+    BrokerLayers,
+    TopicDefaults,
+    group_config,
+    group_limits,
+    limit_name,
+)
 from ottla.config.options import InvalidOption
 from ottla.config.resource_options import (
     CLIENT_METRICS_OPTIONS,
@@ -18,21 +24,23 @@ from ottla.config.resource_options import (
     TOPIC_OPTIONS,
     parse_match,
 )
-from ottla.controller.decision import Refused
+from ottla.controller.decision import Refused, quoted
 from ottla.protocol.error_codes import ErrorCode
 
 VALUE_BYTES_MAX = 32767
+METRICS_MAX = 1000  # names in one subscription
+SETTINGS_MAX = 1000  # of one resource: those of brokers may name any listener
 
 
-def check_topic_config(configs: Mapping[str, str], layers: BrokerLayers) -> None:
+def check_topic_config(configs: Mapping[str, str], defaults: TopicDefaults) -> None:
     if not configs:
         return
     _check_sizes(configs)
     for name in configs:
         if name not in TOPIC_OPTIONS:
-            raise _invalid(f"Unknown topic config name: {name}")
+            raise _invalid(f"Unknown topic config name: {quoted(name)}")
     try:
-        config = topic_config(configs, layers)
+        config = defaults.checked_config(configs)
     except InvalidOption as error:
         raise _invalid(str(error)) from error
     if config.min_compaction_lag_ms > config.max_compaction_lag_ms:
@@ -53,7 +61,7 @@ def check_group_config(configs: Mapping[str, str], layers: BrokerLayers) -> None
     texts = layers.effective()
     for name in configs:
         if name not in GROUP_OPTIONS:
-            raise _invalid(f"Unknown group config name: {name}")
+            raise _invalid(f"Unknown group config name: {quoted(name)}")
     for name, text in configs.items():
         try:
             value = GROUP_OPTIONS[name].parse(text)
@@ -75,14 +83,21 @@ def check_client_metrics_config(configs: Mapping[str, str]) -> None:
     _check_sizes(configs)
     for name in configs:
         if name not in CLIENT_METRICS_OPTIONS:
-            what = f"Unknown client metrics configuration: {name}"
+            what = f"Unknown client metrics configuration: {quoted(name)}"
             raise Refused(ErrorCode.INVALID_REQUEST, what)
     try:
         values = {name: CLIENT_METRICS_OPTIONS[name].parse(text) for name, text in configs.items()}
         _check_interval(values.get("interval.ms", METRICS_INTERVAL_MAX_MS))
         parse_match(values.get("match", ()))
+        _check_metrics(values.get("metrics", ()))
     except InvalidOption as error:
         raise _invalid(str(error)) from error
+
+
+def _check_metrics(names: Sequence[str]) -> None:
+    if len(names) > METRICS_MAX:
+        what = f"A subscription may name {METRICS_MAX} metrics or prefixes of them, or all (*)."
+        raise _invalid(what)
 
 
 def _check_interval(interval_ms: int) -> None:
@@ -105,6 +120,8 @@ def check_broker_config(
 
 
 def _check_sizes(configs: Mapping[str, str]) -> None:
+    if len(configs) > SETTINGS_MAX:
+        raise _invalid(f"A resource may have {SETTINGS_MAX} settings.")
     if any(len(value.encode()) > VALUE_BYTES_MAX for value in configs.values()):
         raise _invalid(
             "The configuration value cannot be added because it exceeds the maximum value size of "

@@ -10,6 +10,7 @@ from ottla.controller.decision import (
     Decision,
     Permit,
     Refused,
+    check_count,
     everyone,
     nothing_charged,
     refuse_too_many,
@@ -36,6 +37,7 @@ def decide_create_partitions(
     may_alter: Permit = everyone,
     charge: Charge = nothing_charged,
 ) -> Decision[CreatePartitionsResponse]:
+    check_count(len(request.topics))
     counts = Counter(topic.name for topic in request.topics)
     records: list[PartitionCreated] = []
     results = {}

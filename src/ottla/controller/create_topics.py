@@ -9,17 +9,20 @@ from collections import Counter
 from collections.abc import Mapping
 
 from ottla.base.ids import TopicId
-from ottla.config.layers import topic_text
+from ottla.config.layers import BrokerLayers, ConfigSource, topic_text
 from ottla.config.resource_options import TOPIC_OPTIONS
 from ottla.controller.assignments import check_replicas, chosen_partition, placed_partitions
 from ottla.controller.config_checks import check_topic_config
+from ottla.controller.config_room import ConfigRoom
 from ottla.controller.decision import (
     Charge,
     Decision,
     Permit,
     Refused,
+    check_count,
     everyone,
     nothing_charged,
+    quoted,
     refuse_too_many,
 )
 from ottla.controller.state import State
@@ -52,12 +55,13 @@ def decide_create_topics(
     may_describe_configs: Permit = everyone,
     charge: Charge = nothing_charged,
 ) -> Decision[CreateTopicsResponse]:
+    check_count(len(request.topics))
     creation = _Creation(state, may_describe_configs, charge)
     counts = Counter(topic.name for topic in request.topics)
     wanted = [t for t in request.topics if counts[t.name] == 1 and _is_let(t.name, may_create)]
     results = {name: _not_let(name, counts[name], may_create) for name in counts}
     try:
-        refuse_too_many(sum(_partition_count(state, topic) for topic in wanted))
+        refuse_too_many(sum(max(1, _partition_count(state, topic)) for topic in wanted))
     except Refused as refused:  # the request as a whole
         failed = [_failed(topic.name, refused) for topic in request.topics]
         return Decision((), CreateTopicsResponse(topics=failed))
@@ -104,6 +108,8 @@ class _Creation:
         self._state = state
         self._may_describe_configs = may_describe_configs
         self._charge = charge
+        self._described = _DescribedConfigs(state.layers)
+        self._room = ConfigRoom(state)
         self._unified_names: dict[str, str] = {}
         self._new_partitions = 0
         self.records: list[Record] = []
@@ -115,14 +121,16 @@ class _Creation:
             topic_id = TopicId(self._state.new_uuid())
             partitions = _partitions_of(self._state, topic, topic_id)
             self._check_limit(len(partitions))
+            resource = ConfigResource(ResourceType.TOPIC, topic.name)
+            changes = [ConfigChanged(resource, *item) for item in configs.items()]
+            self._room.take(changes)
             self._charge(len(partitions))
         except BrokerError as refused:
             return _failed(topic.name, refused)
         self._unified_names[unified_name(topic.name)] = topic.name
         self._new_partitions += len(partitions)
-        resource = ConfigResource(ResourceType.TOPIC, topic.name)
         self.records.append(TopicCreated(topic_id, topic.name))
-        self.records += [ConfigChanged(resource, *item) for item in configs.items()]
+        self.records += changes
         self.records += partitions
         return self._created(topic.name, topic_id, partitions, configs)
 
@@ -160,29 +168,46 @@ class _Creation:
             error_message=None,
             num_partitions=len(partitions),
             replication_factor=len(partitions[0].replicas),
-            configs=described_configs(self._state, configs),
+            configs=self._described.of(configs),
         )
 
 
 def _checked_configs(state: State, topic: CreatableTopic) -> dict[str, str]:
     nulls = [config.name for config in topic.configs if config.value is None]
     if nulls:
-        what = f"Null value not supported for topic configs: {','.join(nulls)}"
+        what = f"Null value not supported for topic configs: {quoted(','.join(nulls))}"
         raise Refused(ErrorCode.INVALID_CONFIG, what)
     configs = {config.name: config.value or "" for config in topic.configs}
-    check_topic_config(configs, state.layers)
+    check_topic_config(configs, state.topic_defaults)
     return configs
 
 
-def described_configs(state: State, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
-    """The settings that a new topic has, by name, with where each comes from."""
-    layers = state.layers
-    found = (topic_text(name, configs, layers) for name in sorted(TOPIC_OPTIONS))
-    return [
-        CreatableTopicConfigs(each.name, each.text, config_source=each.source)
-        for each in found
-        if each is not None
-    ]
+class _DescribedConfigs:
+    """The settings that new topics have, by name, with where each comes from.
+
+    Topics share what they have in common: all of them together may be tens of megabytes.
+    """
+
+    def __init__(self, layers: BrokerLayers) -> None:
+        self._layers = layers
+        self._defaults: dict[str, CreatableTopicConfigs | None] | None = None
+
+    def of(self, configs: Mapping[str, str]) -> list[CreatableTopicConfigs]:
+        if self._defaults is None:
+            self._defaults = {name: self._default(name) for name in sorted(TOPIC_OPTIONS)}
+        described = (
+            CreatableTopicConfigs(name, configs[name], config_source=ConfigSource.TOPIC)
+            if name in configs
+            else default
+            for name, default in self._defaults.items()
+        )
+        return [each for each in described if each is not None]
+
+    def _default(self, name: str) -> CreatableTopicConfigs | None:
+        found = topic_text(name, {}, self._layers)
+        if found is None:
+            return None
+        return CreatableTopicConfigs(found.name, found.text, config_source=found.source)
 
 
 def _partitions_of(

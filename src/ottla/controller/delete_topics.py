@@ -6,7 +6,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.controller.decision import Charge, Decision, Permit, Refused, everyone, nothing_charged
+from ottla.controller.decision import (
+    Charge,
+    Decision,
+    Permit,
+    Refused,
+    check_count,
+    everyone,
+    nothing_charged,
+)
 from ottla.controller.state import State
 from ottla.metadata.entities import Topic
 from ottla.metadata.records import TopicDeleted
@@ -36,6 +44,7 @@ def decide_delete_topics(
     if not state.config.delete_topic_enable:
         disabled = ErrorCode.TOPIC_DELETION_DISABLED if version >= 3 else ErrorCode.INVALID_REQUEST
         raise BrokerError(disabled, "Topic deletion is disabled.")
+    check_count(len(request.topic_names) + len(request.topics))
     deletion = _Deletion(state, may_describe, may_delete, charge)
     results = list(deletion.results(request))
     return Decision(tuple(deletion.records), DeleteTopicsResponse(responses=results))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ottla.controller.decision import Decision, Refused
+from ottla.controller.decision import Decision, Refused, check_count, quoted
 from ottla.controller.elections import Election, Wanted, decide_change, rules_for
 from ottla.controller.state import State
 from ottla.metadata.entities import Topic
@@ -34,6 +34,8 @@ def decide_elect_leaders(
     election = _TYPES.get(request.election_type)
     if election is None:
         return _unknown_type(request)
+    named = request.topic_partitions or ()
+    check_count(len(named) + sum(len(each.partitions) for each in named))
     records: dict[tuple[bytes, int], PartitionChanged] = {}
     if request.topic_partitions is None:
         every = (
@@ -41,8 +43,8 @@ def decide_elect_leaders(
         )
         results = _results(state, every, election, records, is_all=True)
     else:
-        named = ((each.topic, each.partitions) for each in request.topic_partitions)
-        results = _results(state, named, election, records, is_all=False)
+        wanted = ((each.topic, each.partitions) for each in named)
+        results = _results(state, wanted, election, records, is_all=False)
     answer = ElectLeadersResponse(replica_election_results=results)
     return Decision(tuple(records.values()), answer)
 
@@ -74,7 +76,7 @@ def _results(
 def _elect(state: State, name: str, index: int, election: Election) -> PartitionChanged:
     topic = state.image.topic(name)
     if topic is None:
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {quoted(name)}")
     if not 0 <= index < len(topic.partitions):
         what = f"No such partition as {name}-{index}"
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)

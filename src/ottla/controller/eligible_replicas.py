@@ -24,10 +24,12 @@ def records_for_new_min_in_sync(
         if change.name == MIN_IN_SYNC
         and state.image.config(change.resource).get(MIN_IN_SYNC) != change.value
     ]
-    names = {resource.name for resource in changed if resource.type is ResourceType.TOPIC}
+    names = [resource.name for resource in changed if resource.type is ResourceType.TOPIC]
     if ALL_BROKERS in changed:
-        names = set(state.image.topics)
-    topics = [topic for topic in state.image.topics.values() if topic.name in names]
+        topics = list(state.image.topics.values())
+    else:
+        found = (state.image.topic(name) for name in names)
+        topics = [topic for topic in found if topic is not None]
     return [
         PartitionChanged(topic.id, index, partition.partition_epoch + 1, eligible_replicas=())
         for topic in topics

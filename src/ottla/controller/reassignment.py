@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ottla.base.turns import Slices
 from ottla.controller.assignments import check_replicas
-from ottla.controller.decision import Decision, Refused
+from ottla.controller.decision import Decision, Refused, check_count, quoted
 from ottla.controller.elections import Election, Wanted, decide_change, rules_for
 from ottla.controller.state import State
 from ottla.metadata.entities import Partition, Topic
@@ -36,12 +37,15 @@ from ottla.protocol.messages.list_partition_reassignments_response import (
     OngoingTopicReassignment,
 )
 
+TOPIC_BYTES, PARTITION_BYTES = 8, 16
+
 
 def decide_alter_partition_reassignments(
     state: State, request: AlterPartitionReassignmentsRequest
 ) -> Decision[AlterPartitionReassignmentsResponse]:
     if not request.topics:
         return Decision((), AlterPartitionReassignmentsResponse())
+    check_count(len(request.topics) + sum(len(each.partitions) for each in request.topics))
     records: dict[tuple[str, int], PartitionChanged | None] = {}
     topics = []
     for asked in request.topics:
@@ -69,7 +73,7 @@ def _reassign(
 ) -> PartitionChanged | None:
     topic, index = state.image.topic(name), target.partition_index
     if topic is None:
-        what = f"Unable to find a topic named {name}."
+        what = f"Unable to find a topic named {quoted(name)}."
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, what)
     if not 0 <= index < len(topic.partitions):
         what = f"Unable to find partition {name}:{index}."
@@ -126,27 +130,33 @@ def _cancelled(state: State, topic: Topic, index: int, partition: Partition) -> 
 
 def list_partition_reassignments(
     image: Image, request: ListPartitionReassignmentsRequest
-) -> ListPartitionReassignmentsResponse:
+) -> Slices[ListPartitionReassignmentsResponse]:
     topics = []
     if request.topics is None:
-        for topic in image.topics.values():
-            topics += _ongoing(topic, range(len(topic.partitions)))
+        wanted: Iterable[tuple[str, Iterable[int] | None]] = ((n, None) for n in list(image.topics))
     else:
-        for asked in request.topics:
-            found = image.topic(asked.name)
-            if found is not None:
-                topics += _ongoing(found, asked.partition_indexes)
+        wanted = ((asked.name, asked.partition_indexes) for asked in request.topics)
+    for name, indexes in wanted:
+        partitions = yield from _ongoing(image, name, indexes)
+        if partitions:
+            topics.append(OngoingTopicReassignment(name, partitions))
+        yield TOPIC_BYTES + len(name) if partitions else 0
     return ListPartitionReassignmentsResponse(error_message=None, topics=topics)
 
 
-def _ongoing(topic: Topic, indexes: Iterable[int]) -> list[OngoingTopicReassignment]:
-    known = [index for index in indexes if 0 <= index < len(topic.partitions)]
-    moving = [(index, topic.partitions[index]) for index in known]
-    partitions = [
-        OngoingPartitionReassignment(
-            index, each.replicas, each.adding_replicas, each.removing_replicas
-        )
-        for index, each in moving
-        if each.is_reassigning
-    ]
-    return [OngoingTopicReassignment(topic.name, partitions)] if partitions else []
+def _ongoing(
+    image: Image, name: str, indexes: Iterable[int] | None
+) -> Slices[list[OngoingPartitionReassignment]]:
+    """Of these partitions, or of all that the topic has."""
+    topic, found = image.topic(name), []
+    if topic is None:
+        return []
+    for index in range(len(topic.partitions)) if indexes is None else indexes:
+        partition = image.partition(name, index)
+        grown = 0
+        if partition is not None and partition.is_reassigning:
+            moving = (partition.replicas, partition.adding_replicas, partition.removing_replicas)
+            found.append(OngoingPartitionReassignment(index, *moving))
+            grown = PARTITION_BYTES + sum(4 * len(each) for each in moving)
+        yield grown
+    return found

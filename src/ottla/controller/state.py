@@ -6,10 +6,12 @@ Pure: dice and new ids are handed in, so that a simulation decides the same agai
 from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
 
 from ottla.config.broker_options import BrokerConfig
-from ottla.config.layers import BrokerLayers, Sourced, topic_text
+from ottla.config.layers import BrokerLayers, Sourced, TopicDefaults, topic_text
 from ottla.metadata.entities import Topic
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -24,7 +26,10 @@ class Dice(Protocol):
     def shuffle(self, items: MutableSequence[Any], /) -> None: ...
 
 
-class State(NamedTuple):
+@dataclass(frozen=True)
+class State:
+    """For one decision: what is put together from the image is kept."""
+
     image: Image
     node_id: int  # the controller's broker: what is set on it alone counts for decisions
     config: BrokerConfig
@@ -32,13 +37,18 @@ class State(NamedTuple):
     dice: Dice
     new_uuid: Callable[[], bytes]
 
-    @property
+    @cached_property
     def layers(self) -> BrokerLayers:
         """Broker settings as they hold now."""
         image = self.image
         return self.static.with_dynamic(
             image.broker_config(self.node_id), image.broker_config(None)
         )
+
+    @cached_property
+    def topic_defaults(self) -> TopicDefaults:
+        """What holds for a topic that sets nothing."""
+        return TopicDefaults(self.layers)
 
     def topic_setting(self, topic: str, name: str) -> str:
         found: Sourced | None = topic_text(name, self.image.topic_config(topic), self.layers)

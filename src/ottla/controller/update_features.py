@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.controller.decision import Decision, Refused
+from ottla.controller.decision import Decision, Refused, check_count, quoted
 from ottla.controller.state import State
 from ottla.metadata.features import METADATA_VERSION, SUPPORTED
 from ottla.metadata.records import FeatureLevelSet, VersionRange
@@ -21,6 +21,7 @@ _NONE = VersionRange(0, 0)
 def decide_update_features(
     state: State, request: UpdateFeaturesRequest, version: int
 ) -> Decision[UpdateFeaturesResponse]:
+    check_count(len(request.feature_updates))
     updates = {each.feature: each for each in request.feature_updates}
     try:
         records = [_update(state, each) for each in updates.values()]
@@ -84,5 +85,5 @@ def _metadata_downgrade(current: int, level: int, kind: int) -> Refused:
 
 
 def _invalid(name: str, level: int, what: str) -> Refused:
-    message = f"Invalid update version {level} for feature {name}. {what}"
+    message = f"Invalid update version {level} for feature {quoted(name)}. {what}"
     return Refused(ErrorCode.INVALID_UPDATE_VERSION, message)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ottla.controller.alter_quotas import decide_alter_client_quotas
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -37,6 +38,4 @@ def refuse_alter_client_quotas(
 async def alter_client_quotas(
     request: AlterClientQuotasRequest, context: Context
 ) -> AlterClientQuotasResponse:
-    return await context.parts.controller.decide(
-        lambda state: decide_alter_client_quotas(state, request)
-    )
+    return await decide(context, lambda state: decide_alter_client_quotas(state, request))

@@ -5,15 +5,25 @@ v2 flexible encoding. Kept for old tools; IncrementalAlterConfigs is the better 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ottla.controller.alter_configs import decide_alter_configs
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.registry import handles
+from ottla.metadata.records import ResourceType
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.messages.alter_configs_request import AlterConfigsRequest
+from ottla.protocol.messages.alter_configs_request import (
+    AlterConfigsRequest,
+    AlterConfigsResource,
+)
 from ottla.protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
+)
+from ottla.protocol.messages.incremental_alter_configs_request import (
+    AlterConfigsResource as IncrementalResource,
 )
 
 
@@ -32,6 +42,16 @@ def refuse_alter_configs(
 
 @handles(ApiKey.ALTER_CONFIGS, versions=range(0, 3), refuse=refuse_alter_configs)
 async def alter_configs(request: AlterConfigsRequest, context: Context) -> AlterConfigsResponse:
-    return await context.parts.controller.decide(
-        lambda state: decide_alter_configs(state, request, context.parts.broker_id)
+    broker_id = context.parts.broker_id
+    return await decide(
+        context,
+        lambda state: decide_alter_configs(state, request, broker_id),
+        is_large=context.is_large or concerns_brokers(request.resources),
     )
+
+
+def concerns_brokers(
+    resources: Sequence[AlterConfigsResource] | Sequence[IncrementalResource],
+) -> bool:
+    """A broker's setting may concern every partition."""
+    return any(each.resource_type == ResourceType.BROKER for each in resources)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ottla.controller.reassignment import decide_alter_partition_reassignments
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.alter_partition_reassignments_request import (
@@ -18,6 +19,4 @@ from ottla.protocol.messages.alter_partition_reassignments_response import (
 async def alter_partition_reassignments(
     request: AlterPartitionReassignmentsRequest, context: Context
 ) -> AlterPartitionReassignmentsResponse:
-    return await context.parts.controller.decide(
-        lambda state: decide_alter_partition_reassignments(state, request)
-    )
+    return await decide(context, lambda state: decide_alter_partition_reassignments(state, request))

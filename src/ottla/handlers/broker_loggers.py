@@ -10,7 +10,7 @@ has that of the next one above it, up to `root`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from ottla.config.describe import ConfigEntry
 from ottla.config.kinds import INT
@@ -48,12 +48,13 @@ def entry_of(name: str) -> ConfigEntry:
 def alter_loggers(
     broker_id: int, name: str, changes: Sequence[AlterableConfig], *, validate_only: bool
 ) -> None:
-    names = [change.name for change in changes]
+    known = frozenset(logger_names())
+    names = [change.name for change in changes[: len(known) + 1]]
     if len(set(names)) != len(names):
         raise BrokerError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     check_broker(broker_id, name)
-    for change in changes:
-        check_change(change)
+    for change in changes[: len(known) + 1]:  # of so many one is not known
+        check_change(change, known)
     if not validate_only:
         for change in changes:
             is_set = change.config_operation == SET
@@ -72,14 +73,14 @@ def check_broker(broker_id: int, name: str) -> None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, what)
 
 
-def check_change(change: AlterableConfig) -> None:
+def check_change(change: AlterableConfig, known: Container[str]) -> None:
     if change.value is None and change.config_operation != DELETE:
         what = f"Null value not supported for : {change.name}"
         raise BrokerError(ErrorCode.INVALID_REQUEST, what)
     if change.config_operation not in (SET, DELETE):
         what = f"Operation {change.config_operation} is not allowed for loggers"
         raise BrokerError(ErrorCode.INVALID_REQUEST, what)
-    if change.name not in logger_names():
+    if change.name not in known:
         raise BrokerError(ErrorCode.INVALID_CONFIG, f"Logger {change.name} does not exist!")
     if change.config_operation == DELETE and change.name == ROOT:
         what = "The level of the root logger cannot be removed"

@@ -6,7 +6,9 @@ v2 flexible encoding · v3 quota on changes
 from __future__ import annotations
 
 from ottla.controller.create_partitions import decide_create_partitions
+from ottla.controller.decision import CHANGED_MAX
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -37,9 +39,15 @@ async def create_partitions(
     request: CreatePartitionsRequest, context: Context
 ) -> CreatePartitionsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
-    answer = await context.parts.controller.decide(
+    answer = await decide(
+        context,
         lambda state: decide_create_partitions(state, request, charge=charge),
-        is_large=sum(topic.count for topic in request.topics) > PARTITIONS_AT_ONCE,
+        is_large=context.is_large or is_large(request),
     )
-    await context.parts.replicas.made(topic.name for topic in request.topics)
+    await context.parts.replicas.made([topic.name for topic in request.topics[:CHANGED_MAX]])
     return answer
+
+
+def is_large(request: CreatePartitionsRequest) -> bool:
+    """Whether deciding takes so long that others should not wait for it."""
+    return sum(topic.count for topic in request.topics) > PARTITIONS_AT_ONCE

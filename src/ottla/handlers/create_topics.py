@@ -7,7 +7,9 @@ changes · v7 topic ids
 from __future__ import annotations
 
 from ottla.controller.create_topics import decide_create_topics
+from ottla.controller.decision import CHANGED_MAX
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -36,11 +38,12 @@ def refuse_create_topics(
 @handles(ApiKey.CREATE_TOPICS, versions=range(2, 8), refuse=refuse_create_topics)
 async def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
-    answer = await context.parts.controller.decide(
+    answer = await decide(
+        context,
         lambda state: decide_create_topics(state, request, charge=charge),
-        is_large=is_large(request),
+        is_large=context.is_large or is_large(request),
     )
-    await context.parts.replicas.made(topic.name for topic in request.topics)
+    await context.parts.replicas.made([topic.name for topic in request.topics[:CHANGED_MAX]])
     return answer
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ottla.controller.delete_topics import decide_delete_topics
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -37,8 +38,8 @@ def refuse_delete_topics(
 @handles(ApiKey.DELETE_TOPICS, versions=range(1, 7), refuse=refuse_delete_topics)
 async def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopicsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
-    answer = await context.parts.controller.decide(
-        lambda state: decide_delete_topics(state, request, context.version, charge=charge)
+    answer = await decide(
+        context, lambda state: decide_delete_topics(state, request, context.version, charge=charge)
     )
     await context.parts.replicas.deleted()
     return answer

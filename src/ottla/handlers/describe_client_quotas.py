@@ -5,6 +5,7 @@ v1 flexible encoding
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.metadata import quota_filter
@@ -23,5 +24,5 @@ def refuse_describe_client_quotas(
 @handles(ApiKey.DESCRIBE_CLIENT_QUOTAS, versions=range(0, 2), refuse=refuse_describe_client_quotas)
 def describe_client_quotas(
     request: DescribeClientQuotasRequest, context: Context
-) -> DescribeClientQuotasResponse:
-    return quota_filter.describe_client_quotas(context.parts.metadata, request)
+) -> Slices[DescribeClientQuotasResponse]:
+    return (yield from quota_filter.describe_client_quotas(context.parts.metadata, request))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ottla.controller.elect_leaders import decide_elect_leaders
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -37,4 +38,8 @@ def refuse_elect_leaders(
 
 @handles(ApiKey.ELECT_LEADERS, versions=range(0, 3), refuse_in_version=refuse_elect_leaders)
 async def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeadersResponse:
-    return await context.parts.controller.decide(lambda state: decide_elect_leaders(state, request))
+    return await decide(
+        context,
+        lambda state: decide_elect_leaders(state, request),
+        is_large=context.is_large or request.topic_partitions is None,
+    )

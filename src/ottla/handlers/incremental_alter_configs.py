@@ -8,10 +8,15 @@ Levels of loggers are changed here and now (`broker_loggers.py`); all else is th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
+from ottla.base.turns import Slices
 from ottla.controller.alter_configs import decide_incremental_alter_configs
+from ottla.controller.decision import CHANGED_MAX, check_count
+from ottla.handlers.alter_configs import concerns_brokers
 from ottla.handlers.broker_loggers import alter_loggers
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.registry import handles
 from ottla.metadata.records import ResourceType
 from ottla.protocol.api_keys import ApiKey
@@ -46,28 +51,56 @@ def refuse_incremental_alter_configs(
 async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: Context
 ) -> IncrementalAlterConfigsResponse:
-    others = [each for each in request.resources if not is_loggers(each)]
-    if len(others) == len(request.resources):
+    check_count(len(request.resources), CHANGED_MAX)
+    run = context.parts.turns.run
+    others, loggers = await run(split(request.resources))
+    if not loggers:
         return await alter_settings(request, context)
     rest = IncrementalAlterConfigsRequest(others, request.validate_only)
     settings = await alter_settings(rest, context)
-    named = Counter(each.resource_name for each in request.resources if is_loggers(each))
-    answers = iter(settings.responses)
-    return IncrementalAlterConfigsResponse(
-        responses=[
-            alter_levels(each, named[each.resource_name], request, context)
-            if is_loggers(each)
-            else next(answers)
-            for each in request.resources
-        ]
-    )
+    return await run(answering(request, loggers, settings, context))
+
+
+def split(
+    resources: Sequence[AlterConfigsResource],
+) -> Slices[tuple[list[AlterConfigsResource], Counter[str]]]:
+    """Those that are not loggers, and how often loggers are named, by broker."""
+    others: list[AlterConfigsResource] = []
+    loggers: Counter[str] = Counter()
+    for each in resources:
+        if is_loggers(each):
+            loggers[each.resource_name] += 1
+        else:
+            others.append(each)
+        yield 0
+    return others, loggers
+
+
+def answering(
+    request: IncrementalAlterConfigsRequest,
+    loggers: Counter[str],
+    settings: IncrementalAlterConfigsResponse,
+    context: Context,
+) -> Slices[IncrementalAlterConfigsResponse]:
+    """In the order of the request. Levels change here."""
+    answers, told = iter(settings.responses), []
+    for each in request.resources:
+        if is_loggers(each):
+            told.append(alter_levels(each, loggers[each.resource_name], request, context))
+        else:
+            told.append(next(answers))
+        yield 0
+    return IncrementalAlterConfigsResponse(responses=told)
 
 
 async def alter_settings(
     request: IncrementalAlterConfigsRequest, context: Context
 ) -> IncrementalAlterConfigsResponse:
-    return await context.parts.controller.decide(
-        lambda state: decide_incremental_alter_configs(state, request, context.parts.broker_id)
+    broker_id = context.parts.broker_id
+    return await decide(
+        context,
+        lambda state: decide_incremental_alter_configs(state, request, broker_id),
+        is_large=context.is_large or concerns_brokers(request.resources),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
 from ottla.controller import reassignment
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
@@ -17,5 +18,5 @@ from ottla.protocol.messages.list_partition_reassignments_response import (
 @handles(ApiKey.LIST_PARTITION_REASSIGNMENTS, versions=range(0, 1))
 def list_partition_reassignments(
     request: ListPartitionReassignmentsRequest, context: Context
-) -> ListPartitionReassignmentsResponse:
-    return reassignment.list_partition_reassignments(context.parts.metadata, request)
+) -> Slices[ListPartitionReassignmentsResponse]:
+    return (yield from reassignment.list_partition_reassignments(context.parts.metadata, request))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ottla.controller.brokers import decide_unregister_broker
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -23,7 +24,7 @@ async def unregister_broker(
     if request.broker_id == context.parts.broker_id:
         what = f"Broker {request.broker_id} is this one, and runs"
         raise BrokerError(ErrorCode.INVALID_REQUEST, what)
-    await context.parts.controller.decide(
-        lambda state: decide_unregister_broker(state, request.broker_id)
+    await decide(
+        context, lambda state: decide_unregister_broker(state, request.broker_id), is_large=True
     )
     return UnregisterBrokerResponse()

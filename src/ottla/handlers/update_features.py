@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ottla.controller.update_features import decide_update_features
 from ottla.handlers.context import Context
+from ottla.handlers.deciding import decide
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.update_features_request import UpdateFeaturesRequest
@@ -17,6 +18,6 @@ from ottla.protocol.messages.update_features_response import UpdateFeaturesRespo
 async def update_features(
     request: UpdateFeaturesRequest, context: Context
 ) -> UpdateFeaturesResponse:
-    return await context.parts.controller.decide(
-        lambda state: decide_update_features(state, request, context.version)
+    return await decide(
+        context, lambda state: decide_update_features(state, request, context.version)
     )

@@ -44,6 +44,7 @@ from ottla.metadata.records import (
 from ottla.metadata.topic_table import ImageError, TopicTable
 
 V = TypeVar("V")
+SETTING_BYTES = 64  # besides its texts
 _NO_CONFIG: Mapping[str, str] = MappingProxyType({})
 
 
@@ -67,6 +68,8 @@ class Image:
         self.next_producer_id = 0
         self._topics = TopicTable()
         self._brokers: dict[int, Broker] = {}
+        self.config_bytes = 0  # about what all settings take
+        self.client_metrics_count = 0  # resources of that kind that have settings
         self._configs: dict[ConfigResource, Mapping[str, str]] = {}
         self._quotas: dict[QuotaEntity, Mapping[str, float]] = {}
         self._features: dict[str, int] = {}
@@ -212,15 +215,23 @@ class Image:
                 assert_never(record)
 
     def _change_config(self, record: ConfigChanged, changes: Changes) -> None:
-        settings = _with(self._configs.get(record.resource), record.name, record.value)
+        resource = record.resource
+        old = self._configs.get(resource, _NO_CONFIG)
+        settings = _with(old, record.name, record.value)
         if settings:
-            self._configs[record.resource] = settings
+            self._configs[resource] = settings
         else:
-            self._configs.pop(record.resource, None)
-        changes.configs.add(record.resource)
+            self._configs.pop(resource, None)
+        self.config_bytes += setting_bytes(resource, record.name, record.value)
+        self.config_bytes -= setting_bytes(resource, record.name, old.get(record.name))
+        if resource.type is ResourceType.CLIENT_METRICS:
+            self.client_metrics_count += bool(settings) - bool(old)
+        changes.configs.add(resource)
 
     def _forget_config(self, resource: ConfigResource, changes: Changes) -> None:
-        if self._configs.pop(resource, None) is not None:
+        settings = self._configs.pop(resource, None)
+        if settings is not None:
+            self.config_bytes -= sum(setting_bytes(resource, *item) for item in settings.items())
             changes.configs.add(resource)
 
     def _change_quota(self, record: QuotaChanged, changes: Changes) -> None:
@@ -292,6 +303,11 @@ class Image:
         return mine == theirs
 
     __hash__ = None  # type: ignore[assignment]  # it changes
+
+
+def setting_bytes(resource: ConfigResource, name: str, value: str | None) -> int:
+    """About what a setting takes in memory; nothing where it is not set."""
+    return 0 if value is None else SETTING_BYTES + len(resource.name) + len(name) + len(value)
 
 
 def _with(old: Mapping[str, V] | None, key: str, value: V | None) -> Mapping[str, V]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ottla.base.java_order import hash_map_order
+from ottla.base.turns import Slices
 from ottla.metadata.image import Image
 from ottla.metadata.records import QuotaEntity
 from ottla.protocol.error_codes import ErrorCode
@@ -21,25 +22,34 @@ from ottla.protocol.messages.describe_client_quotas_response import (
 )
 
 EXACT, DEFAULT, ANY = range(3)
+ENTRY_BYTES, VALUE_BYTES = 16, 36  # about what they take when they are encoded
 _TYPES = ("user", "client-id", "ip")
 
 
 def describe_client_quotas(
     image: Image, request: DescribeClientQuotasRequest
-) -> DescribeClientQuotasResponse:
+) -> Slices[DescribeClientQuotasResponse]:
+    """In slices: of what is set when it begins."""
     try:
         _check(request.components)
     except BrokerError as refused:
         return DescribeClientQuotasResponse(0, refused.code, refused.message, None)
-    entries = [
-        EntryData(
-            [EntityData(kind, name) for kind, name in entity],
-            [ValueData(key, limits[key]) for key in _in_kafkas_order(limits)],
-        )
-        for entity, limits in image.quotas.items()
-        if _matches(entity, request.components, is_strict=request.strict)
-    ]
+    entries = []
+    for entity, limits in list(image.quotas.items()):
+        grown = 0
+        if _matches(entity, request.components, is_strict=request.strict):
+            entries.append(_described(entity, limits))
+            names = sum(len(kind) + len(name or "") for kind, name in entity)
+            grown = ENTRY_BYTES + names + VALUE_BYTES * len(limits)
+        yield grown
     return DescribeClientQuotasResponse(entries=entries)
+
+
+def _described(entity: QuotaEntity, limits: Mapping[str, float]) -> EntryData:
+    return EntryData(
+        [EntityData(kind, name) for kind, name in entity],
+        [ValueData(key, limits[key]) for key in _in_kafkas_order(limits)],
+    )
 
 
 def _in_kafkas_order(keys: Iterable[str]) -> list[str]:

@@ -38,7 +38,7 @@ from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
 
-LOOKED_AT_ONCE = 1000  # partitions, in a turn of the event loop
+LOOKED_AT_ONCE = 100  # partitions, in a turn of the event loop
 MADE_AT_ONCE = 4  # new partitions of one change: each takes about a millisecond for its files
 
 
@@ -204,23 +204,25 @@ class ReplicaManager:
         """Return when the partitions of these topics can be used; others may still wait."""
         names = []
         is_in_the_way = False
-        for number, name in enumerate(self._unmade_of(topics)):
-            names.append(name)
-            is_in_the_way |= self._deletions.is_in_the_way(TopicPartition(*name))
-            if number % LOOKED_AT_ONCE == LOOKED_AT_ONCE - 1:
+        for number, name in enumerate(self._unmade_of(topics), 1):
+            if name is not None:
+                names.append(name)
+                is_in_the_way |= self._deletions.is_in_the_way(TopicPartition(*name))
+            if number % LOOKED_AT_ONCE == 0:
                 await next_turn()
         if is_in_the_way:
             await self._deletions.settle()
         await self._new.make_all(names)
 
-    def _unmade_of(self, topics: Iterable[str]) -> Iterator[tuple[str, int]]:
+    def _unmade_of(self, topics: Iterable[str]) -> Iterator[tuple[str, int] | None]:
+        """None for each thing that was looked at and is not among them."""
         if not self._new:
             return
         for topic in topics:
+            yield None
             known = self._image.topic(topic)
             for index in range(0 if known is None else len(known.partitions)):
-                if (topic, index) in self._new:
-                    yield topic, index
+                yield (topic, index) if (topic, index) in self._new else None
 
     async def deleted(self) -> None:
         """Return when no topic that was deleted until now can come back, whatever happens."""

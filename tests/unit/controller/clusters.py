@@ -37,17 +37,21 @@ class Cluster:
 
     def __init__(self, seed: int = 1, properties: bytes = b"") -> None:
         self.random = Random(seed)
-        loaded = load_config(PropertiesFile("test", properties))
+        self.loaded = load_config(PropertiesFile("test", properties))
         self.image = Image()
-        self.state = State(
+        self.apply(decide_new_cluster(CLUSTER_ID, self.loaded.layers))
+
+    @property
+    def state(self) -> State:
+        """For one decision."""
+        return State(
             self.image,
-            loaded.config.node_id,
-            loaded.config,
-            loaded.layers,
+            self.loaded.config.node_id,
+            self.loaded.config,
+            self.loaded.layers,
             self.random,
             lambda: self.random.randbytes(16),
         )
-        self.apply(decide_new_cluster(CLUSTER_ID, loaded.layers))
 
     def apply(self, records: Iterable[Record]) -> None:
         batch = Batch(self.image.offset, 1, tuple(records))
