@@ -38,6 +38,7 @@ from ottla.protocol.errors import BrokerError
 
 IDS = ("a", "b", "c")
 STEPS = 400
+TIMEOUT_MS = 100
 
 
 class Cluster:
@@ -50,23 +51,36 @@ class Cluster:
         self.log: list[CoordinatorRecord] = []
         self.now_ms = 0
         self.owners: dict[str, list[ProducerIdAndEpoch]] = {each: [] for each in IDS}
+        self.begun_ms: dict[str, int] = {}  # when the open transactions began
 
     def write(self, changed: Transaction) -> None:
+        name = changed.transactional_id
+        if changed.state is not State.ONGOING:
+            self.begun_ms.pop(name, None)
+        else:
+            self.begun_ms.setdefault(name, self.now_ms)
         record = record_of(changed, 2)
         self.shard.apply(record, NOBODY, len(self.log))
         self.shard.remember_last_epoch(changed.transactional_id, changed.last_epoch)
         self.log.append(record)
 
     def step(self) -> None:
-        self.now_ms += 1
+        self.now_ms += self.random.choice((1, 1, 1, TIMEOUT_MS // 3))
         acts = [self.init, self.go_on, self.add, self.add, self.end, self.end, self.complete]
         act = self.random.choice([*acts, self.fence, self.use_up_epochs, self.restart])
         act(self.random.choice(IDS))
+        self.check_timeouts()
+
+    def check_timeouts(self) -> None:
+        """By the beginning of each transaction, however often it was used since."""
+        for now_ms in (self.now_ms, self.now_ms + 1, self.now_ms + TIMEOUT_MS // 2):
+            late = {name for name, at in self.begun_ms.items() if at + TIMEOUT_MS < now_ms}
+            assert {each.transactional_id for each in self.shard.timed_out(now_ms)} == late
 
     # What producers do
 
     def init(self, name: str, expected: ProducerIdAndEpoch | None = None) -> None:
-        wanted, current = Wanted(name, 100, expected), self.shard.get(name)
+        wanted, current = Wanted(name, TIMEOUT_MS, expected), self.shard.get(name)
         try:
             if must_abort_first(current, wanted):
                 assert current is not None
@@ -149,7 +163,6 @@ class Cluster:
             again = loaded.transactions[name]
             assert replace(again, last_epoch=known.last_epoch) == known
             assert again.last_epoch in (known.last_epoch, NO_EPOCH)
-        assert loaded.timed_out(self.now_ms) == self.shard.timed_out(self.now_ms)
         self.shard = loaded
 
     def own(self, name: str, producer: ProducerIdAndEpoch, *, may_repeat: bool = False) -> None:
