@@ -29,6 +29,8 @@ LONG = [
     r"tests/integration/spark/source/test_streams\.py.*batch_0_is_run_again_although",
     # Nine in ten of the sequences of charges that Kafka's own classes were given
     r"tests/unit/handlers/quotas/test_quota_sequences\.py.*\[[1-9]\]",
+    # What unit tests show of each small file on a disk in memory
+    r"tests/integration/broker/test_lost_directories\.py.*small_files",
     # A cluster of two brokers for one refusal
     rf"{SINK}test_replicas\.py",
     # Spark sessions on Apache Kafka, and deaths there
