@@ -173,7 +173,7 @@ class Broker:
         create = self.automatic_topics.create
         self.group_settings = GroupSettings(self.broker_id, self.settings.layers, image)
         self.groups = GroupCoordinator(
-            image, self.config, self.group_settings.config, self.clock, create
+            image, self.config, self.group_settings.config, self.clock, create, self.turns
         )
         self.producer_ids = ProducerIds(self._allocate_producer_ids, self._tasks)
         markers = MarkerWriter(
@@ -185,8 +185,9 @@ class Broker:
             self.config,
             self.clock,
             self.producer_ids,
-            MarkerSender(image, lambda _broker_id: markers),
+            MarkerSender(image, lambda _broker_id: markers, self.turns.next),
             create,
+            self.turns,
         )
         self.replicas.listeners += [self.groups, self.transactions]
 

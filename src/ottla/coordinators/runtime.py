@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from ottla.base.cold_reads import look
+from ottla.base.tasks import OwnedTasks
+from ottla.base.turns import Slices, Turns
 from ottla.coordinators.records import (
     CoordinatorRecord,
     RecordTypes,
@@ -48,7 +50,7 @@ log = logging.getLogger(__name__)
 
 BY_COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
 RECORD_BYTES = 40  # of a record, at most, besides its key and value
-LOAD_BYTES = 128 * 1024  # some milliseconds of work, before others get their turn
+LOAD_BYTES = 128 * 1024
 
 
 class Writer:
@@ -76,10 +78,10 @@ class ShardState(Protocol):
     def apply_marker(self, writer: Writer, is_commit: bool) -> None:
         """A transaction that wrote records here has ended."""
 
-    def loaded(self, now_ms: int) -> None:
+    def loaded(self, now_ms: int) -> Slices[None]:
         """All records of the log are applied: timers may start."""
 
-    def unloaded(self) -> None:
+    def unloaded(self) -> Slices[None]:
         """Another broker leads: whoever waits is told so."""
 
 
@@ -124,6 +126,17 @@ class Shard(Generic[S]):
             self.state.apply(record, writer, appended.first_offset + at)
         return appended.last_offset + 1
 
+    def write_batch(
+        self,
+        batch: bytearray,
+        apply: Callable[[int], None],
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> int:
+        """As `write`, for a batch that was built before; `apply` is given its first offset."""
+        appended = self._append(batch, by)
+        apply(appended.first_offset)
+        return appended.last_offset + 1
+
     def write_apart(self, records: Sequence[CoordinatorRecord], now_ms: int) -> int:
         """As `write`, in as many batches as it takes: each record counts by itself."""
         end_offset = self.partition.log.log_end_offset
@@ -162,6 +175,11 @@ class Shard(Generic[S]):
         except BrokerError as error:
             raise as_coordinator_error(error) from error
 
+    def check_current(self) -> None:
+        """BrokerError if another broker has led since, and may have changed what was read."""
+        if self.status is not Status.ACTIVE:
+            raise BrokerError(ErrorCode.NOT_COORDINATOR)
+
     async def replicated(self, end_offset: int) -> None:
         """Until a written record may be shown."""
         try:
@@ -178,6 +196,8 @@ class Runtime(Generic[S]):
         make_state: Callable[[int], S],
         count_partitions: Callable[[], int],
         now_ms: Callable[[], int],
+        turns: Turns,
+        tasks: OwnedTasks,
         codec: int = Codec.NONE,
         base_sequence: int = NO_SEQUENCE,
     ) -> None:
@@ -187,6 +207,8 @@ class Runtime(Generic[S]):
         self._make_state = make_state
         self._count_partitions = count_partitions
         self._now_ms = now_ms
+        self._turns = turns
+        self._tasks = tasks
         self._codec = codec
         self._base_sequence = base_sequence
         self._shards: dict[int, Shard[S]] = {}
@@ -230,21 +252,24 @@ class Runtime(Generic[S]):
 
     async def _load(self, number: int, shard: Shard[S]) -> None:
         try:
-            await load(shard, self.types)
+            await load(shard, self.types, self._turns)
+            await self._turns.run(shard.state.loaded(self._now_ms()))
         except BaseException:
             if self._shards.get(number) is shard:
                 self.resign(number)
             raise
         if self._shards.get(number) is shard:
             shard.status = Status.ACTIVE
-            shard.state.loaded(self._now_ms())
 
     def resign(self, number: int) -> None:
         """Another broker leads, or the topic is gone."""
         shard = self._shards.pop(number, None)
         if shard is not None:
             shard.status = Status.GONE
-            shard.state.unloaded()
+            work, is_done = self._turns.begin(shard.state.unloaded())
+            if not is_done:
+                name = f"unload {shard.partition.name}"
+                self._tasks.start(self._turns.finish(work), name=name)
 
 
 def encode_batch(
@@ -258,6 +283,11 @@ def encode_batch(
         Record(at, now_ms, encode_key(record.key), encode_value(record), ())
         for at, record in enumerate(records)
     ]
+    return build_rows(rows, writer, codec, base_sequence)
+
+
+def build_rows(rows: Sequence[Record], writer: Writer, codec: int, base_sequence: int) -> bytearray:
+    """One batch of encoded records. For any thread."""
     return build_batch(
         rows,
         codec=codec,
@@ -285,8 +315,8 @@ def in_batches(
         yield some
 
 
-async def load(shard: Shard[S], types: RecordTypes) -> None:
-    """Apply every record of the log; other work goes on between the reads, and during them."""
+async def load(shard: Shard[S], types: RecordTypes, turns: Turns) -> None:
+    """Apply every record of the log, in slices; other work goes on meanwhile."""
     offset = shard.partition.log.log_start_offset
     end_offset = shard.partition.log.log_end_offset
     while offset < end_offset:
@@ -297,8 +327,7 @@ async def load(shard: Shard[S], types: RecordTypes) -> None:
             if partition_log is shard.partition.log:
                 raise
             continue  # it is in another directory by now, with the same records
-        offset = apply_batches(shard, types, data, offset)
-        await asyncio.sleep(0)
+        offset = await turns.run(applying(shard, types, data, offset))
 
 
 async def read_some(partition_log: Log, offset: int, end_offset: int) -> bytes:
@@ -309,7 +338,7 @@ async def read_some(partition_log: Log, offset: int, end_offset: int) -> bytes:
     return found.records.read()
 
 
-def apply_batches(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> int:
+def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> Slices[int]:
     """Apply the whole batches in `data` from `offset` on; where to go on."""
     for position, header in iterate_headers(data):
         writer = Writer(header.producer_id, header.producer_epoch)
@@ -323,8 +352,34 @@ def apply_batches(shard: Shard[S], types: RecordTypes, data: bytes, offset: int)
                 decoded = decode_record(types, record.key, record.value)
                 if decoded is not None and record.offset >= offset:
                     shard.state.apply(decoded, writer, record.offset)
+                yield 0
         offset = header.next_offset
     return offset
+
+
+def unreplicated(shards: Iterable[Shard[S]]) -> dict[Shard[S], int]:
+    """The shards whose newest records may not be shown yet, and the ends of their logs."""
+    ends = {each: each.partition.log.log_end_offset for each in shards}
+    return {each: end for each, end in ends.items() if not each.partition.is_replicated(end)}
+
+
+async def all_replicated(
+    waiting: Mapping[Shard[S], int], timeout_s: float
+) -> dict[Shard[S], BrokerError]:
+    """Wait until what was read of these shards may be shown; for which that has failed."""
+    failed: dict[Shard[S], BrokerError] = {}
+
+    async def wait(shard: Shard[S], end_offset: int) -> None:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await shard.replicated(end_offset)
+        except TimeoutError:
+            failed[shard] = BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        except BrokerError as error:
+            failed[shard] = error
+
+    await asyncio.gather(*(wait(*each) for each in waiting.items()))
+    return failed
 
 
 COORDINATOR_ERRORS = {

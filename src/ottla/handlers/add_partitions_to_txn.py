@@ -7,9 +7,12 @@ One partition that does not exist keeps the others of its transaction from being
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable, Mapping
+from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
+from ottla.base.turns import Slices, run_at_once
+from ottla.coordinators.transactions.finishing import LoadedShard
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.handlers.context import Context
 from ottla.handlers.fencing import fencing_code
@@ -31,8 +34,12 @@ from ottla.protocol.messages.add_partitions_to_txn_response import (
 
 SEVERAL_FROM = 4
 FENCED_ERROR_FROM = 2
+TRANSACTION_BYTES = 8  # of an answer, besides the id
+TOPIC_BYTES = 8
+PARTITION_BYTES = 8
 
-Codes = dict[TopicPartition, ErrorCode]
+Codes = Mapping[TopicPartition, ErrorCode]
+Told = list[AddPartitionsToTxnTopicResult]
 
 
 def refuse_add_partitions(
@@ -42,22 +49,56 @@ def refuse_add_partitions(
     only = only_transaction(request)
     return AddPartitionsToTxnResponse(
         error_code=code if request.transactions else ErrorCode.NONE,
-        results_by_topic_v3_and_below=by_topic(only, dict.fromkeys(partitions_of(only), code)),
+        results_by_topic_v3_and_below=run_at_once(telling(only, AllThe(code))),
     )
 
 
+class Added(NamedTuple):
+    """What became of one transaction of a request."""
+
+    wanted: AddPartitionsToTxnTransaction
+    told: Told
+    shard: LoadedShard | None  # whose log must be replicated before this may be told
+
+
 @handles(ApiKey.ADD_PARTITIONS_TO_TXN, versions=range(0, 6), refuse=refuse_add_partitions)
-async def add_partitions_to_txn(
+def add_partitions_to_txn(
     request: AddPartitionsToTxnRequest, context: Context
+) -> Slices[AddPartitionsToTxnResponse | Awaitable[AddPartitionsToTxnResponse]]:
+    transactions = context.parts.transactions
+    is_one = context.version < SEVERAL_FROM
+    added: list[Added] = []
+    shards: dict[LoadedShard, None] = {}
+    for wanted in [only_transaction(request)] if is_one else request.transactions:
+        one = yield from add(wanted, context)
+        added += [one]
+        if one.shard is not None:
+            shards[one.shard] = None
+    waiting = transactions.unreplicated(shards)
+    if waiting:
+        return show_later(added, waiting, context)
+    return (yield from responding(added, {}, context))
+
+
+async def show_later(
+    added: Iterable[Added], waiting: Mapping[LoadedShard, int], context: Context
 ) -> AddPartitionsToTxnResponse:
-    if context.version < SEVERAL_FROM:
-        only = only_transaction(request)
-        codes = await add(only, context)
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=by_topic(only, codes))
+    failed = await context.parts.transactions.all_replicated(waiting)
+    return await context.parts.turns.run(responding(added, failed, context))
+
+
+def responding(
+    added: Iterable[Added], failed: Mapping[LoadedShard, BrokerError], context: Context
+) -> Slices[AddPartitionsToTxnResponse]:
+    """Transactions of which the records cannot be replicated get the error."""
     results = []
-    for each in request.transactions:
-        codes = await add(each, context)
-        results.append(AddPartitionsToTxnResult(each.transactional_id, by_topic(each, codes)))
+    for wanted, told, shard in added:
+        if shard is not None and shard in failed:
+            told = yield from telling(wanted, AllThe(code_of(failed[shard], context)))
+        results.append(AddPartitionsToTxnResult(wanted.transactional_id, told))
+        yield 0
+    if context.version < SEVERAL_FROM:
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)
     return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
@@ -70,27 +111,50 @@ def only_transaction(request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnTr
     )
 
 
-async def add(wanted: AddPartitionsToTxnTransaction, context: Context) -> Codes:
-    """Enlist the partitions of one transaction, or look whether they are; a code for each."""
-    partitions = partitions_of(wanted)
-    faults = {each: fault for each in partitions if (fault := fault_of(each, context)) is not None}
+def add(wanted: AddPartitionsToTxnTransaction, context: Context) -> Slices[Added]:
+    """Enlist the partitions of one transaction, or look whether they are."""
+    yield TRANSACTION_BYTES + len(wanted.transactional_id)
+    partitions, faults = yield from checking(wanted, context)
     if faults:
-        return {each: faults.get(each, ErrorCode.OPERATION_NOT_ATTEMPTED) for each in partitions}
+        told = yield from telling(wanted, AllThe(ErrorCode.OPERATION_NOT_ATTEMPTED, faults))
+        return Added(wanted, told, None)
     producer = ProducerIdAndEpoch(wanted.producer_id, wanted.producer_epoch)
-    coordinator = context.parts.transactions
+    transactions, shard, codes = context.parts.transactions, None, AllThe(ErrorCode.NONE)
     try:
         if wanted.verify_only:
-            return await coordinator.verify_partitions(
+            shard, found = yield from transactions.verifying(
                 wanted.transactional_id, producer, partitions
             )
-        client_version = EPOCH_BUMP_VERSION if context.version >= SEVERAL_FROM else 0
-        await coordinator.add_partitions(
-            wanted.transactional_id, producer, partitions, client_version
-        )
-        code = ErrorCode.NONE
+            codes = AllThe(ErrorCode.NONE, found)
+        else:
+            client_version = EPOCH_BUMP_VERSION if context.version >= SEVERAL_FROM else 0
+            shard = transactions.enlist(
+                wanted.transactional_id, producer, partitions, client_version
+            )
     except BrokerError as error:
-        code = fencing_code(error.code, context.version >= FENCED_ERROR_FROM)
-    return dict.fromkeys(partitions, code)
+        codes = AllThe(code_of(error, context))
+    return Added(wanted, (yield from telling(wanted, codes)), shard)
+
+
+def code_of(error: BrokerError, context: Context) -> ErrorCode:
+    return fencing_code(error.code, context.version >= FENCED_ERROR_FROM)
+
+
+def checking(
+    wanted: AddPartitionsToTxnTransaction, context: Context
+) -> Slices[tuple[set[TopicPartition], dict[TopicPartition, ErrorCode]]]:
+    """(the partitions, each once; what is wrong with some of them)."""
+    partitions: set[TopicPartition] = set()
+    faults = {}
+    for topic in wanted.topics:
+        for index in topic.partitions:
+            each = TopicPartition(topic.name, index)
+            partitions.add(each)
+            if (fault := fault_of(each, context)) is not None:
+                faults[each] = fault
+            yield 0
+        yield 0
+    return partitions, faults
 
 
 def fault_of(partition: TopicPartition, context: Context) -> ErrorCode | None:
@@ -102,28 +166,28 @@ def fault_of(partition: TopicPartition, context: Context) -> ErrorCode | None:
     return None
 
 
-def partitions_of(wanted: AddPartitionsToTxnTransaction) -> list[TopicPartition]:
-    return [
-        TopicPartition(topic.name, partition)
-        for topic in wanted.topics
-        for partition in topic.partitions
-    ]
+class AllThe(NamedTuple):
+    """One code for all partitions but some."""
+
+    code: ErrorCode
+    others: Codes = {}  # noqa: RUF012  # nobody changes it
+
+    def of(self, topic: str, partition: int) -> ErrorCode:
+        if not self.others:
+            return self.code
+        return self.others.get(TopicPartition(topic, partition), self.code)
 
 
-def by_topic(
-    wanted: AddPartitionsToTxnTransaction, codes: Codes
-) -> list[AddPartitionsToTxnTopicResult]:
-    return [
-        AddPartitionsToTxnTopicResult(topic.name, results(topic.name, topic.partitions, codes))
-        for topic in wanted.topics
-        if topic.partitions or not wanted.verify_only
-    ]
-
-
-def results(
-    topic: str, partitions: Iterable[int], codes: Codes
-) -> list[AddPartitionsToTxnPartitionResult]:
-    return [
-        AddPartitionsToTxnPartitionResult(each, codes[TopicPartition(topic, each)])
-        for each in partitions
-    ]
+def telling(wanted: AddPartitionsToTxnTransaction, codes: AllThe) -> Slices[Told]:
+    told = []
+    for topic in wanted.topics:
+        yield TOPIC_BYTES + len(topic.name)
+        if not topic.partitions and wanted.verify_only:
+            continue
+        results = []
+        for each in topic.partitions:
+            code = codes.of(topic.name, each)
+            results.append(AddPartitionsToTxnPartitionResult(each, code))
+            yield PARTITION_BYTES
+        told.append(AddPartitionsToTxnTopicResult(topic.name, results))
+    return told

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+from ottla.base.turns import Slices
+from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.handlers.context import Context
+from ottla.handlers.group_answers import read_groups, respond
 from ottla.handlers.permissions import GROUP_OPERATIONS
 from ottla.handlers.registry import handles
-from ottla.handlers.waiting import attempt, combine
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_describe_request import ConsumerGroupDescribeRequest
 from ottla.protocol.messages.consumer_group_describe_response import (
     ConsumerGroupDescribeResponse,
@@ -31,20 +34,19 @@ def refuse_describe(
 @handles(ApiKey.CONSUMER_GROUP_DESCRIBE, versions=range(2), refuse=refuse_describe)
 def consumer_group_describe(
     request: ConsumerGroupDescribeRequest, context: Context
-) -> ConsumerGroupDescribeResponse | Awaitable[ConsumerGroupDescribeResponse]:
-    answers = [describe_one(group_id, context) for group_id in request.group_ids]
+) -> Slices[ConsumerGroupDescribeResponse | Awaitable[ConsumerGroupDescribeResponse]]:
+    groups = context.parts.groups
+    groups.check_enabled()
 
-    def finish(groups: list[DescribedGroup]) -> ConsumerGroupDescribeResponse:
-        for group in groups:
-            if request.include_authorized_operations and not group.error_code:
-                group.authorized_operations = GROUP_OPERATIONS
-        return ConsumerGroupDescribeResponse(groups=groups)
+    def read(group_id: str, shard: LoadedShard) -> Slices[DescribedGroup]:
+        group = yield from groups.describe_consumers(shard, group_id)
+        if request.include_authorized_operations and not group.error_code:
+            group.authorized_operations = GROUP_OPERATIONS
+        return group
 
-    return combine(answers, finish)
+    answers = yield from read_groups(request.group_ids, context, read, refused)
+    return respond(answers, lambda found: ConsumerGroupDescribeResponse(groups=found))
 
 
-def describe_one(group_id: str, context: Context) -> DescribedGroup | Awaitable[DescribedGroup]:
-    return attempt(
-        lambda: context.parts.groups.describe_consumers(group_id),
-        lambda error: DescribedGroup(error.code, error.message or None, group_id),
-    )
+def refused(group_id: str, error: BrokerError) -> DescribedGroup:
+    return DescribedGroup(error.code, error.message or None, group_id)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+from ottla.base.turns import Slices
+from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.handlers.context import Context
+from ottla.handlers.group_answers import read_groups, respond
 from ottla.handlers.registry import handles
-from ottla.handlers.waiting import attempt, combine
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.delete_groups_request import DeleteGroupsRequest
 from ottla.protocol.messages.delete_groups_response import (
     DeletableGroupResult,
@@ -30,16 +33,14 @@ def refuse_delete(
 @handles(ApiKey.DELETE_GROUPS, versions=range(3), refuse=refuse_delete)
 def delete_groups(
     request: DeleteGroupsRequest, context: Context
-) -> DeleteGroupsResponse | Awaitable[DeleteGroupsResponse]:
-    wanted = dict.fromkeys(request.groups_names)  # each once
-    answers = [delete_one(group_id, context) for group_id in wanted]
-    return combine(answers, lambda results: DeleteGroupsResponse(results=results))
+) -> Slices[DeleteGroupsResponse | Awaitable[DeleteGroupsResponse]]:
+    def delete(group_id: str, shard: LoadedShard) -> Slices[DeletableGroupResult]:
+        yield from context.parts.groups.delete_group(shard, group_id)
+        return DeletableGroupResult(group_id)
+
+    answers = yield from read_groups(request.groups_names, context, delete, refused)
+    return respond(answers, lambda results: DeleteGroupsResponse(results=results))
 
 
-def delete_one(
-    group_id: str, context: Context
-) -> DeletableGroupResult | Awaitable[DeletableGroupResult]:
-    return attempt(
-        lambda: context.parts.groups.delete_group(group_id),
-        lambda error: DeletableGroupResult(group_id, error.code),
-    )
+def refused(group_id: str, error: BrokerError) -> DeletableGroupResult:
+    return DeletableGroupResult(group_id, error.code)

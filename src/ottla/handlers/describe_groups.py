@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+from ottla.base.turns import Slices
+from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.handlers.context import Context
+from ottla.handlers.group_answers import read_groups, respond
 from ottla.handlers.permissions import GROUP_OPERATIONS
 from ottla.handlers.registry import handles
-from ottla.handlers.waiting import attempt, combine
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
 from ottla.protocol.messages.describe_groups_response import (
     DescribedGroup,
@@ -34,21 +37,18 @@ def refuse_describe(
 @handles(ApiKey.DESCRIBE_GROUPS, versions=range(7), refuse=refuse_describe)
 def describe_groups(
     request: DescribeGroupsRequest, context: Context
-) -> DescribeGroupsResponse | Awaitable[DescribeGroupsResponse]:
-    answers = [describe_one(group_id, context) for group_id in request.groups]
+) -> Slices[DescribeGroupsResponse | Awaitable[DescribeGroupsResponse]]:
     with_operations = request.include_authorized_operations and context.version >= OPERATIONS_FROM
 
-    def finish(groups: list[DescribedGroup]) -> DescribeGroupsResponse:
-        for group in groups:
-            if with_operations and not group.error_code:
-                group.authorized_operations = GROUP_OPERATIONS
-        return DescribeGroupsResponse(groups=groups)
+    def read(group_id: str, shard: LoadedShard) -> Slices[DescribedGroup]:
+        group = yield from context.parts.groups.describe(shard, group_id, context.version)
+        if with_operations and not group.error_code:
+            group.authorized_operations = GROUP_OPERATIONS
+        return group
 
-    return combine(answers, finish)
+    answers = yield from read_groups(request.groups, context, read, refused)
+    return respond(answers, lambda groups: DescribeGroupsResponse(groups=groups))
 
 
-def describe_one(group_id: str, context: Context) -> DescribedGroup | Awaitable[DescribedGroup]:
-    return attempt(
-        lambda: context.parts.groups.describe(group_id, context.version),
-        lambda error: DescribedGroup(error_code=error.code, group_id=group_id),
-    )
+def refused(group_id: str, error: BrokerError) -> DescribedGroup:
+    return DescribedGroup(error_code=error.code, group_id=group_id)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections.abc import Awaitable, Iterable, Mapping
 
+from ottla.base.turns import Slices
+from ottla.coordinators.transactions.finishing import LoadedShard
+from ottla.coordinators.transactions.transaction import Transaction
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -16,6 +19,10 @@ from ottla.protocol.messages.describe_transactions_response import (
     TransactionState,
 )
 
+STATE_BYTES = 64  # besides the transactional id
+TOPIC_BYTES = 8  # besides its name
+PARTITION_BYTES = 4
+
 
 def refuse_describe(
     request: DescribeTransactionsRequest, code: ErrorCode, _message: str
@@ -26,25 +33,60 @@ def refuse_describe(
 
 
 @handles(ApiKey.DESCRIBE_TRANSACTIONS, versions=range(0, 1), refuse=refuse_describe)
-async def describe_transactions(
+def describe_transactions(
     request: DescribeTransactionsRequest, context: Context
+) -> Slices[DescribeTransactionsResponse | Awaitable[DescribeTransactionsResponse]]:
+    """Each id once."""
+    transactions = context.parts.transactions
+    states: dict[str, TransactionState] = {}
+    read: dict[LoadedShard, list[str]] = {}
+    for each in request.transactional_ids:
+        if each not in states:
+            try:
+                shard, found = transactions.describe(each)
+                states[each] = yield from described(found)
+                read.setdefault(shard, []).append(each)
+            except BrokerError as error:
+                states[each] = TransactionState(error.code, each)
+                yield STATE_BYTES + len(each)
+        yield 0
+    waiting = transactions.unreplicated(read)
+    if waiting:
+        return show_later(states, read, waiting, context)
+    return DescribeTransactionsResponse(transaction_states=list(states.values()))
+
+
+async def show_later(
+    states: dict[str, TransactionState],
+    read: Mapping[LoadedShard, Iterable[str]],
+    waiting: Mapping[LoadedShard, int],
+    context: Context,
 ) -> DescribeTransactionsResponse:
-    return DescribeTransactionsResponse(
-        transaction_states=[await describe(each, context) for each in request.transactional_ids]
-    )
+    """Ids whose records cannot be replicated get the error."""
+    failed = await context.parts.transactions.all_replicated(waiting)
+
+    def refusing() -> Slices[None]:
+        for shard, error in failed.items():
+            for each in read[shard]:
+                states[each] = TransactionState(error.code, each)
+                yield 0
+
+    await context.parts.turns.run(refusing())
+    return DescribeTransactionsResponse(transaction_states=list(states.values()))
 
 
-async def describe(transactional_id: str, context: Context) -> TransactionState:
-    try:
-        found = await context.parts.transactions.describe(transactional_id)
-    except BrokerError as error:
-        return TransactionState(error.code, transactional_id)
-    topics: defaultdict[str, list[int]] = defaultdict(list)
+def described(found: Transaction) -> Slices[TransactionState]:
+    topics: dict[str, list[int]] = {}
     for topic, partition in sorted(found.partitions):
+        if topic not in topics:
+            topics[topic] = []
+            yield TOPIC_BYTES + len(topic)
         topics[topic].append(partition)
+        yield PARTITION_BYTES
+    yield STATE_BYTES + len(found.transactional_id)
     return TransactionState(
         ErrorCode.NONE,
-        transactional_id,
+        found.transactional_id,
         found.state.label,
         found.timeout_ms,
         found.start_ms,

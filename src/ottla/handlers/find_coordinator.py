@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ottla.base.turns import Slices
 from ottla.coordinators.internal_topic import InternalTopic
 from ottla.handlers.context import Context
 from ottla.handlers.leaders import BrokerAddress, leader_endpoints
@@ -26,6 +27,7 @@ from ottla.protocol.messages.find_coordinator_response import (
 SEVERAL_FROM = 4
 GROUP = 0
 TRANSACTION = 1
+COORDINATOR_BYTES = 16  # besides its key and host
 
 
 class Coordinating(Protocol):
@@ -50,10 +52,10 @@ def refuse_find(
 @handles(ApiKey.FIND_COORDINATOR, versions=range(7), refuse_in_version=refuse_find)
 def find_coordinator(
     request: FindCoordinatorRequest, context: Context
-) -> FindCoordinatorResponse | Working:
+) -> Slices[FindCoordinatorResponse | Working]:
     topic = topic_of(request.key_type, context)
     if topic.is_ready:
-        return answer(request, topic, context)
+        return (yield from answer(request, topic, context))
     return Working(answer_later(request, topic, context))
 
 
@@ -69,19 +71,24 @@ async def answer_later(
     request: FindCoordinatorRequest, topic: InternalTopic, context: Context
 ) -> FindCoordinatorResponse:
     await topic.ensure()
-    return answer(request, topic, context)
+    return await context.parts.turns.run(answer(request, topic, context))
 
 
 def answer(
     request: FindCoordinatorRequest, topic: InternalTopic, context: Context
-) -> FindCoordinatorResponse:
-    if context.version >= SEVERAL_FROM:
-        found = [find(key, topic, context) for key in request.coordinator_keys]
-        return FindCoordinatorResponse(coordinators=found)
-    leader = address_of(request.key, topic, context)
-    return FindCoordinatorResponse(
-        error_message=None, node_id=leader.id, host=leader.host, port=leader.port
-    )
+) -> Slices[FindCoordinatorResponse]:
+    if context.version < SEVERAL_FROM:
+        leader = address_of(request.key, topic, context)
+        return FindCoordinatorResponse(
+            error_message=None, node_id=leader.id, host=leader.host, port=leader.port
+        )
+    found: dict[str, Coordinator] = {}  # each key once
+    for key in request.coordinator_keys:
+        if key not in found:
+            found[key] = find(key, topic, context)
+            yield COORDINATOR_BYTES + len(key) + len(found[key].host)
+        yield 0
+    return FindCoordinatorResponse(coordinators=list(found.values()))
 
 
 def find(key: str, topic: InternalTopic, context: Context) -> Coordinator:

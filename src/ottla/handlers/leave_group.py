@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -32,10 +33,10 @@ def refuse_leave(request: LeaveGroupRequest, code: ErrorCode, _message: str) -> 
 @handles(ApiKey.LEAVE_GROUP, versions=range(6), refuse=refuse_leave)
 def leave_group(
     request: LeaveGroupRequest, context: Context
-) -> LeaveGroupResponse | Awaitable[LeaveGroupResponse]:
+) -> Slices[LeaveGroupResponse | Awaitable[LeaveGroupResponse]]:
     groups = context.parts.groups
     if context.version >= SEVERAL_FROM:
-        return groups.leave(request)
+        return (yield from groups.leave_together(request))
     one = LeaveGroupRequest(request.group_id, members=[MemberIdentity(request.member_id)])
     outcome = groups.leave(one)
     return single(outcome) if isinstance(outcome, LeaveGroupResponse) else single_later(outcome)

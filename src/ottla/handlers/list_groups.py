@@ -5,6 +5,7 @@ v1 throttle time · v3 flexible encoding · v4 by state, states in the answer ·
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -13,5 +14,5 @@ from ottla.protocol.messages.list_groups_response import ListGroupsResponse
 
 
 @handles(ApiKey.LIST_GROUPS, versions=range(6))
-def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsResponse:
-    return context.parts.groups.list_groups(request)
+def list_groups(request: ListGroupsRequest, context: Context) -> Slices[ListGroupsResponse]:
+    return (yield from context.parts.groups.list_groups(request))

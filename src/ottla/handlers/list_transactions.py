@@ -6,6 +6,7 @@ States that do not exist are named in the answer.
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices, set_of
 from ottla.coordinators.patterns import compile_pattern
 from ottla.coordinators.transactions.listing import Filter
 from ottla.handlers.context import Context
@@ -17,24 +18,29 @@ from ottla.protocol.messages.list_transactions_response import (
     TransactionState,
 )
 
+STATE_BYTES = 32  # of a transaction, besides its id
+
 
 @handles(ApiKey.LIST_TRANSACTIONS, versions=range(0, 3))
 def list_transactions(
     request: ListTransactionsRequest, context: Context
-) -> ListTransactionsResponse:
+) -> Slices[ListTransactionsResponse]:
     pattern = request.transactional_id_pattern
     wanted = Filter(
-        frozenset(request.state_filters),
-        frozenset(request.producer_id_filters),
+        (yield from set_of(request.state_filters)),
+        (yield from set_of(request.producer_id_filters)),
         request.duration_filter,
         compile_pattern(pattern, "TransactionalIdPattern") if pattern else None,
     )
     now_ms = context.parts.clock.now_ms()
-    return ListTransactionsResponse(
-        unknown_state_filters=wanted.unknown_states,
-        transaction_states=[
-            TransactionState(each.transactional_id, each.producer_id, each.state.label)
-            for each in context.parts.transactions.all_transactions()
-            if wanted.includes(each, now_ms)
-        ],
-    )
+    unknown = wanted.unknown_states
+    yield sum(map(len, unknown))
+    states = []
+    for each in context.parts.transactions.all_transactions():
+        if wanted.includes(each, now_ms):
+            states.append(
+                TransactionState(each.transactional_id, each.producer_id, each.state.label)
+            )
+            yield STATE_BYTES + len(each.transactional_id)
+        yield 0
+    return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=states)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any, TypeVar
+
+from ottla.base.turns import Slices, run_at_once
 
 T = TypeVar("T", bound=Any)  # a topic's answer: it has a name and partitions, maybe an id
 
 
-def merged(first: Iterable[T], second: Iterable[T]) -> list[T]:
+def merging(first: Sequence[T], second: Sequence[T]) -> Slices[list[T]]:
     """What was found out about partitions here, and what a coordinator said of the others."""
     topics: dict[tuple[str, bytes], T] = {}
-    for topic in (*first, *second):
-        known = topics.setdefault((topic.name, getattr(topic, "topic_id", b"")), topic)
+    for topic in chain(first, second):
+        name = topic.name, getattr(topic, "topic_id", b"")
+        known = topics.setdefault(name, topic)
         if known is not topic:
-            known.partitions = [*known.partitions, *topic.partitions]
+            if type(known.partitions) is not list:
+                known.partitions = list(known.partitions)
+            known.partitions += topic.partitions
+        yield 0
     return list(topics.values())
+
+
+def merged(first: Sequence[T], second: Sequence[T]) -> list[T]:
+    return run_at_once(merging(first, second))

@@ -7,18 +7,21 @@ Only offsets of partitions that exist are stored.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import NamedTuple
 
 from ottla.base.ids import TopicId
+from ottla.base.turns import Slices
 from ottla.handlers.callers import caller_of
 from ottla.handlers.context import Context
-from ottla.handlers.merging import merged
-from ottla.handlers.registry import handles
+from ottla.handlers.merging import merged, merging
+from ottla.handlers.registry import Working, handles
 from ottla.handlers.waiting import attempt, combine
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -31,6 +34,7 @@ from ottla.protocol.messages.offset_commit_response import (
 )
 
 TOPIC_IDS_FROM = 10
+PARTITIONS_AT_ONCE = 50  # more are checked and encoded in slices
 
 
 def refuse_commit(
@@ -43,6 +47,70 @@ def refuse_commit(
 
 @handles(ApiKey.OFFSET_COMMIT, versions=range(2, 11), refuse=refuse_commit)
 def offset_commit(
+    request: OffsetCommitRequest, context: Context
+) -> Slices[OffsetCommitResponse | Awaitable[OffsetCommitResponse] | Working]:
+    if is_small(request.topics):
+        return commit_at_once(request, context)
+    known, unknown = list[OffsetCommitRequestTopic](), list[OffsetCommitResponseTopic]()
+    by_id = context.version >= TOPIC_IDS_FROM
+    for topic in request.topics:
+        yield from sorting_out(topic, context.parts.metadata, by_id, known, unknown)
+    request.topics = known
+    if not known:
+        return OffsetCommitResponse(topics=(yield from merging(unknown, ())))
+    try:
+        writing = yield from context.parts.groups.commit_many(request, caller_of(context))
+    except BrokerError as error:
+        writing = refuse_later(request, error)
+    return Working(respond_later(writing, request, unknown, context))
+
+
+def is_small(topics: Sequence[OffsetCommitRequestTopic]) -> bool:
+    few = len(topics) <= PARTITIONS_AT_ONCE
+    return few and sum(len(each.partitions) for each in topics) <= PARTITIONS_AT_ONCE
+
+
+async def respond_later(
+    writing: Awaitable[OffsetCommitResponse],
+    request: OffsetCommitRequest,
+    unknown: Sequence[OffsetCommitResponseTopic],
+    context: Context,
+) -> OffsetCommitResponse:
+    try:
+        response = await writing
+    except BrokerError as error:
+        response = await refuse_later(request, error)
+    if unknown:
+        response.topics = await context.parts.turns.run(merging(unknown, response.topics))
+    return response
+
+
+async def refuse_later(request: OffsetCommitRequest, error: BrokerError) -> OffsetCommitResponse:
+    return await asyncio.to_thread(refuse_commit, request, error.code, error.message)
+
+
+def sorting_out(
+    topic: OffsetCommitRequestTopic,
+    image: Image,
+    by_id: bool,
+    known: list[OffsetCommitRequestTopic],
+    unknown: list[OffsetCommitResponseTopic],
+) -> Slices[None]:
+    """As `sort_out`, some partitions at a time."""
+    existing, missing = list[OffsetCommitRequestPartition](), list[OffsetCommitResponsePartition]()
+    for at in range(0, len(topic.partitions) or 1, PARTITIONS_AT_ONCE):
+        some = topic.partitions[at : at + PARTITIONS_AT_ONCE]
+        part = sort_out(OffsetCommitRequestTopic(topic.name, topic.topic_id, some), image, by_id)
+        existing += part.known.partitions
+        missing += () if part.unknown is None else part.unknown.partitions
+        yield 0
+    if existing:
+        known.append(OffsetCommitRequestTopic(part.known.name, part.known.topic_id, existing))
+    if missing or part.unknown is not None:
+        unknown.append(OffsetCommitResponseTopic(part.known.name, part.known.topic_id, missing))
+
+
+def commit_at_once(
     request: OffsetCommitRequest, context: Context
 ) -> OffsetCommitResponse | Awaitable[OffsetCommitResponse]:
     by_id = context.version >= TOPIC_IDS_FROM

@@ -5,12 +5,13 @@ Not of topics that a member of the group is subscribed to.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 
+from ottla.base.turns import Slices
+from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.handlers.context import Context
-from ottla.handlers.merging import merged
+from ottla.handlers.merging import merging
 from ottla.handlers.registry import handles
-from ottla.handlers.waiting import combine
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -28,30 +29,47 @@ from ottla.protocol.messages.offset_delete_response import (
 @handles(ApiKey.OFFSET_DELETE, versions=range(1))
 def offset_delete(
     request: OffsetDeleteRequest, context: Context
-) -> OffsetDeleteResponse | Awaitable[OffsetDeleteResponse]:
-    image = context.parts.metadata
-    asked = request.topics
-    request.topics = [topic for topic in (known_part(each, image) for each in asked) if topic]
-    outcome = context.parts.groups.delete_offsets(request)
-    unknown = [answer for answer in (unknown_part(each, image) for each in asked) if answer]
-    if not unknown:
-        return outcome
-    return combine(
-        [outcome], lambda done: OffsetDeleteResponse(topics=merged(unknown, done[0].topics))
-    )
+) -> Slices[OffsetDeleteResponse | Awaitable[OffsetDeleteResponse]]:
+    groups, image = context.parts.groups, context.parts.metadata
+    known, unknown = list[OffsetDeleteRequestTopic](), list[OffsetDeleteResponseTopic]()
+    for topic in request.topics:
+        yield from sort_out(topic, image, known, unknown)
+    request.topics = known
+    shard = groups.shard_of(request.group_id)
+    response = yield from groups.delete_offsets(shard, request)
+    shard.check_current()
+    response.topics = yield from merging(unknown, response.topics)
+    waiting = groups.unreplicated([shard])
+    return show_later(response, waiting, context) if waiting else response
 
 
-def known_part(topic: OffsetDeleteRequestTopic, image: Image) -> OffsetDeleteRequestTopic | None:
-    partitions = [p for p in topic.partitions if image.partition(topic.name, p.partition_index)]
-    return OffsetDeleteRequestTopic(topic.name, partitions) if partitions else None
+async def show_later(
+    response: OffsetDeleteResponse, waiting: Mapping[LoadedShard, int], context: Context
+) -> OffsetDeleteResponse:
+    for error in (await context.parts.groups.replicated(waiting)).values():
+        raise error
+    return response
 
 
-def unknown_part(topic: OffsetDeleteRequestTopic, image: Image) -> OffsetDeleteResponseTopic | None:
-    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    partitions = [
-        OffsetDeleteResponsePartition(p.partition_index, code)
-        for p in topic.partitions
-        if image.partition(topic.name, p.partition_index) is None
-    ]
-    is_unknown = image.topic(topic.name) is None
-    return OffsetDeleteResponseTopic(topic.name, partitions) if partitions or is_unknown else None
+def sort_out(
+    topic: OffsetDeleteRequestTopic,
+    image: Image,
+    known: list[OffsetDeleteRequestTopic],
+    unknown: list[OffsetDeleteResponseTopic],
+) -> Slices[None]:
+    """The partitions of a topic that exist, and the answer for those that do not, or for all."""
+    found = image.topic(topic.name)
+    existing = range(0 if found is None else len(found.partitions))
+    there, missing = [], []
+    for each in topic.partitions:
+        if each.partition_index in existing:
+            there.append(each)
+        else:
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            missing.append(OffsetDeleteResponsePartition(each.partition_index, code))
+        yield 0
+    if there:
+        known.append(OffsetDeleteRequestTopic(topic.name, there))
+    if missing or found is None:
+        unknown.append(OffsetDeleteResponseTopic(topic.name, missing))
+    yield 0

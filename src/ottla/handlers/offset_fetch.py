@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.base.turns import Slices, run_at_once
+from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYTES
 from ottla.handlers.context import Context
+from ottla.handlers.group_answers import GroupReader
 from ottla.handlers.registry import handles
-from ottla.handlers.waiting import attempt, combine
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -34,6 +36,7 @@ GROUP_ERROR_FROM = 2
 SEVERAL_GROUPS_FROM = 8
 TOPIC_IDS_FROM = 10
 NO_OFFSET = -1
+GROUP_BYTES = 8  # of an answer, besides its name and topics
 
 
 def refuse_offset_fetch(
@@ -48,78 +51,140 @@ def refuse_offset_fetch(
 @handles(ApiKey.OFFSET_FETCH, versions=range(1, 11), refuse_in_version=refuse_offset_fetch)
 def offset_fetch(
     request: OffsetFetchRequest, context: Context
-) -> OffsetFetchResponse | Awaitable[OffsetFetchResponse]:
-    version = context.version
-    wanted = request.groups if version >= SEVERAL_GROUPS_FROM else [as_group(request)]
-    answers = [fetch_group(each, request.require_stable, context) for each in wanted]
-    return combine(answers, lambda groups: response_of(groups, version))
+) -> Slices[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]:
+    """All offsets of a group are told once, however often they are asked for."""
+    if context.version < SEVERAL_GROUPS_FROM:
+        wanted = [(yield from naming_one_group(request))]
+    else:
+        wanted = list(request.groups)
+    reader, answers, whole = GroupReader(context), list[OffsetFetchResponseGroup](), set()
+    for each in wanted:
+        key = each.group_id, each.member_id, each.member_epoch
+        if each.topics is None and key in whole:
+            yield 0
+            continue
+        if each.topics is None:
+            whole.add(key)
+        answers.append((yield from fetch_group(len(answers), each, reader, request, context)))
+        yield GROUP_BYTES + len(each.group_id)
+    asked = wanted[0].topics or () if context.version < GROUP_ERROR_FROM else ()
+    shown = reader.show(
+        answers, lambda at, error: refused(answers[at].group_id, asked, error, context.version)
+    )
+    if not isinstance(shown, list):
+        return respond_later(shown, context)
+    return (yield from responding(shown, context.version))
 
 
-def as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
+async def respond_later(
+    shown: Awaitable[list[OffsetFetchResponseGroup]], context: Context
+) -> OffsetFetchResponse:
+    return await context.parts.turns.run(responding(await shown, context.version))
+
+
+def naming_one_group(request: OffsetFetchRequest) -> Slices[OffsetFetchRequestGroup]:
     """The one group of older versions."""
     if request.topics is None:
         return OffsetFetchRequestGroup(request.group_id, topics=None)
-    topics = [
-        OffsetFetchRequestTopics(each.name, partition_indexes=each.partition_indexes)
-        for each in request.topics
-    ]
+    topics = []
+    for each in request.topics:
+        topics.append(OffsetFetchRequestTopics(each.name, partition_indexes=each.partition_indexes))
+        yield 0
     return OffsetFetchRequestGroup(request.group_id, topics=topics)
 
 
+def as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
+    return run_at_once(naming_one_group(request))
+
+
 def fetch_group(
-    wanted: OffsetFetchRequestGroup, require_stable: bool, context: Context
-) -> OffsetFetchResponseGroup | Awaitable[OffsetFetchResponseGroup]:
+    at: int,
+    wanted: OffsetFetchRequestGroup,
+    reader: GroupReader,
+    request: OffsetFetchRequest,
+    context: Context,
+) -> Slices[OffsetFetchResponseGroup]:
     by_id = context.version >= TOPIC_IDS_FROM
-    image = context.parts.metadata
-    asked = list(wanted.topics or ())
-    unknown = []
+    asked, unknown = wanted.topics or (), list[OffsetFetchResponseTopics]()
     if by_id and wanted.topics is not None:
-        name_topics(wanted.topics, image)
-        unknown = [unknown_topic(topic) for topic in asked if not topic.name]
-        wanted.topics = [topic for topic in asked if topic.name]
+        wanted.topics = yield from naming_topics(asked, unknown, context.parts.metadata)
+    errors: list[BrokerError] = []
 
-    def finish(found: list[OffsetFetchResponseGroup]) -> OffsetFetchResponseGroup:
-        group = found[0]
-        if not group.error_code:
-            topics = identified(group.topics, image) if by_id else group.topics
-            group.topics = [*topics, *unknown]
-        return group
+    def refuse(error: BrokerError) -> OffsetFetchResponseGroup:
+        errors.append(error)
+        return refused(wanted.group_id, (), error, context.version)
 
-    answer = attempt(
-        lambda: context.parts.groups.fetch_offsets(wanted, require_stable),
-        lambda error: refused(wanted.group_id, asked, error, context.version),
+    group = yield from reader.read(
+        at,
+        wanted.group_id,
+        lambda shard: context.parts.groups.fetch_offsets(shard, wanted, request.require_stable),
+        refuse,
     )
-    return combine([answer], finish)
+    if errors and context.version < GROUP_ERROR_FROM:
+        group.topics = yield from failing_topics(asked, code_of(errors[0]))
+    if by_id and not group.error_code:
+        named = yield from identifying(group.topics, context.parts.metadata)
+        group.topics = [*named, *unknown]
+    return group
 
 
-def name_topics(topics: Sequence[OffsetFetchRequestTopics], image: Image) -> None:
+def naming_topics(
+    asked: Sequence[OffsetFetchRequestTopics],
+    unknown: list[OffsetFetchResponseTopics],
+    image: Image,
+) -> Slices[list[OffsetFetchRequestTopics]]:
     """Offsets are kept by name; the id says which topic of that name is meant."""
-    for topic in topics:
+    known = []
+    for topic in asked:
         found = image.topic_by_id(TopicId(topic.topic_id))
         topic.name = "" if found is None else found.name
+        if found is not None:
+            known.append(topic)
+            yield 0
+        else:
+            unknown.append((yield from failing_topic(topic, ErrorCode.UNKNOWN_TOPIC_ID)))
+    return known
 
 
-def identified(
+def identifying(
     topics: Sequence[OffsetFetchResponseTopics], image: Image
-) -> list[OffsetFetchResponseTopics]:
+) -> Slices[list[OffsetFetchResponseTopics]]:
     """All topics of a group were asked for: those without an id cannot be told."""
+    told = []
     for topic in topics:
         found = image.topic(topic.name) if topic.topic_id == NO_TOPIC_ID else None
         if found is not None:
             topic.topic_id = found.id
-    return [topic for topic in topics if topic.topic_id != NO_TOPIC_ID]
+        if topic.topic_id != NO_TOPIC_ID:
+            told.append(topic)
+        yield 0
+    return told
 
 
-def unknown_topic(topic: OffsetFetchRequestTopics) -> OffsetFetchResponseTopics:
-    return failed_topic(topic, ErrorCode.UNKNOWN_TOPIC_ID)
-
-
-def failed_topic(topic: OffsetFetchRequestTopics, code: ErrorCode) -> OffsetFetchResponseTopics:
-    partitions = [
-        OffsetFetchResponsePartitions(index, NO_OFFSET, error_code=code)
-        for index in topic.partition_indexes
-    ]
+def failing_topic(
+    topic: OffsetFetchRequestTopics, code: ErrorCode
+) -> Slices[OffsetFetchResponseTopics]:
+    partitions = []
+    yield TOPIC_BYTES + len(topic.name)
+    for index in topic.partition_indexes:
+        partitions.append(OffsetFetchResponsePartitions(index, NO_OFFSET, error_code=code))
+        yield PARTITION_BYTES
     return OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions)
+
+
+def failing_topics(
+    topics: Sequence[OffsetFetchRequestTopics], code: ErrorCode
+) -> Slices[list[OffsetFetchResponseTopics]]:
+    failed = []
+    for topic in topics:
+        failed.append((yield from failing_topic(topic, code)))  # noqa: PERF401  # it yields
+    return failed
+
+
+def code_of(error: BrokerError) -> ErrorCode:
+    """Consumers know no other way to ask again than to look for the coordinator."""
+    is_missing = error.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return ErrorCode.NOT_COORDINATOR if is_missing else error.code
 
 
 def refused(
@@ -128,23 +193,26 @@ def refused(
     error: BrokerError,
     version: int,
 ) -> OffsetFetchResponseGroup:
-    code = error.code
-    if code == ErrorCode.COORDINATOR_NOT_AVAILABLE:
-        code = ErrorCode.NOT_COORDINATOR  # consumers know no other way to ask again
+    code = code_of(error)
     if version >= GROUP_ERROR_FROM:
         return OffsetFetchResponseGroup(group_id, (), code)
     # Version 1 has no error but those of partitions.
-    return OffsetFetchResponseGroup(group_id, [failed_topic(topic, code) for topic in asked])
+    return OffsetFetchResponseGroup(group_id, run_at_once(failing_topics(asked, code)))
 
 
 def response_of(groups: list[OffsetFetchResponseGroup], version: int) -> OffsetFetchResponse:
+    return run_at_once(responding(groups, version))
+
+
+def responding(groups: list[OffsetFetchResponseGroup], version: int) -> Slices[OffsetFetchResponse]:
     if version >= SEVERAL_GROUPS_FROM:
         return OffsetFetchResponse(groups=groups)
     [group] = groups
-    topics = [
-        OffsetFetchResponseTopic(
-            topic.name,
-            [
+    topics = []
+    for topic in group.topics:
+        partitions = []
+        for each in topic.partitions:
+            partitions.append(
                 OffsetFetchResponsePartition(
                     each.partition_index,
                     each.committed_offset,
@@ -152,9 +220,8 @@ def response_of(groups: list[OffsetFetchResponseGroup], version: int) -> OffsetF
                     each.metadata,
                     each.error_code,
                 )
-                for each in topic.partitions
-            ],
-        )
-        for topic in group.topics
-    ]
+            )
+            yield 0
+        topics.append(OffsetFetchResponseTopic(topic.name, partitions))
+        yield 0
     return OffsetFetchResponse(topics=topics, error_code=group.error_code)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -21,8 +22,16 @@ PROTOCOL_FROM = 5
 @handles(ApiKey.SYNC_GROUP, versions=range(6))
 def sync_group(
     request: SyncGroupRequest, context: Context
-) -> SyncGroupResponse | Awaitable[SyncGroupResponse]:
+) -> Slices[SyncGroupResponse | Awaitable[SyncGroupResponse]]:
     is_named = request.protocol_type is not None and request.protocol_name is not None
     if context.version >= PROTOCOL_FROM and not is_named:
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    return context.parts.groups.sync(request)
+    groups = context.parts.groups
+    members = groups.member_ids(request.group_id)
+    assignments = {}  # of members, the last one of each: others mean nothing
+    for each in request.assignments:
+        if each.member_id in members:
+            assignments[each.member_id] = each
+        yield 0
+    request.assignments = list(assignments.values())
+    return groups.sync(request)

@@ -8,17 +8,19 @@ coordinator first, as every leader does.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from inspect import isawaitable
 from typing import NamedTuple
 
 from ottla.base.fault_points import FaultPoint, reach
+from ottla.base.turns import Slices
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import offset_commit_support
 from ottla.handlers.context import Context
-from ottla.handlers.merging import merged
-from ottla.handlers.registry import handles
+from ottla.handlers.merging import merging
+from ottla.handlers.registry import Working, handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -38,6 +40,7 @@ from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.transaction_verification import NO_GUARD
 
 LOADING_ERROR_FROM = 2
+PARTITIONS_AT_ONCE = 50  # more are checked and encoded in slices
 
 # What the way to the other coordinator can end in, said as this one would.
 GROUP_ERRORS = {
@@ -57,27 +60,48 @@ def refuse_commit(
 
 
 @handles(ApiKey.TXN_OFFSET_COMMIT, versions=range(0, 6), refuse=refuse_commit)
-async def txn_offset_commit(
+def txn_offset_commit(
     request: TxnOffsetCommitRequest, context: Context
-) -> TxnOffsetCommitResponse:
-    sorted_out = [sort_out(topic, context.parts.metadata) for topic in request.topics]
-    known = [each.known for each in sorted_out if each.known.partitions]
-    unknown = [each.unknown for each in sorted_out if each.unknown is not None]
+) -> Slices[TxnOffsetCommitResponse | Working]:
+    known, unknown = list[TxnOffsetCommitRequestTopic](), list[TxnOffsetCommitResponseTopic]()
+    for topic in request.topics:
+        yield from sorting_out(topic, context.parts.metadata, known, unknown)
     if not known:
-        return TxnOffsetCommitResponse(topics=merged(unknown, ()))
+        return TxnOffsetCommitResponse(topics=(yield from merging(unknown, ())))
     request.topics = known
+    return Working(commit_known(request, unknown, context))
+
+
+async def commit_known(
+    request: TxnOffsetCommitRequest,
+    unknown: Sequence[TxnOffsetCommitResponseTopic],
+    context: Context,
+) -> TxnOffsetCommitResponse:
     try:
         response = await commit(request, context)
     except BrokerError as error:
-        response = refuse_commit(request, as_group_error(error.code, context.version), "")
+        code = as_group_error(error.code, context.version)
+        if is_small(request.topics):
+            response = refuse_commit(request, code, "")
+        else:
+            response = await asyncio.to_thread(refuse_commit, request, code, "")
     if unknown:
-        response.topics = merged(unknown, response.topics)
+        response.topics = await context.parts.turns.run(merging(unknown, response.topics))
     return response
+
+
+def is_small(topics: Sequence[TxnOffsetCommitRequestTopic]) -> bool:
+    few = len(topics) <= PARTITIONS_AT_ONCE
+    return few and sum(len(each.partitions) for each in topics) <= PARTITIONS_AT_ONCE
 
 
 async def commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
     groups = context.parts.groups
     by = await verify(request, context)
+    if not is_small(request.topics):
+        response = await groups.commit_many_transactional(request, context.version, by)
+        reach(FaultPoint.OFFSETS_APPENDED)
+        return response
     outcome = groups.commit_transactional(request, context.version, by)
     reach(FaultPoint.OFFSETS_APPENDED)
     return await outcome if isawaitable(outcome) else outcome
@@ -106,6 +130,27 @@ def as_group_error(code: ErrorCode, version: int) -> ErrorCode:
     if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and version < LOADING_ERROR_FROM:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE  # the oldest clients stumble over the other
     return code
+
+
+def sorting_out(
+    topic: TxnOffsetCommitRequestTopic,
+    image: Image,
+    known: list[TxnOffsetCommitRequestTopic],
+    unknown: list[TxnOffsetCommitResponseTopic],
+) -> Slices[None]:
+    """As `sort_out`, some partitions at a time."""
+    existing = list[TxnOffsetCommitRequestPartition]()
+    missing = list[TxnOffsetCommitResponsePartition]()
+    for at in range(0, len(topic.partitions) or 1, PARTITIONS_AT_ONCE):
+        some = topic.partitions[at : at + PARTITIONS_AT_ONCE]
+        part = sort_out(TxnOffsetCommitRequestTopic(topic.name, some), image)
+        existing += part.known.partitions
+        missing += () if part.unknown is None else part.unknown.partitions
+        yield 0
+    if existing:
+        known.append(TxnOffsetCommitRequestTopic(topic.name, existing))
+    if missing or part.unknown is not None:
+        unknown.append(TxnOffsetCommitResponseTopic(topic.name, missing))
 
 
 class SortedOut(NamedTuple):

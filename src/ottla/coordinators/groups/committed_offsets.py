@@ -4,13 +4,16 @@ Owns      offsets by group, topic and partition; and for each producer the offse
           transaction would commit.
 Promises  this is the fold of the records in log order, live and after a restart alike. Between a
           plain commit and a transaction's, the one whose record is later in the log counts, however
-          late the transaction ends; compaction keeps that record too.
+          late the transaction ends; compaction keeps that record too. The end of a transaction
+          costs by its topics, and for each partition no more than a copy in C code.
 Leaves    who may commit to the groups, and when offsets expire to `offset_expiry.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
+from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID
@@ -22,8 +25,11 @@ from ottla.protocol.records.batch import NO_PRODUCER_ID
 
 NEVER = -1
 
+Offsets = dict[int, "CommittedOffset"]  # by partition
 OffsetsByTopic = Mapping[str, Mapping[int, "CommittedOffset"]]
 _NOTHING: OffsetsByTopic = {}
+_NO_OFFSETS: Mapping[int, CommittedOffset] = {}
+_RECORD_OFFSET = attrgetter("record_offset")
 
 
 class CommittedOffset(NamedTuple):
@@ -42,12 +48,24 @@ class OffsetName(NamedTuple):
     partition: int
 
 
+class GroupOffsets(NamedTuple):
+    """The offsets of one group at one moment: commits change several of them together."""
+
+    by_topic: OffsetsByTopic
+    unstable: Mapping[str, Container[int]]  # partitions that open transactions would change
+
+    def is_unstable(self, topic: str, partition: int) -> bool:
+        return bool(self.unstable) and partition in self.unstable.get(topic, ())
+
+
 class CommittedOffsets:
     def __init__(self) -> None:
-        self.committed: dict[str, dict[str, dict[int, CommittedOffset]]] = {}
-        self.pending: dict[int, dict[OffsetName, CommittedOffset]] = {}  # by producer id
-        self._open: dict[str, dict[tuple[str, int], set[int]]] = {}  # producers, by group
+        self.committed: dict[str, dict[str, Offsets]] = {}
+        self.pending: dict[int, dict[tuple[str, str], Offsets]] = {}  # by producer; group and topic
+        self._open: dict[str, dict[str, dict[int, Offsets]]] = {}  # the same by group and topic
         self._groups: set[str] = set()  # that had an offset since they were deleted last
+        self._of_topic: dict[str, dict[str, None]] = {}  # groups with committed offsets
+        self.count = 0  # committed offsets of all groups
 
     # What it knows.
 
@@ -57,34 +75,67 @@ class CommittedOffsets:
     def of_group(self, group_id: str) -> OffsetsByTopic:
         return self.committed.get(group_id, _NOTHING)
 
+    def snapshot(self, group_id: str, topics: Set[str] | None = None) -> GroupOffsets:
+        """The offsets of a group, or of some of its topics, as they are now."""
+        known = self.committed.get(group_id, _NOTHING)
+        names = known if topics is None else known.keys() & topics
+        open_of = self._open.get(group_id, {})
+        return GroupOffsets(
+            {topic: dict(known[topic]) for topic in names},
+            {topic: set().union(*leaves.values()) for topic, leaves in open_of.items()},
+        )
+
+    def count_of(self, group_id: str) -> int:
+        """How many offsets it has, those of open transactions included."""
+        leaves = (
+            each for topic in self._open.get(group_id, {}).values() for each in topic.values()
+        )
+        return sum(map(len, self.of_group(group_id).values())) + sum(map(len, leaves))
+
+    def count_pending(self, producer_id: int) -> int:
+        return sum(map(len, self.pending.get(producer_id, {}).values()))
+
     def has_group(self, group_id: str) -> bool:
         """Whether the group has had offsets, committed or about to be, and was not deleted since:
         what an aborted transaction or OffsetDelete leaves is a group without offsets."""
         return group_id in self._groups
 
-    def group_ids(self) -> set[str]:
-        return set(self._groups)
+    def group_ids(self) -> list[str]:
+        return list(self._groups)
 
     def is_unstable(self, name: OffsetName) -> bool:
         """Whether an open transaction would change this offset."""
-        return (name.topic, name.partition) in self._open.get(name.group_id, ())
+        if name.group_id not in self._open:
+            return False
+        leaves = self._open[name.group_id].get(name.topic, {})
+        return any(name.partition in each for each in leaves.values())
 
     def has_open_transaction(self, group_id: str) -> bool:
         return group_id in self._open
 
-    def unstable_of(self, group_id: str) -> Iterator[OffsetName]:
-        return (OffsetName(group_id, *where) for where in self._open.get(group_id, ()))
+    def partitions_of(self, group_id: str) -> Iterator[tuple[str, list[int]]]:
+        """The partitions of each topic, committed ones and then those of open transactions; what
+        was found stays whatever changes meanwhile."""
+        for topic, offsets in list(self.of_group(group_id).items()):
+            yield topic, list(offsets)
+        for topic, leaves in list(self._open.get(group_id, {}).items()):
+            for leaf in list(leaves.values()):
+                yield topic, list(leaf)
 
-    def of_topics(
-        self, wanted: Mapping[str, object]
-    ) -> Iterator[tuple[OffsetName, CommittedOffset]]:
-        """Every offset of these topics, committed or pending; others cost nothing."""
-        for group_id, topics in self.committed.items():
-            for topic in topics.keys() & wanted.keys():
-                for partition, offset in topics[topic].items():
-                    yield OffsetName(group_id, topic, partition), offset
-        for pending in self.pending.values():
-            yield from (item for item in pending.items() if item[0].topic in wanted)
+    def names_of_topic(self, topic: str) -> Iterator[Iterable[OffsetName]]:
+        """Every offset of a topic, committed or pending, group by group."""
+        for group_id in list(self._of_topic.get(topic, ())):
+            partitions = list(self.of_group(group_id).get(topic, _NO_OFFSETS))
+            yield map(partial(OffsetName, group_id, topic), partitions)
+        for group_id in [each for each, topics in self._open.items() if topic in topics]:
+            for leaf in list(self._open.get(group_id, {}).get(topic, {}).values()):
+                yield map(partial(OffsetName, group_id, topic), list(leaf))
+
+    def newest(self, name: OffsetName) -> list[CommittedOffset]:
+        """What is committed for a partition, and what open transactions would commit."""
+        leaves = self._open.get(name.group_id, {}).get(name.topic, {}).values()
+        found = [self.get(name), *(leaf.get(name.partition) for leaf in leaves)]
+        return [each for each in found if each is not None]
 
     # How it changes.
 
@@ -95,17 +146,22 @@ class CommittedOffsets:
         producer_id: int,
         record_offset: int,
     ) -> None:
-        name = OffsetName(key.group, key.topic, key.partition)
-        if value is not None:
-            self._groups.add(name.group_id)
         if value is None:
-            self._forget(name)
-        elif producer_id == NO_PRODUCER_ID:
-            self._put(name, from_record(value, record_offset))
-        else:
-            self.pending.setdefault(producer_id, {})[name] = from_record(value, record_offset)
-            by_partition = self._open.setdefault(name.group_id, {})
-            by_partition.setdefault((name.topic, name.partition), set()).add(producer_id)
+            self._forget(OffsetName(key.group, key.topic, key.partition))
+            return
+        offsets = {key.partition: from_record(value, record_offset)}
+        self.put(key.group, key.topic, offsets, producer_id)
+
+    def put(self, group_id: str, topic: str, offsets: Offsets, producer_id: int) -> None:
+        """Records of one topic: plain ones, or those of a producer's open transaction."""
+        self._groups.add(group_id)
+        if producer_id == NO_PRODUCER_ID:
+            self._put(group_id, topic, offsets)
+            return
+        of_topic = self._open.setdefault(group_id, {}).setdefault(topic, {})
+        leaf = of_topic.setdefault(producer_id, {})
+        leaf.update(offsets)
+        self.pending.setdefault(producer_id, {})[group_id, topic] = leaf
 
     def group_deleted(self, group_id: str) -> None:
         """Its record says so; offsets that it still has keep it."""
@@ -114,40 +170,64 @@ class CommittedOffsets:
 
     def apply_marker(self, producer_id: int, is_commit: bool) -> None:
         """A transaction ended: its offsets count now, or never will."""
-        for name, offset in self.pending.pop(producer_id, {}).items():
-            self._close(name, producer_id)
-            current = self.get(name)
-            if is_commit and (current is None or current.record_offset < offset.record_offset):
-                self._put(name, offset)
+        for (group_id, topic), offsets in self.pending.pop(producer_id, {}).items():
+            self._close(group_id, topic, producer_id)
+            if is_commit:
+                current = self.of_group(group_id).get(topic, _NO_OFFSETS)
+                self._put(group_id, topic, later_than(offsets, current))
 
-    def _put(self, name: OffsetName, offset: CommittedOffset) -> None:
-        topics = self.committed.setdefault(name.group_id, {})
-        topics.setdefault(name.topic, {})[name.partition] = offset
+    def _put(self, group_id: str, topic: str, offsets: Offsets) -> None:
+        topics = self.committed.setdefault(group_id, {})
+        known = topics.get(topic)
+        if known is None:
+            known = topics[topic] = {}
+            self._of_topic.setdefault(topic, {})[group_id] = None
+        before = len(known)
+        known.update(offsets)
+        self.count += len(known) - before
 
     def _forget(self, name: OffsetName) -> None:
         """Offsets of open transactions go too: a group that was deleted stays deleted."""
-        topics = self.committed.get(name.group_id, {})
-        partitions = topics.get(name.topic, {})
-        partitions.pop(name.partition, None)
-        if not partitions:
-            topics.pop(name.topic, None)
+        group_id, topic, partition = name
+        topics = self.committed.get(group_id, {})
+        known = topics.get(topic, {})
+        if known.pop(partition, None) is not None:
+            self.count -= 1
+            if not known:
+                self._forget_topic(group_id, topic)
+        for producer_id, leaf in list(self._open.get(group_id, {}).get(topic, {}).items()):
+            leaf.pop(partition, None)
+            if not leaf:
+                del self.pending[producer_id][group_id, topic]
+                self._close(group_id, topic, producer_id)
+
+    def _forget_topic(self, group_id: str, topic: str) -> None:
+        del self.committed[group_id][topic]
+        if not self.committed[group_id]:
+            del self.committed[group_id]
+        del self._of_topic[topic][group_id]
+        if not self._of_topic[topic]:
+            del self._of_topic[topic]
+
+    def _close(self, group_id: str, topic: str, producer_id: int) -> None:
+        topics = self._open[group_id]
+        del topics[topic][producer_id]
+        if not topics[topic]:
+            del topics[topic]
         if not topics:
-            self.committed.pop(name.group_id, None)
-        for producer_id in list(self._producers(name)):
-            self.pending[producer_id].pop(name, None)
-            self._close(name, producer_id)
+            del self._open[group_id]
 
-    def _producers(self, name: OffsetName) -> set[int]:
-        return self._open.get(name.group_id, {}).get((name.topic, name.partition), set())
 
-    def _close(self, name: OffsetName, producer_id: int) -> None:
-        by_partition = self._open[name.group_id]
-        producers = by_partition[name.topic, name.partition]
-        producers.discard(producer_id)
-        if not producers:
-            del by_partition[name.topic, name.partition]
-        if not by_partition:
-            del self._open[name.group_id]
+def later_than(offsets: Offsets, current: Mapping[int, CommittedOffset]) -> Offsets:
+    """Those of `offsets` whose records are later in the log than what is there now."""
+    latest = max(map(_RECORD_OFFSET, current.values()), default=NEVER)
+    if latest < min(map(_RECORD_OFFSET, offsets.values()), default=0):
+        return offsets
+    return {
+        partition: offset
+        for partition, offset in offsets.items()
+        if partition not in current or current[partition].record_offset < offset.record_offset
+    }
 
 
 def from_record(

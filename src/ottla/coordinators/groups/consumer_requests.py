@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ottla.base.turns import Slices
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer import (
     changing_over,
@@ -252,10 +253,7 @@ def decide_resolved(
 # Tools
 
 
-def describe(shard: GroupShard, group_id: str) -> DescribedGroup:
-    try:
-        group = consumer_group(shard, group_id)
-    except BrokerError as error:
-        return DescribedGroup(error.code, error.message, group_id)
+def describe(shard: GroupShard, group_id: str) -> Slices[DescribedGroup]:
+    group = consumer_group(shard, group_id)
     default = shard.shared.config.group_consumer_assignors[0]
-    return describing.describe(group, default, shard.shared.image)
+    return describing.describing(group, default, shard.shared.image)

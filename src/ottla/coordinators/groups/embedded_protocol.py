@@ -6,7 +6,8 @@ than known here is read as far as it is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages.consumer_protocol_assignment import (
@@ -14,8 +15,10 @@ from ottla.protocol.messages.consumer_protocol_assignment import (
     TopicPartition,
 )
 from ottla.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from ottla.protocol.primitives import read_count, read_string, read_view
 
 CONSUMER_PROTOCOL = "consumer"
+STRING_BYTES_MIN = 2
 _SUBSCRIPTION_LATEST = ConsumerProtocolSubscription.VERSIONS[-1]
 _ASSIGNMENT_LATEST = ConsumerProtocolAssignment.VERSIONS[-1]
 
@@ -34,10 +37,18 @@ def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
     return ConsumerProtocolSubscription.decode_prefix(data, version, 2)[0]
 
 
-def decode_subscribed_topics(data: bytes) -> Iterable[str]:
-    """The topics alone, which stand first in every version."""
+def iterate_subscribed_topics(data: bytes) -> Iterator[str]:
+    """The topics alone, which stand first in every version, one by one: there may be many."""
     embedded_version(data)
-    return ConsumerProtocolSubscription.decode_prefix(data, 0, 2)[0].topics
+    view = memoryview(data)
+    try:
+        count, at = read_count(view, 2, STRING_BYTES_MIN)
+        for _ in range(count):
+            topic, at = read_string(view, at)
+            yield topic
+        read_view(view, at)  # what else it says must be readable too
+    except struct.error as error:
+        raise MalformedMessage(f"a subscription that ends too early: {error}") from error
 
 
 def decode_assignment(data: bytes) -> ConsumerProtocolAssignment:

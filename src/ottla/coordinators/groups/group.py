@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
+from ottla.base.turns import Slices
 from ottla.coordinators.groups.committed_offsets import CommittedOffset
 from ottla.coordinators.records import CoordinatorRecord
 
@@ -55,6 +56,9 @@ class Group(Protocol):
     @property
     def is_abandoned(self) -> bool:
         """Whether nobody is in it, or about to be."""
+
+    def learn_subscriptions(self) -> Slices[None]:
+        """Find out what the members subscribe to, before `is_subscribed` is asked."""
 
     def is_subscribed(self, topic: str) -> bool:
         """Whether offsets of the topic are in use."""

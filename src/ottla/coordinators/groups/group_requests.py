@@ -7,8 +7,9 @@ Promises  a request is refused with BrokerError before anything has changed, exc
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterable
 
+from ottla.base.turns import Slices
 from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.classic import answers, joining, leaving, syncing
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
@@ -29,6 +30,8 @@ from ottla.protocol.messages.leave_group_response import MemberResponse
 from ottla.protocol.messages.list_groups_response import ListedGroup
 from ottla.protocol.messages.sync_group_request import SyncGroupRequest
 
+DEAD_BYTES = 64  # of the answer for a group that does not exist, besides its name
+LISTED_BYTES = 32
 GROUP_ERRORS_FROM = 6  # the version of DescribeGroups that tells an unknown group from a dead one
 
 
@@ -93,30 +96,39 @@ def with_members(shard: GroupShard, group_id: str) -> ClassicGroup | ConsumerGro
 # Tools
 
 
-def describe(shard: GroupShard, group_id: str, version: int) -> DescribedGroup:
+def describe(shard: GroupShard, group_id: str, version: int) -> Slices[DescribedGroup]:
     group = shard.find(group_id)
     if isinstance(group, ClassicGroup):
-        return answers.describe(group)
+        return (yield from answers.describing(group))
     dead = DescribedGroup(group_id=group_id, group_state=State.DEAD.value)
     if version >= GROUP_ERRORS_FROM:
         what = "not found" if group is None else "is not a classic group"
         error = BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}.")
         dead.error_code, dead.error_message = error.code, error.message
+    yield DEAD_BYTES + 2 * len(group_id)
     return dead
 
 
 def list_groups(
-    shard: GroupShard, states: Collection[str], types: Collection[str]
-) -> Iterator[ListedGroup]:
-    """All groups, or those in one of the states and of one of the types, in any case of letters."""
-    wanted_states = {each.strip().lower() for each in states}
-    wanted_types = {each.strip().lower() for each in types}
+    shard: GroupShard, states: Container[str], types: Container[str]
+) -> Slices[list[ListedGroup]]:
+    """All groups, or those in one of the states and of one of the types, in lower case."""
+    listed = []
     for group in shard.all_groups():
-        if wanted_states and group.state_name.lower() not in wanted_states:
-            continue
-        if wanted_types and group.group_type not in wanted_types:
-            continue
-        yield ListedGroup(group.group_id, group.protocol_type, group.state_name, group.group_type)
+        state = group.state_name
+        if (not states or state.lower() in states) and (not types or group.group_type in types):
+            listed.append(ListedGroup(group.group_id, group.protocol_type, state, group.group_type))
+            yield LISTED_BYTES + len(group.group_id) + len(group.protocol_type)
+        yield 0
+    return listed
+
+
+def lowered(texts: Iterable[str]) -> Slices[set[str]]:
+    found = set()
+    for each in texts:
+        found.add(each.strip().lower())
+        yield 0
+    return found
 
 
 def decide_delete_group(shard: GroupShard, group_id: str) -> Records:

@@ -6,12 +6,14 @@ Promises  one record for each offset, in Kafka's bytes. Nothing is changed here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.base.turns import Slices
 from ottla.coordinators.groups.committed_offsets import NEVER, CommittedOffsets, OffsetName
-from ottla.coordinators.groups.group import Group, PartitionCheck
+from ottla.coordinators.groups.group import PartitionCheck
 from ottla.coordinators.groups.record_types import (
     EXPIRING_OFFSET_VALUE_VERSION,
     OFFSET_VALUE_VERSION,
@@ -30,12 +32,6 @@ from ottla.protocol.messages.offset_commit_response import (
     OffsetCommitResponseTopic,
 )
 from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
-from ottla.protocol.messages.offset_delete_request import OffsetDeleteRequestTopic
-from ottla.protocol.messages.offset_delete_response import (
-    OffsetDeleteResponse,
-    OffsetDeleteResponsePartition,
-    OffsetDeleteResponseTopic,
-)
 from ottla.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
@@ -47,7 +43,9 @@ from ottla.protocol.messages.txn_offset_commit_response import (
 )
 
 A = TypeVar("A")
+WriteRecords = Callable[[list[CoordinatorRecord]], object]  # appends and applies them
 DEFAULT_RETENTION = -1
+TOMBSTONES_MAX = 50  # in one batch
 INT64_MAX = 2**63 - 1
 
 
@@ -56,6 +54,13 @@ class Decision(NamedTuple, Generic[A]):
 
     records: list[CoordinatorRecord]
     answer: A
+
+
+class Deleted(NamedTuple):
+    """What is known of topics of one name that were deleted."""
+
+    topic_ids: Collection[TopicId]
+    end_offset: int  # of the shard's log by then: later offsets without an id are of a later topic
 
 
 class CommitRules(NamedTuple):
@@ -146,51 +151,53 @@ def offset_tombstone(name: OffsetName) -> CoordinatorRecord:
     return tombstone(OffsetCommitKey(*name))
 
 
-def decide_delete(
-    group: Group, offsets: CommittedOffsets, topics: Iterable[OffsetDeleteRequestTopic]
-) -> Decision[OffsetDeleteResponse]:
-    """Forget single offsets, except of topics that the group is subscribed to."""
-    group.check_offset_delete()
-    records = []
-    answers = []
-    for topic in topics:
-        is_used = group.is_subscribed(topic.name)
-        code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_used else ErrorCode.NONE
-        partitions = [
-            OffsetDeleteResponsePartition(each.partition_index, code) for each in topic.partitions
-        ]
-        answers.append(OffsetDeleteResponseTopic(topic.name, partitions))
-        names = (
-            OffsetName(group.group_id, topic.name, p.partition_index) for p in topic.partitions
-        )
-        if not is_used:
-            records += [offset_tombstone(n) for n in names if is_known(offsets, n)]
-    return Decision(records, OffsetDeleteResponse(topics=answers))
-
-
 def is_known(offsets: CommittedOffsets, name: OffsetName) -> bool:
     return offsets.get(name) is not None or offsets.is_unstable(name)
 
 
 def decide_delete_all(group_id: str, offsets: CommittedOffsets) -> list[CoordinatorRecord]:
     """Forget every offset of a group, pending ones included."""
-    names = set(names_of(group_id, offsets)) | set(offsets.unstable_of(group_id))
-    return [offset_tombstone(name) for name in sorted(names)]
-
-
-def names_of(group_id: str, offsets: CommittedOffsets) -> Iterator[OffsetName]:
-    for topic, partitions in offsets.of_group(group_id).items():
-        for partition in partitions:
-            yield OffsetName(group_id, topic, partition)
-
-
-def decide_forget_topics(
-    offsets: CommittedOffsets, deleted: Mapping[str, Collection[TopicId]]
-) -> list[CoordinatorRecord]:
-    """The offsets of topics that were deleted, unless they belong to a later topic of that name."""
     names = {
-        name
-        for name, offset in offsets.of_topics(deleted)
-        if offset.topic_id == NO_TOPIC_ID or offset.topic_id in deleted[name.topic]
+        OffsetName(group_id, topic, partition)
+        for topic, partitions in offsets.partitions_of(group_id)
+        for partition in partitions
     }
     return [offset_tombstone(name) for name in sorted(names)]
+
+
+def forgetting(
+    offsets: CommittedOffsets, names: Iterable[OffsetName], write: WriteRecords
+) -> Slices[None]:
+    """Write tombstones of offsets, some at a time: each counts by itself."""
+    left = iter(names)
+    while some := list(islice(left, TOMBSTONES_MAX)):
+        write([offset_tombstone(each) for each in some if is_known(offsets, each)])
+        yield 0
+
+
+def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords) -> Slices[None]:
+    """The same for every offset that a group has now."""
+    for topic, partitions in offsets.partitions_of(group_id):
+        names = (OffsetName(group_id, topic, each) for each in partitions)
+        yield from forgetting(offsets, names, write)
+
+
+def forgetting_topics(
+    offsets: CommittedOffsets, deleted: Mapping[str, Deleted], write: WriteRecords
+) -> Slices[None]:
+    """The same for the offsets of topics that were deleted, unless they belong to a later topic of
+    that name."""
+    for topic, gone in deleted.items():
+        for names in offsets.names_of_topic(topic):
+            yield from forgetting(
+                offsets, (each for each in names if is_of_deleted(offsets, each, gone)), write
+            )
+            yield 0
+
+
+def is_of_deleted(offsets: CommittedOffsets, name: OffsetName, gone: Deleted) -> bool:
+    return any(
+        each.topic_id in gone.topic_ids
+        or (each.topic_id == NO_TOPIC_ID and each.record_offset < gone.end_offset)
+        for each in offsets.newest(name)
+    )

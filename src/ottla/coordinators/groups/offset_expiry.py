@@ -7,8 +7,9 @@ that an open transaction may change stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
+from ottla.base.turns import Slices
 from ottla.coordinators.groups.committed_offsets import (
     NEVER,
     CommittedOffset,
@@ -16,40 +17,67 @@ from ottla.coordinators.groups.committed_offsets import (
     OffsetName,
 )
 from ottla.coordinators.groups.group import ExpiryStart, Group
-from ottla.coordinators.groups.offset_commits import offset_tombstone
-from ottla.coordinators.records import CoordinatorRecord
+from ottla.coordinators.groups.offset_commits import (
+    TOMBSTONES_MAX,
+    WriteRecords,
+    offset_tombstone,
+)
+
+FindGroup = Callable[[], Group | None]
 
 
-def decide_expiry(
-    group: Group, offsets: CommittedOffsets, now_ms: int, retention_ms: int
-) -> list[CoordinatorRecord]:
-    """Tombstones of what has expired; of the group too, if it is empty and nothing is left."""
-    known = sum(len(each) for each in offsets.of_group(group.group_id).values())
-    start = group.expiry_start()
-    expired = (
-        [] if start is None else list(expired_names(group, offsets, start, now_ms, retention_ms))
-    )
-    records = [offset_tombstone(name) for name in expired]
-    is_bare = len(expired) == known and not offsets.has_open_transaction(group.group_id)
-    if is_bare and group.is_abandoned:
-        records += group.tombstones()
-    return records
-
-
-def expired_names(
-    group: Group,
+def expiring(
+    find: FindGroup,
     offsets: CommittedOffsets,
-    start: ExpiryStart,
     now_ms: int,
     retention_ms: int,
-) -> Iterator[OffsetName]:
-    for topic, partitions in offsets.of_group(group.group_id).items():
-        if group.is_subscribed(topic):
-            continue
-        for partition, committed in partitions.items():
-            name = OffsetName(group.group_id, topic, partition)
-            if is_expired(committed, start, now_ms, retention_ms) and not offsets.is_unstable(name):
-                yield name
+    write: WriteRecords,
+) -> Slices[None]:
+    """Write tombstones of what has expired, some at a time; of the group too, if it is empty and
+    nothing is left. The group is looked for again after each pause: it may have changed."""
+    group = find()
+    if group is None:
+        return
+    group_id = group.group_id
+    if offsets.of_group(group_id):
+        yield from group.learn_subscriptions()
+    for topic, partitions in offsets.partitions_of(group_id):
+        for at in range(0, len(partitions), TOMBSTONES_MAX):
+            names = [
+                OffsetName(group_id, topic, each) for each in partitions[at : at + TOMBSTONES_MAX]
+            ]
+            write(
+                [
+                    offset_tombstone(each)
+                    for each in expired(find(), offsets, names, now_ms, retention_ms)
+                ]
+            )
+            yield 0
+    group = find()
+    is_bare = not offsets.of_group(group_id) and not offsets.has_open_transaction(group_id)
+    if group is not None and is_bare and group.is_abandoned:
+        write(group.tombstones())
+    yield 0
+
+
+def expired(
+    group: Group | None,
+    offsets: CommittedOffsets,
+    names: list[OffsetName],
+    now_ms: int,
+    retention_ms: int,
+) -> list[OffsetName]:
+    """Those of the offsets, all of one topic, that have expired."""
+    start = None if group is None else group.expiry_start()
+    if group is None or start is None or group.is_subscribed(names[0].topic):
+        return []
+    return [
+        name
+        for name in names
+        if (committed := offsets.get(name)) is not None
+        and is_expired(committed, start, now_ms, retention_ms)
+        and not offsets.is_unstable(name)
+    ]
 
 
 def is_expired(

@@ -2,19 +2,17 @@
 
 With `require_stable`, an offset that an open transaction may change is not told: the reader is
 asked to come again (UNSTABLE_OFFSET_COMMIT). An offset of a topic's namesake that was deleted is
-not told either, where both topic ids are known.
+not told either, where both topic ids are known. All of an answer is read at one moment, and built
+in slices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ottla.base.ids import NO_TOPIC_ID
-from ottla.coordinators.groups.committed_offsets import (
-    CommittedOffset,
-    CommittedOffsets,
-    OffsetName,
-)
+from ottla.base.turns import Slices
+from ottla.coordinators.groups.committed_offsets import CommittedOffset, CommittedOffsets
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.offset_fetch_request import OffsetFetchRequestTopics
 from ottla.protocol.messages.offset_fetch_response import (
@@ -24,58 +22,56 @@ from ottla.protocol.messages.offset_fetch_response import (
 
 NO_OFFSET = -1
 NO_LEADER_EPOCH = -1
+NAMED_MAX = 100  # topics that are copied one by one; beyond, all of a group are
+TOPIC_BYTES = 24  # of an answer, besides the name
+PARTITION_BYTES = 24  # besides the metadata
 _NO_PARTITIONS: Mapping[int, CommittedOffset] = {}
 
+FetchedTopics = list[OffsetFetchResponseTopics]
 
-def fetch_offsets(
+
+def fetching(
     offsets: CommittedOffsets,
     group_id: str,
-    topics: Iterable[OffsetFetchRequestTopics],
+    topics: Sequence[OffsetFetchRequestTopics],
     require_stable: bool,
-) -> list[OffsetFetchResponseTopics]:
+) -> Slices[FetchedTopics]:
     """The offsets that were asked for; a partition without one is answered with -1."""
-    known = offsets.of_group(group_id)
+    named = {each.name for each in topics} if len(topics) <= NAMED_MAX else None
+    known = offsets.snapshot(group_id, named)
     answers = []
     for topic in topics:
-        by_partition = known.get(topic.name, _NO_PARTITIONS)
+        by_partition = known.by_topic.get(topic.name, _NO_PARTITIONS)
         partitions = []
+        yield TOPIC_BYTES + len(topic.name)
         for index in topic.partition_indexes:
-            if require_stable and offsets.is_unstable(OffsetName(group_id, topic.name, index)):
-                partitions.append(unstable(index))
+            if require_stable and known.is_unstable(topic.name, index):
+                answer = unstable(index)
             else:
-                partitions.append(answer_of(index, by_partition.get(index), topic.topic_id))
+                answer = answer_of(index, by_partition.get(index), topic.topic_id)
+            partitions.append(answer)
+            yield PARTITION_BYTES + len(answer.metadata or "")
         answers.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions))
     return answers
 
 
-def fetch_all_offsets(
+def fetching_all(
     offsets: CommittedOffsets, group_id: str, require_stable: bool
-) -> list[OffsetFetchResponseTopics]:
-    return [
-        OffsetFetchResponseTopics(
-            topic,
-            NO_TOPIC_ID,
-            [
-                unstable(index)
-                if require_stable and offsets.is_unstable(OffsetName(group_id, topic, index))
-                else answer_of(index, committed, NO_TOPIC_ID)
-                for index, committed in partitions.items()
-            ],
-        )
-        for topic, partitions in offsets.of_group(group_id).items()
-    ]
-
-
-def no_offsets(topics: Sequence[OffsetFetchRequestTopics]) -> list[OffsetFetchResponseTopics]:
-    """The answer for a group that does not exist."""
-    return [
-        OffsetFetchResponseTopics(
-            topic.name,
-            topic.topic_id,
-            [answer_of(index, None, NO_TOPIC_ID) for index in topic.partition_indexes],
-        )
-        for topic in topics
-    ]
+) -> Slices[FetchedTopics]:
+    known = offsets.snapshot(group_id)
+    answers = []
+    for topic, committed in known.by_topic.items():
+        partitions = []
+        yield TOPIC_BYTES + len(topic)
+        for index, offset in committed.items():
+            if require_stable and known.is_unstable(topic, index):
+                answer = unstable(index)
+            else:
+                answer = answer_of(index, offset, NO_TOPIC_ID)
+            partitions.append(answer)
+            yield PARTITION_BYTES + len(answer.metadata or "")
+        answers.append(OffsetFetchResponseTopics(topic, NO_TOPIC_ID, partitions))
+    return answers
 
 
 def answer_of(

@@ -5,25 +5,36 @@ Promises  every function only reads; what should change is in the records it ret
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.base.turns import Slices
 from ottla.coordinators.groups.classic.group import ClassicGroup
+from ottla.coordinators.groups.commit_drafts import CommitDraft, drafting_transactional_commit
+from ottla.coordinators.groups.committed_offsets import OffsetName
 from ottla.coordinators.groups.group import CommitBy, Group
 from ottla.coordinators.groups.offset_commits import (
     CommitRules,
     Decision,
+    WriteRecords,
     decide_commit,
-    decide_delete,
     decide_transactional_commit,
     expiry_of,
+    forgetting,
 )
-from ottla.coordinators.groups.offset_fetching import fetch_all_offsets, fetch_offsets, no_offsets
+from ottla.coordinators.groups.offset_fetching import fetching, fetching_all
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.offset_commit_request import OffsetCommitRequest
 from ottla.protocol.messages.offset_commit_response import OffsetCommitResponse
 from ottla.protocol.messages.offset_delete_request import OffsetDeleteRequest
-from ottla.protocol.messages.offset_delete_response import OffsetDeleteResponse
+from ottla.protocol.messages.offset_delete_response import (
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
 from ottla.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
 from ottla.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
 from ottla.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
@@ -35,6 +46,11 @@ MEMBER_EPOCHS_FROM = 9  # the version of OffsetCommit that knows them
 def commit(
     shard: GroupShard, request: OffsetCommitRequest, version: int
 ) -> Decision[OffsetCommitResponse]:
+    return decide_commit(commit_rules(shard, request, version), request.topics)
+
+
+def commit_rules(shard: GroupShard, request: OffsetCommitRequest, version: int) -> CommitRules:
+    """BrokerError if this member may not commit."""
     by = CommitBy(
         request.member_id,
         request.group_instance_id,
@@ -49,14 +65,13 @@ def commit(
     if isinstance(group, ClassicGroup) and (member := group.members.get(by.member_id)) is not None:
         group.renew_session(member)  # a commit is a sign of life
     now_ms = shard.shared.now_ms()
-    rules = CommitRules(
+    return CommitRules(
         request.group_id,
         check,
         shard.shared.config.offset_metadata_max_bytes,
         now_ms,
         expiry_of(request.retention_time_ms, now_ms),
     )
-    return decide_commit(rules, request.topics)
 
 
 def group_for_commit(shard: GroupShard, group_id: str, by: CommitBy, unknown: ErrorCode) -> Group:
@@ -73,6 +88,43 @@ def commit_transactional(
     shard: GroupShard, request: TxnOffsetCommitRequest, version: int
 ) -> Decision[TxnOffsetCommitResponse]:
     """Offsets that count when their transaction commits; the group fences old members (KIP-447)."""
+    topics = [(topic, topic_id_of(shard, topic.name)) for topic in request.topics]
+    with producer_errors():
+        rules = transactional_rules(shard, request, version)
+        if rules.check is not None and any(topic_id == NO_TOPIC_ID for _, topic_id in topics):
+            raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+        return decide_transactional_commit(rules, topics)
+
+
+@contextmanager
+def producer_errors() -> Iterator[None]:
+    """Producers know no member epochs."""
+    try:
+        yield
+    except BrokerError as error:
+        if error.code == ErrorCode.STALE_MEMBER_EPOCH:
+            raise BrokerError(ErrorCode.ILLEGAL_GENERATION, error.message) from error
+        raise
+
+
+def drafting_commit_transactional(
+    shard: GroupShard, request: TxnOffsetCommitRequest, draft: CommitDraft
+) -> Slices[TxnOffsetCommitResponse]:
+    """The same for many offsets."""
+    with producer_errors():
+        topics = []
+        for topic in request.topics:
+            topics.append((topic, topic_id_of(shard, topic.name)))
+            if draft.rules.check is not None and topics[-1][1] == NO_TOPIC_ID:
+                raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+            yield 0
+        return (yield from drafting_transactional_commit(draft, topics))
+
+
+def transactional_rules(
+    shard: GroupShard, request: TxnOffsetCommitRequest, version: int
+) -> CommitRules:
+    """BrokerError if this member may not commit."""
     by = CommitBy(
         request.member_id,
         request.group_instance_id,
@@ -81,20 +133,10 @@ def commit_transactional(
         version=version,
     )
     group = group_for_commit(shard, request.group_id, by, ErrorCode.ILLEGAL_GENERATION)
-    try:
+    with producer_errors():
         check = group.check_commit(by)
-        topics = [(topic, topic_id_of(shard, topic.name)) for topic in request.topics]
-        if check is not None and any(topic_id == NO_TOPIC_ID for _, topic_id in topics):
-            raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
-        config = shard.shared.config
-        rules = CommitRules(
-            request.group_id, check, config.offset_metadata_max_bytes, shard.shared.now_ms()
-        )
-        return decide_transactional_commit(rules, topics)
-    except BrokerError as error:
-        if error.code == ErrorCode.STALE_MEMBER_EPOCH:  # producers know no member epochs
-            raise BrokerError(ErrorCode.ILLEGAL_GENERATION, error.message) from error
-        raise
+    metadata_max = shard.shared.config.offset_metadata_max_bytes
+    return CommitRules(request.group_id, check, metadata_max, shard.shared.now_ms())
 
 
 def topic_id_of(shard: GroupShard, name: str) -> TopicId:
@@ -104,21 +146,48 @@ def topic_id_of(shard: GroupShard, name: str) -> TopicId:
 
 def fetch(
     shard: GroupShard, wanted: OffsetFetchRequestGroup, require_stable: bool
-) -> OffsetFetchResponseGroup:
-    group = shard.find(wanted.group_id)
-    if group is None:
-        topics = [] if wanted.topics is None else no_offsets(wanted.topics)
-        return OffsetFetchResponseGroup(wanted.group_id, topics)
-    group.check_offset_fetch(wanted.member_id, wanted.member_epoch)
+) -> Slices[OffsetFetchResponseGroup]:
+    """A group that does not exist has no offsets."""
+    group_id, offsets = wanted.group_id, shard.offsets
+    group = shard.find(group_id)
+    if group is not None:
+        group.check_offset_fetch(wanted.member_id, wanted.member_epoch)
     if wanted.topics is None:
-        topics = fetch_all_offsets(shard.offsets, wanted.group_id, require_stable)
+        topics = yield from fetching_all(offsets, group_id, require_stable)
     else:
-        topics = fetch_offsets(shard.offsets, wanted.group_id, wanted.topics, require_stable)
-    return OffsetFetchResponseGroup(wanted.group_id, topics)
+        topics = yield from fetching(offsets, group_id, wanted.topics, require_stable)
+    return OffsetFetchResponseGroup(group_id, topics)
 
 
-def delete(shard: GroupShard, request: OffsetDeleteRequest) -> Decision[OffsetDeleteResponse]:
-    group = shard.find(request.group_id)
+def delete(
+    shard: GroupShard, request: OffsetDeleteRequest, write: WriteRecords
+) -> Slices[OffsetDeleteResponse]:
+    """Forget single offsets, some at a time, except of topics that the group is subscribed to."""
+    group = existing_for_delete(shard, request.group_id)
+    if isinstance(group, ClassicGroup):
+        yield from group.learn_subscriptions()
+    answers = []
+    for topic in request.topics:
+        group = existing_for_delete(shard, request.group_id)
+        is_used = group.is_subscribed(topic.name)
+        code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_used else ErrorCode.NONE
+        partitions = []
+        for each in topic.partitions:
+            partitions.append(OffsetDeleteResponsePartition(each.partition_index, code))
+            yield 0
+        answers.append(OffsetDeleteResponseTopic(topic.name, partitions))
+        if not is_used:
+            names = (
+                OffsetName(request.group_id, topic.name, each.partition_index)
+                for each in topic.partitions
+            )
+            yield from forgetting(shard.offsets, names, write)
+    return OffsetDeleteResponse(topics=answers)
+
+
+def existing_for_delete(shard: GroupShard, group_id: str) -> Group:
+    group = shard.find(group_id)
     if group is None:
         raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND)
-    return decide_delete(group, shard.offsets, request.topics)
+    group.check_offset_delete()
+    return group

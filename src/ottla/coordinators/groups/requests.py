@@ -6,19 +6,36 @@ Promises  each method returns the answer, or what will become it; when it return
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
+from functools import partial
 from typing import TypeAlias, TypeVar
 
+from ottla.base.turns import Slices, Turns
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.groups import consumer_requests, group_requests, offset_requests
+from ottla.coordinators.groups.commit_drafts import CommitDraft, drafting_commit
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.group import CONSUMER
-from ottla.coordinators.groups.offset_commits import Decision
+from ottla.coordinators.groups.offset_commits import (
+    TOMBSTONES_MAX,
+    CommitRules,
+    Decision,
+    WriteRecords,
+    forgetting_all,
+)
 from ottla.coordinators.groups.replies import WaitingReply
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.coordinators.groups.shared import Caller
 from ottla.coordinators.groups.stepping import LoadedShard, Stepper
-from ottla.coordinators.runtime import BY_COORDINATOR, Runtime, Writer
+from ottla.coordinators.runtime import (
+    BY_COORDINATOR,
+    NOBODY,
+    Runtime,
+    Writer,
+    all_replicated,
+    unreplicated,
+)
 from ottla.metadata.features import GROUP_VERSION
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
@@ -32,14 +49,13 @@ from ottla.protocol.messages.consumer_group_heartbeat_request import (
 from ottla.protocol.messages.consumer_group_heartbeat_response import (
     ConsumerGroupHeartbeatResponse,
 )
-from ottla.protocol.messages.delete_groups_response import DeletableGroupResult
 from ottla.protocol.messages.describe_groups_response import DescribedGroup
 from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
 from ottla.protocol.messages.heartbeat_response import HeartbeatResponse
 from ottla.protocol.messages.join_group_request import JoinGroupRequest
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
 from ottla.protocol.messages.leave_group_request import LeaveGroupRequest
-from ottla.protocol.messages.leave_group_response import LeaveGroupResponse
+from ottla.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
 from ottla.protocol.messages.list_groups_request import ListGroupsRequest
 from ottla.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
 from ottla.protocol.messages.offset_commit_request import OffsetCommitRequest
@@ -55,8 +71,10 @@ from ottla.protocol.messages.txn_offset_commit_response import TxnOffsetCommitRe
 from ottla.protocol.records.control import EndMarker
 from ottla.storage.log.append import ProducedBy
 
+A = TypeVar("A")
 T = TypeVar("T")
 Outcome: TypeAlias = T | Awaitable[T]
+LEAVING_MAX = 20  # members in one step
 CONSUMER_GROUPS_LEVEL = 1  # of the feature
 
 
@@ -67,8 +85,10 @@ class GroupRequests:
         stepper: Stepper,
         config: BrokerConfig,
         image: Image,
+        turns: Turns,
     ) -> None:
         self._image = image
+        self._turns = turns
         self._runtime = runtime
         self._stepper = stepper
         self._config = config
@@ -91,6 +111,7 @@ class GroupRequests:
             config.group_min_session_timeout_ms <= timeout_ms <= config.group_max_session_timeout_ms
         ):
             raise BrokerError(ErrorCode.INVALID_SESSION_TIMEOUT)
+        shard.state.check_usable(request.group_id)
         reply = WaitingReply[JoinGroupResponse]()
         step, group_id = self._stepper.step, request.group_id
         step(shard, group_id, lambda state: group_requests.prepare_join(state, request))
@@ -110,6 +131,11 @@ class GroupRequests:
         )
         return reply.outcome()
 
+    def member_ids(self, group_id: str) -> Set[str]:
+        """Who is in a group that is coordinated here."""
+        group = self._shard_of_named(group_id).state.groups.get(group_id)
+        return frozenset() if group is None else group.members.keys()
+
     def heartbeat(self, request: HeartbeatRequest) -> Outcome[HeartbeatResponse]:
         try:
             shard = self._shard_of_named(request.group_id)
@@ -120,22 +146,38 @@ class GroupRequests:
         code = group_requests.heartbeat(shard.state, request)
         return self._stepper.show(shard, HeartbeatResponse(error_code=code))
 
-    def leave(self, request: LeaveGroupRequest) -> Outcome[LeaveGroupResponse]:
+    def leave(
+        self, request: LeaveGroupRequest, answers: list[MemberResponse] | None = None
+    ) -> Outcome[LeaveGroupResponse]:
+        """The answers of those who have left before are told together with these."""
         shard = self._shard_of_named(request.group_id)
+        told = [] if answers is None else answers
 
         def act(state: GroupShard) -> Decision[LeaveGroupResponse]:
             records, members = group_requests.leave(state, request)
-            return Decision(records, LeaveGroupResponse(members=members))
+            told.extend(members)
+            return Decision(records, LeaveGroupResponse(members=told))
 
         return self._stepper.decide(shard, request.group_id, act)
+
+    def leave_together(self, request: LeaveGroupRequest) -> Slices[Outcome[LeaveGroupResponse]]:
+        """Some at a time, as if each of them had left by itself."""
+        outcome: Outcome[LeaveGroupResponse] = LeaveGroupResponse()
+        members: list[MemberResponse] = []
+        for at in range(0, len(request.members) or 1, LEAVING_MAX):
+            some = request.members[at : at + LEAVING_MAX]
+            outcome = self.leave(LeaveGroupRequest(request.group_id, members=some), members)
+            yield 0
+        return outcome
 
     # Members of consumer groups
 
     def consumer_heartbeat(
         self, request: ConsumerGroupHeartbeatRequest, caller: Caller
     ) -> Outcome[ConsumerGroupHeartbeatResponse]:
-        self._check_enabled()
+        self.check_enabled()
         shard = self._shard(request.group_id)
+        shard.state.check_usable(request.group_id)
         outcome = self._stepper.decide(
             shard,
             request.group_id,
@@ -144,7 +186,7 @@ class GroupRequests:
         self._resolve_patterns(shard)
         return outcome
 
-    def _check_enabled(self) -> None:
+    def check_enabled(self) -> None:
         """Consumer groups may be switched off, by the broker's settings or for the cluster."""
         is_set = CONSUMER in self._config.group_coordinator_rebalance_protocols
         if not is_set or self._image.features.get(GROUP_VERSION, 0) < CONSUMER_GROUPS_LEVEL:
@@ -157,9 +199,65 @@ class GroupRequests:
 
     def commit(self, request: OffsetCommitRequest, caller: Caller) -> Outcome[OffsetCommitResponse]:
         shard = self._shard(request.group_id)
+        shard.state.check_usable(request.group_id)
         return self._stepper.write(
             shard, offset_requests.commit(shard.state, request, caller.version)
         )
+
+    def commit_many(
+        self, request: OffsetCommitRequest, caller: Caller
+    ) -> Slices[Awaitable[OffsetCommitResponse]]:
+        """The same for many offsets: nothing has changed before what this returns is done."""
+
+        def rules() -> CommitRules:
+            shard.state.check_usable(request.group_id)
+            return offset_requests.commit_rules(shard.state, request, caller.version)
+
+        shard = self._shard(request.group_id)
+        draft = self._draft(shard, rules())
+        response = yield from drafting_commit(draft, request.topics)
+        return self._write_draft(shard, draft, response, rules)
+
+    def _draft(self, shard: LoadedShard, rules: CommitRules) -> CommitDraft:
+        return CommitDraft(rules, shard.partition.log.config.max_message_bytes)
+
+    async def _write_draft(
+        self,
+        shard: LoadedShard,
+        draft: CommitDraft,
+        response: A,
+        rules: Callable[[], CommitRules],
+        writer: Writer = NOBODY,
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> A:
+        """Ask the group again, and write all of it; answer when it is replicated."""
+        end_offset = shard.partition.log.log_end_offset
+        if len(draft):
+            batch = await asyncio.to_thread(draft.encode, writer, shard.codec, shard.base_sequence)
+            shard.check_current()
+            draft.check_again(rules().check)
+            apply = partial(draft.apply, shard.state.offsets, writer.producer_id)
+            end_offset = shard.write_batch(batch, apply, by)
+        outcome = self._stepper.answer(shard, end_offset, response)
+        return await outcome if isinstance(outcome, Awaitable) else outcome
+
+    async def commit_many_transactional(
+        self, request: TxnOffsetCommitRequest, version: int, by: ProducedBy = BY_COORDINATOR
+    ) -> TxnOffsetCommitResponse:
+        """As `commit_transactional`, for many offsets."""
+
+        def rules() -> CommitRules:
+            shard.state.check_usable(request.group_id)
+            return offset_requests.transactional_rules(shard.state, request, version)
+
+        shard = self._shard_of_named(request.group_id)
+        draft = self._draft(shard, rules())
+        response = await self._turns.run(
+            offset_requests.drafting_commit_transactional(shard.state, request, draft)
+        )
+        writer = Writer(request.producer_id, request.producer_epoch)
+        with offset_requests.producer_errors():
+            return await self._write_draft(shard, draft, response, rules, writer, by)
 
     def commit_transactional(
         self,
@@ -172,6 +270,7 @@ class GroupRequests:
         The transaction must have been verified; `by` carries the guard that was given for that.
         """
         shard = self._shard_of_named(request.group_id)
+        shard.state.check_usable(request.group_id)
         decision = offset_requests.commit_transactional(shard.state, request, version)
         writer = Writer(request.producer_id, request.producer_epoch)
         return self._stepper.write(shard, decision, writer, by)
@@ -189,41 +288,68 @@ class GroupRequests:
         return self._stepper.answer(shard, end_offset, None)
 
     def fetch_offsets(
-        self, wanted: OffsetFetchRequestGroup, require_stable: bool
-    ) -> Outcome[OffsetFetchResponseGroup]:
-        shard = self._shard(wanted.group_id)
-        found = offset_requests.fetch(shard.state, wanted, require_stable)
-        return self._stepper.show(shard, found)
+        self, shard: LoadedShard, wanted: OffsetFetchRequestGroup, require_stable: bool
+    ) -> Slices[OffsetFetchResponseGroup]:
+        return offset_requests.fetch(shard.state, wanted, require_stable)
 
-    def delete_offsets(self, request: OffsetDeleteRequest) -> Outcome[OffsetDeleteResponse]:
-        shard = self._shard_of_named(request.group_id)
-        return self._stepper.write(shard, offset_requests.delete(shard.state, request))
+    def delete_offsets(
+        self, shard: LoadedShard, request: OffsetDeleteRequest
+    ) -> Slices[OffsetDeleteResponse]:
+        if not request.group_id:
+            raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+        return offset_requests.delete(shard.state, request, self._writing(shard))
+
+    def _writing(self, shard: LoadedShard) -> WriteRecords:
+        return lambda records: shard.write(records, shard.state.shared.now_ms())
+
+    # Reading. What is read of shards may be shown when their logs are replicated.
+
+    def shard_of(self, group_id: str) -> LoadedShard:
+        """BrokerError if the group is not coordinated here."""
+        return self._runtime.shard(group_id)
+
+    def unreplicated(self, shards: Iterable[LoadedShard]) -> dict[LoadedShard, int]:
+        return unreplicated(shards)
+
+    async def replicated(
+        self, waiting: Mapping[LoadedShard, int]
+    ) -> dict[LoadedShard, BrokerError]:
+        return await all_replicated(waiting, self._config.offsets_commit_timeout_ms / 1000)
 
     # Tools
 
-    def describe(self, group_id: str, version: int) -> Outcome[DescribedGroup]:
-        shard = self._shard(group_id)
-        return self._stepper.show(shard, group_requests.describe(shard.state, group_id, version))
+    def describe(self, shard: LoadedShard, group_id: str, version: int) -> Slices[DescribedGroup]:
+        return group_requests.describe(shard.state, group_id, version)
 
-    def describe_consumers(self, group_id: str) -> Outcome[DescribedConsumerGroup]:
-        self._check_enabled()
-        shard = self._shard_of_named(group_id)
-        return self._stepper.show(shard, consumer_requests.describe(shard.state, group_id))
+    def describe_consumers(
+        self, shard: LoadedShard, group_id: str
+    ) -> Slices[DescribedConsumerGroup]:
+        if not group_id:
+            raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+        return consumer_requests.describe(shard.state, group_id)
 
-    def list_groups(self, request: ListGroupsRequest) -> ListGroupsResponse:
+    def list_groups(self, request: ListGroupsRequest) -> Slices[ListGroupsResponse]:
         """What this broker coordinates; tools ask every broker."""
         if self._runtime.is_loading:
             raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        states = yield from group_requests.lowered(request.states_filter)
+        types = yield from group_requests.lowered(request.types_filter)
         groups: list[ListedGroup] = []
-        for shard in self._runtime.active_shards():
-            groups += group_requests.list_groups(
-                shard.state, request.states_filter, request.types_filter
-            )
+        for shard in list(self._runtime.active_shards()):
+            groups += yield from group_requests.list_groups(shard.state, states, types)
         return ListGroupsResponse(groups=groups)
 
-    def delete_group(self, group_id: str) -> Outcome[DeletableGroupResult]:
-        shard = self._shard(group_id)
-        end_offset = self._stepper.step(
+    def delete_group(self, shard: LoadedShard, group_id: str) -> Slices[None]:
+        """Many offsets are forgotten some at a time, while nobody may use the group."""
+        state = shard.state
+        group_requests.existing(state, group_id).check_delete()
+        if state.offsets.count_of(group_id) > TOMBSTONES_MAX:
+            state.check_usable(group_id)
+            state.deleting.add(group_id)
+            try:
+                yield from forgetting_all(state.offsets, group_id, self._writing(shard))
+            finally:
+                state.deleting.discard(group_id)
+        self._stepper.step(
             shard, group_id, lambda state: group_requests.decide_delete_group(state, group_id)
         )
-        return self._stepper.answer(shard, end_offset, DeletableGroupResult(group_id))

@@ -24,9 +24,10 @@ from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.pacing import pause_s
 from ottla.base.tasks import OwnedTasks
+from ottla.base.turns import Slices, Turns
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.resource_options import GroupConfig
-from ottla.coordinators.groups.offset_commits import decide_forget_topics
+from ottla.coordinators.groups.offset_commits import Deleted, forgetting_topics
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.requests import GroupRequests
 from ottla.coordinators.groups.resolving import resolve_patterns
@@ -36,6 +37,7 @@ from ottla.coordinators.groups.stepping import LoadedShard, Stepper
 from ottla.coordinators.groups.sweeping import Sweeper
 from ottla.coordinators.groups.timers import Timers
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
+from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import Runtime
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
@@ -55,13 +57,16 @@ class GroupCoordinator(GroupRequests):
         group_config: Callable[[str], GroupConfig],
         clock: Clock,
         create_topics: CreateTopics,
+        turns: Turns | None = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
+        self._turns = turns or Turns(clock)
         self._group_config = group_config
         self._clock = clock
         self._new_id = new_id
         self._topics_version = image.offset
         self._deleted: dict[str, set[TopicId]] = {}  # topics, while shards are being loaded
+        self._tasks = OwnedTasks()
         self.topic = InternalTopic(
             image, OFFSETS_TOPIC, config.offsets_topic_num_partitions, create_topics
         )
@@ -71,14 +76,15 @@ class GroupCoordinator(GroupRequests):
             self._new_shard,
             lambda: self.topic.partition_count,
             clock.now_ms,
+            self._turns,
+            self._tasks,
             config.offsets_topic_compression_codec,
             base_sequence=0,
         )
-        self._tasks = OwnedTasks()
         self._loading: set[asyncio.Task[None]] = set()
-        stepper = Stepper(clock.now_ms, config.offsets_commit_timeout_ms, self._tasks)
-        super().__init__(runtime, stepper, config, image)
-        self.sweeper = Sweeper(runtime.active_shards, stepper, self._tick_ms)
+        stepper = Stepper(clock.now_ms, config.offsets_commit_timeout_ms, self._tasks, self._turns)
+        super().__init__(runtime, stepper, config, image, self._turns)
+        self.sweeper = Sweeper(runtime.active_shards, stepper, self._tick_ms, self._turns)
 
     def _tick_ms(self) -> int:
         return round(self._clock.monotonic_s() * 1000)
@@ -129,7 +135,7 @@ class GroupCoordinator(GroupRequests):
         for shard in list(self._runtime.active_shards()):
             if shard.partition.name == name:
                 shard.state.shared.topics_version = self._topics_version
-                self._forget_topics(shard, self._deleted)
+                self._forget_topics(shard, self._deleted)  # as it was while the shard was loaded
         if not self._runtime.is_loading:
             self._deleted = {}
 
@@ -151,9 +157,20 @@ class GroupCoordinator(GroupRequests):
                 self._forget_topics(shard, deleted)
 
     def _forget_topics(self, shard: LoadedShard, deleted: Mapping[str, set[TopicId]]) -> None:
+        """In slices: there may be many groups. Others may commit to a new topic of the name."""
+        end_offset = shard.partition.log.log_end_offset
+        gone = {topic: Deleted(frozenset(ids), end_offset) for topic, ids in deleted.items()}
+        work, is_done = self._turns.begin(self._forgetting_topics(shard, gone))
+        if not is_done:
+            name = f"forget offsets of deleted topics in {shard.partition.name}"
+            self._tasks.start(self._turns.finish(work), name=name)
+
+    def _forgetting_topics(self, shard: LoadedShard, gone: Mapping[str, Deleted]) -> Slices[None]:
+        def write(records: list[CoordinatorRecord]) -> None:
+            shard.write(records, self._clock.now_ms())
+
         try:
-            records = decide_forget_topics(shard.state.offsets, deleted)
-            shard.write_apart(records, self._clock.now_ms())
+            yield from forgetting_topics(shard.state.offsets, gone, write)
         except BrokerError as error:
             log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ottla.base.turns import Slices
 from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.classic import rebalance
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
@@ -25,6 +26,7 @@ from ottla.coordinators.groups.shared import Deadline, Shared, Waits
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import Writer
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.message import Message
 from ottla.protocol.messages.group_metadata_key import GroupMetadataKey
 from ottla.protocol.messages.group_metadata_value import GroupMetadataValue
@@ -40,6 +42,7 @@ class GroupShard:
         self.shared = shared
         self.offsets = CommittedOffsets()
         self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
+        self.deleting: set[str] = set()  # groups whose many offsets are being forgotten
         self.is_loaded = False
 
     # What it knows.
@@ -51,8 +54,16 @@ class GroupShard:
             return ClassicGroup(group_id, self.shared)
         return group
 
-    def group_ids(self) -> set[str]:
-        return self.groups.keys() | self.offsets.group_ids()
+    def check_usable(self, group_id: str) -> None:
+        """BrokerError while the group is being deleted: clients try again, and begin a new one."""
+        if group_id in self.deleting:
+            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+
+    def group_ids(self) -> Iterator[str]:
+        """Each group once, as they are when this is begun."""
+        with_members, with_offsets = dict(self.groups), self.offsets.group_ids()
+        yield from with_members
+        yield from (each for each in with_offsets if each not in with_members)
 
     def all_groups(self) -> Iterator[Group]:
         found = (self.find(group_id) for group_id in self.group_ids())
@@ -113,39 +124,44 @@ class GroupShard:
 
     # Soft state begins and ends.
 
-    def loaded(self, now_ms: int) -> None:  # noqa: ARG002  # timers have a clock of their own
+    def loaded(self, now_ms: int) -> Slices[None]:  # noqa: ARG002  # timers have their own clock
         """From now on members have to show that they are alive."""
         self.is_loaded = True
         for group in self.groups.values():
             if isinstance(group, ClassicGroup):
-                self._watch_classic(group)
+                yield from self._watch_classic(group)
             else:
-                self._watch_consumers(group)
+                yield from self._watch_consumers(group)
+            yield 0
 
-    def _watch_classic(self, group: ClassicGroup) -> None:
+    def _watch_classic(self, group: ClassicGroup) -> Slices[None]:
         for member in group.members.values():
             group.renew_session(member)
+            yield 0
         size_max = self.shared.config.group_max_size
         if len(group.members) > size_max:
             # The limit was lowered: in a rebalance members can commit before some must go.
             rebalance.prepare_rebalance(group, f"more than {size_max} members")
 
-    def _watch_consumers(self, group: ConsumerGroup) -> None:
+    def _watch_consumers(self, group: ConsumerGroup) -> Slices[None]:
         for member in group.members.values():
+            yield 0
             renew_session(self.shared, group.group_id, member)
             if member.state is MemberState.UNREVOKED_PARTITIONS and not member.speaks_classic:
                 deadline = Deadline(group.group_id, Waits.REVOCATION, member.member_id)
                 self.shared.timers.start(deadline, member.rebalance_timeout_ms)
 
-    def unloaded(self) -> None:
+    def unloaded(self) -> Slices[None]:
         """Another broker answers from now on, and tells who is in which group."""
-        for group in self.groups.values():
+        self.shared.timers.clear()
+        for group in list(self.groups.values()):
             if isinstance(group, ClassicGroup):
                 group.answer_all(ErrorCode.NOT_COORDINATOR)
                 group.state = State.DEAD
-        for posted in self.shared.take_posted():
-            posted.reply.give(posted.response)
-        self.shared.timers.clear()
+            for posted in self.shared.take_posted():
+                posted.reply.give(posted.response)
+                yield 0
+            yield 0
 
     # What time brings.
 

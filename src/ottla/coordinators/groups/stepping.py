@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from ottla.base.tasks import OwnedTasks
+from ottla.base.turns import Turns
 from ottla.coordinators.groups.offset_commits import Decision
 from ottla.coordinators.groups.replies import failed
 from ottla.coordinators.groups.shard import GroupShard, Records
@@ -21,14 +22,20 @@ from ottla.protocol.errors import BrokerError
 from ottla.storage.log.append import ProducedBy
 
 A = TypeVar("A")
+REPLIES_MAX = 50  # in one turn of the event loop: each of them is encoded in the next
 LoadedShard = Shard[GroupShard]
 
 
 class Stepper:
     def __init__(
-        self, now_ms: Callable[[], int], commit_timeout_ms: int, tasks: OwnedTasks
+        self,
+        now_ms: Callable[[], int],
+        commit_timeout_ms: int,
+        tasks: OwnedTasks,
+        turns: Turns,
     ) -> None:
         self._now_ms = now_ms
+        self._turns = turns
         self._timeout_s = commit_timeout_ms / 1000
         self._tasks = tasks
 
@@ -116,7 +123,7 @@ class Stepper:
         posted = shard.state.shared.take_posted()
         if not posted:
             return
-        if shard.partition.is_replicated(end_offset):
+        if len(posted) <= REPLIES_MAX and shard.partition.is_replicated(end_offset):
             give(posted)
         else:
             self._tasks.start(self._send_later(shard, end_offset, posted), name="group answers")
@@ -128,7 +135,10 @@ class Stepper:
             await self._replicated(shard, end_offset)
         except BrokerError as error:
             posted = all_failed(posted, error.code)
-        give(posted)
+        give(posted[:REPLIES_MAX])
+        for at in range(REPLIES_MAX, len(posted), REPLIES_MAX):
+            await self._turns.next()
+            give(posted[at : at + REPLIES_MAX])
 
 
 def all_failed(posted: Sequence[Posted], code: ErrorCode) -> list[Posted]:

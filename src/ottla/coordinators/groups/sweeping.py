@@ -1,6 +1,6 @@
 """What time does to groups: timers that expire, and offsets that grow old.
 
-Promises  nothing runs while nothing is due. Many timers at once leave room for other work.
+Promises  nothing runs while nothing is due. Many timers, groups and offsets are handled in slices.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import logging
 from collections.abc import Callable, Iterable
 
 from ottla.base.log_text import shown
-from ottla.coordinators.groups.offset_expiry import decide_expiry
-from ottla.coordinators.groups.shard import GroupShard, Records
+from ottla.base.turns import Slices, Turns, run_at_once
+from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.shared import Deadline
 from ottla.coordinators.groups.stepping import LoadedShard, Stepper
 from ottla.protocol.errors import BrokerError
@@ -20,7 +20,6 @@ log = logging.getLogger(__name__)
 
 RETRY_MS = 500  # after a record could not be written
 RETRY_AFTER_BUG_MS = 30_000
-ROUND = 100  # timers, or groups and their topics, before others get their turn
 
 
 class Sweeper:
@@ -29,10 +28,12 @@ class Sweeper:
         shards: Callable[[], Iterable[LoadedShard]],
         stepper: Stepper,
         tick_ms: Callable[[], int],
+        turns: Turns,
     ) -> None:
         self._shards = shards
         self._stepper = stepper
         self._tick_ms = tick_ms
+        self._turns = turns
         self._sleeps_until: float = float("-inf")
         self._sooner = asyncio.Event()
 
@@ -45,8 +46,7 @@ class Sweeper:
 
     async def run(self) -> None:
         while True:
-            while self.expire_timers(ROUND) == ROUND:
-                await asyncio.sleep(0)
+            await self._turns.run(self._expiring_timers())
             self._sooner.clear()
             self._sleeps_until = self._next_ms()
             delay_ms = self._sleeps_until - self._tick_ms()
@@ -57,15 +57,16 @@ class Sweeper:
                 pass
             self._sleeps_until = float("-inf")
 
-    def expire_timers(self, at_most: int = 1_000_000) -> int:
-        """Let happen what is due; how much that was."""
-        count = 0
+    def expire_timers(self) -> None:
+        """Let happen what is due."""
+        run_at_once(self._expiring_timers())
+
+    def _expiring_timers(self) -> Slices[None]:
         for shard in list(self._shards()):
             timers = shard.state.shared.timers
-            while count < at_most and (deadline := timers.take_expired()) is not None:
-                count += 1
+            while (deadline := timers.take_expired()) is not None:
                 self._expire(shard, deadline)
-        return count
+                yield 0
 
     def _expire(self, shard: LoadedShard, deadline: Deadline) -> None:
         try:
@@ -85,24 +86,26 @@ class Sweeper:
 
     async def expire_offsets(self, retention_ms: int) -> None:
         """Forget offsets and groups that nobody uses any more."""
+        await self._turns.run(self._expiring_offsets(retention_ms))
+
+    def _expiring_offsets(self, retention_ms: int) -> Slices[None]:
         for shard in list(self._shards()):
-            looked_at = 0
             for group_id in shard.state.group_ids():
-                looked_at += 1 + len(shard.state.offsets.of_group(group_id))
-                if looked_at >= ROUND:
-                    looked_at = 0
-                    await asyncio.sleep(0)
-                self._expire_offsets_of(shard, group_id, retention_ms)
+                yield from self._expiring_offsets_of(shard, group_id, retention_ms)
+                yield 0
 
-    def _expire_offsets_of(self, shard: LoadedShard, group_id: str, retention_ms: int) -> None:
-        def decide(state: GroupShard) -> Records:
-            group = state.find(group_id)
-            if group is None:
-                return []
-            return decide_expiry(group, state.offsets, state.shared.now_ms(), retention_ms)
-
+    def _expiring_offsets_of(
+        self, shard: LoadedShard, group_id: str, retention_ms: int
+    ) -> Slices[None]:
+        state = shard.state
         try:
-            self._stepper.step(shard, group_id, decide, is_atomic=False)
+            yield from expiring(
+                lambda: state.find(group_id),
+                state.offsets,
+                state.shared.now_ms(),
+                retention_ms,
+                lambda records: self._stepper.step(shard, group_id, lambda _state: records),
+            )
         except Exception as error:
             is_bug = not isinstance(error, BrokerError)
             log.warning(

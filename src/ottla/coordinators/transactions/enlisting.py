@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.ids import TopicPartition
+from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.transactions.states import ENDING, IDLE, State
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+
+# Each change of a transaction writes all of its partitions, and has to stay within milliseconds.
+PARTITIONS_MAX = 10_000
 
 
 def decide_add_partitions(
@@ -21,15 +25,19 @@ def decide_add_partitions(
     partitions: Iterable[TopicPartition],
     client_version: int,
     now_ms: int,
+    partitions_max: int = PARTITIONS_MAX,
 ) -> Transaction | None:
     """The transaction with these partitions; None where it has them all."""
     if current is not None and current.state in ENDING:
         # Whoever asks may go by the id and epoch of its next transaction already.
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     known = _check_producer(current, producer)
-    wanted = known.partitions.union(partitions)
-    if known.state is State.ONGOING and wanted == known.partitions:
+    if known.state is State.ONGOING and known.partitions.issuperset(partitions):
         return None
+    wanted = known.partitions.union(partitions)
+    if len(wanted) > partitions_max:
+        what = f"a transaction of more than {partitions_max} partitions"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, what)
     return known.changed(
         now_ms,
         state=State.ONGOING,
@@ -39,15 +47,23 @@ def decide_add_partitions(
     )
 
 
+def verifying(
+    current: Transaction | None, producer: ProducerIdAndEpoch, partitions: Iterable[TopicPartition]
+) -> Slices[dict[TopicPartition, ErrorCode]]:
+    """Which of the partitions take part in the producer's open transaction."""
+    known = _check_producer(current, producer)
+    codes = {}
+    for each in partitions:
+        is_known = each in known.partitions
+        codes[each] = ErrorCode.NONE if is_known else ErrorCode.TRANSACTION_ABORTABLE
+        yield 0
+    return codes
+
+
 def decide_verify(
     current: Transaction | None, producer: ProducerIdAndEpoch, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
-    """Which of the partitions take part in the producer's open transaction."""
-    known = _check_producer(current, producer)
-    return {
-        each: ErrorCode.NONE if each in known.partitions else ErrorCode.TRANSACTION_ABORTABLE
-        for each in partitions
-    }
+    return run_at_once(verifying(current, producer, partitions))
 
 
 def _check_producer(current: Transaction | None, producer: ProducerIdAndEpoch) -> Transaction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Set
 from typing import NamedTuple
 
 from ottla.coordinators.patterns import Matches
@@ -15,14 +15,14 @@ ANY_DURATION = -1
 class Filter(NamedTuple):
     """Nothing given means nothing is left out."""
 
-    state_labels: Collection[str] = ()
-    producer_ids: Collection[int] = ()
+    state_labels: Set[str] = frozenset()
+    producer_ids: Set[int] = frozenset()
     duration_ms: int = ANY_DURATION  # longer than this
     matches: Matches | None = None  # the transactional id
 
     @property
     def unknown_states(self) -> list[str]:
-        return [label for label in self.state_labels if label not in BY_LABEL]
+        return list(self.state_labels - BY_LABEL.keys())
 
     def includes(self, transaction: Transaction, now_ms: int) -> bool:
         if transaction.state is State.DEAD:

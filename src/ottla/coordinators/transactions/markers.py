@@ -11,10 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from ottla.base.ids import TopicPartition
+from ottla.base.tasks import next_turn
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.write_txn_markers_request import (
@@ -25,6 +27,7 @@ from ottla.protocol.messages.write_txn_markers_response import WritableTxnMarker
 
 log = logging.getLogger(__name__)
 
+PARTITIONS_MAX = 50  # that get their markers in one turn of the event loop
 PAUSE_S = 0.02  # before a marker is tried again
 PAUSE_S_MAX = 1.0
 
@@ -58,9 +61,15 @@ class Marker(NamedTuple):
 
 
 class MarkerSender:
-    def __init__(self, image: Image, channel_to: Callable[[int], MarkerChannel]) -> None:
+    def __init__(
+        self,
+        image: Image,
+        channel_to: Callable[[int], MarkerChannel],
+        next_turn: Callable[[], Awaitable[None]] = next_turn,
+    ) -> None:
         self._image = image
         self._channel_to = channel_to
+        self._next_turn = next_turn  # of long work
 
     async def send(
         self, marker: Marker, partitions: Iterable[TopicPartition], is_wanted: Callable[[], bool]
@@ -69,10 +78,25 @@ class MarkerSender:
         left = set(partitions)
         pause_s = PAUSE_S
         while left and is_wanted():
-            left -= await self._send_once(marker, left)
+            await self._send_in_parts(marker, left, is_wanted)
             if left:
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, PAUSE_S_MAX)
+
+    async def _send_in_parts(
+        self, marker: Marker, left: set[TopicPartition], is_wanted: Callable[[], bool]
+    ) -> None:
+        """Ask every leader once, of few enough partitions at a time; `left` are those that remain.
+
+        The first part goes out at once: nearly always it is the whole.
+        """
+        waiting = iter(list(left))
+        while some := list(islice(waiting, PARTITIONS_MAX)):
+            left -= await self._send_once(marker, some)
+            if len(some) == PARTITIONS_MAX:
+                await self._next_turn()
+                if not is_wanted():
+                    return
 
     async def _send_once(
         self, marker: Marker, partitions: Iterable[TopicPartition]

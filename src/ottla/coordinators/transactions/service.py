@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from typing import Any
 
 from ottla.base.clock import Clock
@@ -24,16 +24,17 @@ from ottla.base.ids import TopicPartition
 from ottla.base.log_text import shown
 from ottla.base.pacing import pause_s
 from ottla.base.tasks import OwnedTasks
+from ottla.base.turns import Slices, Turns, run_at_once
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
-from ottla.coordinators.runtime import Runtime
+from ottla.coordinators.runtime import Runtime, all_replicated, unreplicated
 from ottla.coordinators.transactions.ending import (
     End,
     decide_end,
     decide_fence,
     producer_afterwards,
 )
-from ottla.coordinators.transactions.enlisting import decide_add_partitions, decide_verify
+from ottla.coordinators.transactions.enlisting import decide_add_partitions, verifying
 from ottla.coordinators.transactions.finishing import Finisher, LoadedShard
 from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
 from ottla.coordinators.transactions.markers import MarkerSender
@@ -66,7 +67,10 @@ class TransactionCoordinator:
         producer_ids: ProducerIdSource,
         markers: MarkerSender,
         create_topics: CreateTopics,
+        turns: Turns | None = None,
     ) -> None:
+        self._turns = turns or Turns(clock)
+        self._tasks = OwnedTasks()
         self._image = image
         self._config = config
         self._clock = clock
@@ -80,8 +84,9 @@ class TransactionCoordinator:
             lambda _number: TransactionShard(),
             lambda: self.topic.partition_count,
             clock.now_ms,
+            self._turns,
+            self._tasks,
         )
-        self._tasks = OwnedTasks()
         self._finisher = Finisher(markers, self._write, clock.now_ms, self._tasks)
 
     # Requests
@@ -110,13 +115,24 @@ class TransactionCoordinator:
         client_version: int,
     ) -> None:
         """Enlist partitions in the producer's transaction, which begins with the first."""
+        shard = self.enlist(transactional_id, producer, partitions, client_version)
+        await self._replicated(shard, shard.state.end_offset(transactional_id))
+
+    def enlist(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+        client_version: int,
+    ) -> LoadedShard:
+        """The same; to be told when the shard's log is replicated."""
         shard, current = self._get(transactional_id)
         now_ms = self._clock.now_ms()
         changed = decide_add_partitions(current, producer, partitions, client_version, now_ms)
         if changed is not None:
             self._write(shard, changed)
             reach(FaultPoint.PARTITIONS_ENLISTED)
-        await self._replicated(shard, shard.state.end_offset(transactional_id))
+        return shard
 
     async def verify_partitions(
         self,
@@ -125,10 +141,19 @@ class TransactionCoordinator:
         partitions: Collection[TopicPartition],
     ) -> dict[TopicPartition, ErrorCode]:
         """Which partitions are enlisted in the producer's open transaction."""
-        shard, current = self._get(transactional_id)
-        codes = decide_verify(current, producer, partitions)
+        shard, codes = run_at_once(self.verifying(transactional_id, producer, partitions))
         await self._replicated(shard, shard.state.end_offset(transactional_id))
         return codes
+
+    def verifying(
+        self,
+        transactional_id: str,
+        producer: ProducerIdAndEpoch,
+        partitions: Collection[TopicPartition],
+    ) -> Slices[tuple[LoadedShard, dict[TopicPartition, ErrorCode]]]:
+        """The same; to be told when the shard's log is replicated."""
+        shard, current = self._get(transactional_id)
+        return shard, (yield from verifying(current, producer, partitions))
 
     async def end_transaction(self, transactional_id: str, end: End) -> ProducerIdAndEpoch:
         """Commit or abort; as whom the producer goes on. Markers follow."""
@@ -142,22 +167,27 @@ class TransactionCoordinator:
         await self._replicated(shard, self._end(shard, changed))
         return producer_afterwards(changed)
 
-    async def describe(self, transactional_id: str) -> Transaction:
+    def describe(self, transactional_id: str) -> tuple[LoadedShard, Transaction]:
+        """What is known of an id; to be told when the shard's log is replicated."""
         shard, current = self._get(transactional_id)
         if current is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
-        await self._replicated(shard, shard.state.end_offset(transactional_id))
-        return current
+        return shard, current
 
-    def all_transactions(self) -> list[Transaction]:
-        """What this broker coordinates; tools ask every broker."""
+    def unreplicated(self, shards: Iterable[LoadedShard]) -> dict[LoadedShard, int]:
+        return unreplicated(shards)
+
+    async def all_replicated(
+        self, waiting: Mapping[LoadedShard, int]
+    ) -> dict[LoadedShard, BrokerError]:
+        return await all_replicated(waiting, self._config.request_timeout_ms / 1000)
+
+    def all_transactions(self) -> Iterator[Transaction]:
+        """What this broker coordinates; tools ask every broker. It may change meanwhile."""
         if self.runtime.is_loading:
             raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-        return [
-            each
-            for shard in self.runtime.active_shards()
-            for each in shard.state.transactions.values()
-        ]
+        shards = list(self.runtime.active_shards())
+        return (each for shard in shards for each in list(shard.state.transactions.values()))
 
     @property
     def transaction_version(self) -> int:
@@ -227,7 +257,8 @@ class TransactionCoordinator:
         await loading
         for shard in list(self.runtime.active_shards()):
             if shard.partition is partition:
-                for ending in list(shard.state.ending()):
+                for ending in await self._turns.run(shard.state.ending()):
+                    await self._turns.next()
                     end_offset = shard.state.end_offset(ending.transactional_id)
                     self._finisher.begin(shard, ending, end_offset)
 
@@ -248,7 +279,8 @@ class TransactionCoordinator:
     async def abort_timed_out(self) -> None:
         """End transactions whose producers had their time."""
         for shard in list(self.runtime.active_shards()):
-            for each in shard.state.timed_out(self._clock.now_ms()):
+            for each in await self._turns.run(shard.state.timed_out(self._clock.now_ms())):
+                await self._turns.next()  # ending it takes a task and a batch
                 try:
                     _, current = await self._find(each.transactional_id)
                     if current is each:
@@ -264,13 +296,13 @@ class TransactionCoordinator:
         expiration_ms = self._config.transactional_id_expiration_ms
         for shard in list(self.runtime.active_shards()):
             now_ms, state = self._clock.now_ms(), shard.state
-            expired = state.expired(now_ms, expiration_ms)
+            expired = await self._turns.run(state.expired(now_ms, expiration_ms))
             for at in range(0, len(expired), TOMBSTONES_MAX):
-                some = expired[at : at + TOMBSTONES_MAX]
+                some = [each.transactional_id for each in expired[at : at + TOMBSTONES_MAX]]
                 # One may have been taken up again while others had their turn.
                 still = [each for each in some if state.is_expired(each, now_ms, expiration_ms)]
                 self._forget(shard, still)
-                await asyncio.sleep(0)
+                await self._turns.next()
 
     def _forget(self, shard: LoadedShard, transactional_ids: Collection[str]) -> None:
         records = [tombstone_of(each) for each in transactional_ids]

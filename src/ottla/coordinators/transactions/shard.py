@@ -7,9 +7,10 @@ Leaves    deciding to the `decide_*` functions, reading and writing the log to t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from ottla.base.turns import Slices
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import Writer
 from ottla.coordinators.transactions.record_types import transaction_of
@@ -30,20 +31,17 @@ class TransactionShard:
     def get(self, transactional_id: str) -> Transaction | None:
         return self.transactions.get(transactional_id)
 
-    def ending(self) -> Iterator[Transaction]:
+    def ending(self) -> Slices[list[Transaction]]:
         """Decided, but not all of their markers are known to be written."""
-        return (each for each in self.transactions.values() if each.state in ENDING)
+        return matching(list(self.transactions.values()), lambda each: each.state in ENDING)
 
-    def timed_out(self, now_ms: int) -> list[Transaction]:
-        return [each for each in self._ongoing.values() if each.is_timed_out(now_ms)]
+    def timed_out(self, now_ms: int) -> Slices[list[Transaction]]:
+        return matching(list(self._ongoing.values()), lambda each: each.is_timed_out(now_ms))
 
-    def expired(self, now_ms: int, expiration_ms: int) -> list[str]:
-        """Ids that nobody used for long."""
-        return [
-            each.transactional_id
-            for each in self.transactions.values()
-            if each.is_expired(now_ms, expiration_ms)
-        ]
+    def expired(self, now_ms: int, expiration_ms: int) -> Slices[list[Transaction]]:
+        """Whose ids nobody used for long."""
+        known = list(self.transactions.values())
+        return matching(known, lambda each: each.is_expired(now_ms, expiration_ms))
 
     def is_expired(self, transactional_id: str, now_ms: int, expiration_ms: int) -> bool:
         known = self.transactions.get(transactional_id)
@@ -79,8 +77,21 @@ class TransactionShard:
     def apply_marker(self, writer: Writer, is_commit: bool) -> None:
         """No transaction writes here."""
 
-    def loaded(self, now_ms: int) -> None:
+    def loaded(self, now_ms: int) -> Slices[None]:  # noqa: ARG002
         """The coordinator takes up what is ending."""
+        yield from ()
 
-    def unloaded(self) -> None:
+    def unloaded(self) -> Slices[None]:
         """Nobody waits in here."""
+        yield from ()
+
+
+def matching(
+    transactions: Iterable[Transaction], is_wanted: Callable[[Transaction], bool]
+) -> Slices[list[Transaction]]:
+    found = []
+    for each in transactions:
+        if is_wanted(each):
+            found.append(each)
+        yield 0
+    return found

@@ -11,14 +11,15 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 from ottla.base.ids import TopicId
+from ottla.base.turns import run_at_once
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
 from ottla.coordinators.groups import consumer_requests, group_requests, offset_requests
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import match_topics
-from ottla.coordinators.groups.offset_commits import Decision, decide_forget_topics
-from ottla.coordinators.groups.offset_expiry import decide_expiry
+from ottla.coordinators.groups.offset_commits import Decision, Deleted, forgetting_topics
+from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import Caller, Deadline, Shared
@@ -114,7 +115,7 @@ class Bench:
         self.refusal: ErrorCode | None = None  # what the log says to every write
         self._ids = count(1)
         self.shard = self._new_shard()
-        self.shard.loaded(self.clock.now_ms())
+        run_at_once(self.shard.loaded(self.clock.now_ms()))
 
     def _new_shard(self) -> GroupShard:
         timers: Timers[Deadline] = Timers(self._tick_ms)
@@ -139,9 +140,11 @@ class Bench:
     def change_metadata(self, *records: Record) -> None:
         changes = self.image.apply(Batch(self.image.offset, 1, records))
         self.shard.shared.topics_version = self.image.offset
-        deleted = {topic.name: {topic.id} for topic in changes.deleted_topics.values()}
-        if deleted:
-            self.write(decide_forget_topics(self.shard.offsets, deleted))
+        deleted = {
+            topic.name: Deleted({topic.id}, len(self.log))
+            for topic in changes.deleted_topics.values()
+        }
+        run_at_once(forgetting_topics(self.shard.offsets, deleted, self.write))
 
     def create_topic(self, name: str, partitions: int = 4) -> TopicId:
         topic_id = TopicId(f"{name}{self.image.offset}".encode().ljust(16, b"\1")[:16])
@@ -217,10 +220,10 @@ class Bench:
         return shard
 
     def restart(self) -> None:
-        self.shard.unloaded()
+        run_at_once(self.shard.unloaded())
         self.shard = self.replayed()
         self.shard.shared.topics_version = self.image.offset
-        self.shard.loaded(self.clock.now_ms())
+        run_at_once(self.shard.loaded(self.clock.now_ms()))
 
     def compact(self) -> None:
         """Keep the last record of each key, and whatever an open transaction wrote."""
@@ -254,12 +257,11 @@ class Bench:
             self.shard.shared.timers.start_if_absent(deadline, 500)
 
     def expire_offsets(self) -> None:
-        for group_id in self.shard.group_ids():
-            group = self.shard.find(group_id)
-            assert group is not None
+        for group_id in list(self.shard.group_ids()):
+            find = partial(self.shard.find, group_id)
             retention_ms = self.config.offsets_retention_minutes * 60_000
             now_ms = self.clock.now_ms()
-            self.write(decide_expiry(group, self.shard.offsets, now_ms, retention_ms))
+            run_at_once(expiring(find, self.shard.offsets, now_ms, retention_ms, self.write))
 
     # Patterns
 
@@ -370,7 +372,7 @@ class Bench:
         wanted = OffsetFetchRequestGroup(
             group_id, topics=[OffsetFetchRequestTopics(topic, topic_id, [partition])]
         )
-        answer = offset_requests.fetch(self.shard, wanted, require_stable)
+        answer = run_at_once(offset_requests.fetch(self.shard, wanted, require_stable))
         found = answer.topics[0].partitions[0]
         return ErrorCode(found.error_code) if found.error_code else found.committed_offset
 
@@ -379,7 +381,7 @@ class Bench:
     ) -> list[ErrorCode]:
         wanted = [OffsetDeleteRequestPartition(each) for each in partitions]
         request = OffsetDeleteRequest(group_id, [OffsetDeleteRequestTopic(topic, wanted)])
-        answer = self.decided(offset_requests.delete(self.shard, request))
+        answer = run_at_once(offset_requests.delete(self.shard, request, self.write))
         return [ErrorCode(each.error_code) for each in answer.topics[0].partitions]
 
     def delete_group(self, group_id: str = GROUP) -> None:

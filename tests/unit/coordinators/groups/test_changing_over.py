@@ -18,6 +18,7 @@ from tests.unit.coordinators.groups.bench import (
     settle,
 )
 
+from ottla.base.turns import run_at_once
 from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
@@ -106,7 +107,7 @@ def test_the_first_new_member_turns_the_group_and_the_others_keep_what_they_have
     assert group.epoch == 2
     assert new.partitions == set()
     assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    described = consumer_requests.describe(bench.shard, GROUP)
+    described = run_at_once(consumer_requests.describe(bench.shard, GROUP))
     assert {each.client_id: each.member_type for each in described.members} == {
         "a": 0,
         "b": 0,

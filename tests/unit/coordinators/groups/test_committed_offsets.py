@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.coordinators.groups.bench import GROUP, Bench, ClassicClient, code_of, rebalance
 
+from ottla.base.turns import run_at_once
 from ottla.coordinators.groups import offset_requests
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.records import decode_record
@@ -82,7 +83,7 @@ def test_a_member_of_a_group_that_does_not_exist_cannot_commit(
 def test_all_offsets_of_a_group_are_read_with_null_topics(bench: Bench) -> None:
     bench.commit({("t", 0): 7, ("t", 3): 8, ("u", 1): 3})
     wanted = OffsetFetchRequestGroup(GROUP, topics=None)
-    answer = offset_requests.fetch(bench.shard, wanted, require_stable=False)
+    answer = run_at_once(offset_requests.fetch(bench.shard, wanted, require_stable=False))
     found = {
         (t.name, p.partition_index): p.committed_offset for t in answer.topics for p in t.partitions
     }
@@ -92,7 +93,8 @@ def test_all_offsets_of_a_group_are_read_with_null_topics(bench: Bench) -> None:
 def test_an_unknown_group_has_no_offsets_and_no_error(bench: Bench) -> None:
     assert bench.fetch("t", 0, group_id="nobody") == -1
     wanted = OffsetFetchRequestGroup("nobody", topics=None)
-    assert offset_requests.fetch(bench.shard, wanted, require_stable=True).topics == []
+    found = run_at_once(offset_requests.fetch(bench.shard, wanted, require_stable=True))
+    assert found.topics == []
 
 
 # Transactions

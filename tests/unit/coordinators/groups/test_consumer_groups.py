@@ -15,6 +15,7 @@ from tests.unit.coordinators.groups.bench import (
     settle,
 )
 
+from ottla.base.turns import run_at_once
 from ottla.coordinators.groups import consumer_requests, group_requests
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.protocol.error_codes import ErrorCode
@@ -540,7 +541,7 @@ def test_a_consumer_group_is_described(bench: Bench) -> None:
     bench.advance_ms(1000)
     second.beat()
     first.beat()
-    group = consumer_requests.describe(bench.shard, GROUP)
+    group = run_at_once(consumer_requests.describe(bench.shard, GROUP))
     assert (group.group_state, group.group_epoch, group.assignment_epoch) == ("Reconciling", 3, 3)
     assert group.assignor_name == "uniform"
     by_client = {each.client_id: each for each in group.members}
@@ -554,9 +555,9 @@ def test_a_consumer_group_is_described(bench: Bench) -> None:
 
 def test_tools_that_know_classic_groups_only_find_no_consumer_group(bench: Bench) -> None:
     ConsumerClient(bench).beat()
-    found = group_requests.describe(bench.shard, GROUP, 6)
+    found = run_at_once(group_requests.describe(bench.shard, GROUP, 6))
     assert (found.error_code, found.group_state) == (ErrorCode.GROUP_ID_NOT_FOUND, "Dead")
-    [listed] = group_requests.list_groups(bench.shard, ("stable",), ("CONSUMER",))
+    [listed] = run_at_once(group_requests.list_groups(bench.shard, {"stable"}, {"consumer"}))
     assert (listed.group_type, listed.protocol_type) == ("consumer", "consumer")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,15 +12,18 @@ from tests.unit.coordinators.groups.broker_world import BrokerWorld
 
 from ottla.base.clock import SystemClock
 from ottla.base.ids import TopicId
+from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
 from ottla.coordinators.groups.shared import Caller, Deadline, Waits
+from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import BY_COORDINATOR, Writer
 from ottla.metadata.features import GROUP_VERSION
 from ottla.metadata.records import FeatureLevelSet
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.consumer_group_describe_response import DescribedGroup
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
@@ -63,6 +66,19 @@ def run(story: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(asyncio.wait_for(story, 300))
 
 
+async def read(world: BrokerWorld, group_id: str, reading: Callable[[LoadedShard], Slices[T]]) -> T:
+    """What a shard says, once that may be shown."""
+    shard = world.groups.shard_of(group_id)
+    found = run_at_once(reading(shard))
+    for error in (await world.groups.replicated(world.groups.unreplicated([shard]))).values():
+        raise error
+    return found
+
+
+async def described(world: BrokerWorld) -> DescribedGroup:
+    return await read(world, GROUP, lambda shard: world.groups.describe_consumers(shard, GROUP))
+
+
 async def outcome(answer: T | Awaitable[T]) -> T:
     return await answer if isinstance(answer, Awaitable) else answer
 
@@ -89,17 +105,22 @@ def commit_many(
     return world.groups.commit(request, Caller("client", "/host", 9))
 
 
-def fetch(
-    world: BrokerWorld, *, require_stable: bool = False
-) -> OffsetFetchResponseGroup | Awaitable[OffsetFetchResponseGroup]:
-    wanted = OffsetFetchRequestGroup(
-        GROUP, topics=[OffsetFetchRequestTopics("t", partition_indexes=[0])]
+async def fetch(
+    world: BrokerWorld,
+    topics: Sequence[OffsetFetchRequestTopics] | None = (
+        OffsetFetchRequestTopics("t", partition_indexes=[0]),
+    ),
+    *,
+    require_stable: bool = False,
+) -> OffsetFetchResponseGroup:
+    wanted = OffsetFetchRequestGroup(GROUP, topics=topics)
+    return await read(
+        world, GROUP, lambda shard: world.groups.fetch_offsets(shard, wanted, require_stable)
     )
-    return world.groups.fetch_offsets(wanted, require_stable)
 
 
 async def fetched(world: BrokerWorld) -> int:
-    return (await outcome(fetch(world))).topics[0].partitions[0].committed_offset
+    return (await fetch(world)).topics[0].partitions[0].committed_offset
 
 
 def join(
@@ -150,7 +171,7 @@ def test_a_heartbeat_during_loading_is_taken_for_good() -> None:
         answer = world.groups.heartbeat(HeartbeatRequest(GROUP, 1, "m"))
         assert (await outcome(answer)).error_code == ErrorCode.NONE
         with pytest.raises(BrokerError):
-            world.groups.list_groups(ListGroupsRequest())
+            run_at_once(world.groups.list_groups(ListGroupsRequest()))
         await world.loaded()
 
     run(story())
@@ -204,7 +225,7 @@ def test_who_waits_for_a_broker_that_resigns_is_sent_to_the_next() -> None:
         assert refused.value.code == ErrorCode.NOT_COORDINATOR
         assert (await joining).error_code == ErrorCode.NOT_COORDINATOR
         assert refusal_of(world) == ErrorCode.NOT_COORDINATOR
-        assert world.groups.list_groups(ListGroupsRequest()).groups == []
+        assert run_at_once(world.groups.list_groups(ListGroupsRequest())).groups == []
 
     run(story())
 
@@ -258,7 +279,7 @@ def test_a_topic_that_is_created_during_loading_is_found_by_patterns() -> None:
     async def story() -> None:
         world = await new_world()
         joined = await outcome(beat(world, regex="t|u"))
-        while (await outcome(world.groups.describe_consumers(GROUP))).group_epoch == 1:
+        while (await described(world)).group_epoch == 1:
             await asyncio.sleep(0)
         lead_again(world)
         world.create_topic("u")
@@ -338,11 +359,11 @@ def test_members_of_a_silent_group_are_removed_by_the_passing_of_time() -> None:
         await outcome(world.groups.sync(SyncGroupRequest(GROUP, 1, member_id)))
         world.manual.advance_ms(10_000)
         world.groups.sweeper.expire_timers()
-        [group] = world.groups.list_groups(ListGroupsRequest()).groups
+        [group] = run_at_once(world.groups.list_groups(ListGroupsRequest())).groups
         assert group.group_state == "Empty"
         world.manual.advance_ms(8 * 24 * 3_600_000)
         await world.groups.sweeper.expire_offsets(7 * 24 * 3_600_000)
-        assert world.groups.list_groups(ListGroupsRequest()).groups == []
+        assert run_at_once(world.groups.list_groups(ListGroupsRequest())).groups == []
 
     run(story())
 
@@ -370,7 +391,7 @@ def test_a_transactions_offsets_count_with_the_marker() -> None:
             "tx", GROUP, 77, 0, topics=[TxnOffsetCommitRequestTopic("t", [wanted])]
         )
         await outcome(world.groups.commit_transactional(request, 3))
-        found = await outcome(fetch(world, require_stable=True))
+        found = await fetch(world, require_stable=True)
         code = found.topics[0].partitions[0].error_code
         assert code == ErrorCode.UNSTABLE_OFFSET_COMMIT
         number = world.groups.topic.partition_of(GROUP).partition
@@ -410,7 +431,9 @@ def test_offsets_are_forgotten_also_where_their_records_do_not_fit_into_one_batc
             world.manual.advance_ms(61_000)
             await world.groups.sweeper.expire_offsets(retention_ms=60_000)
         wanted = OffsetFetchRequestGroup(GROUP, topics=None)
-        assert not (await outcome(world.groups.fetch_offsets(wanted, False))).topics
+        assert not (
+            await read(world, GROUP, lambda shard: world.groups.fetch_offsets(shard, wanted, False))
+        ).topics
 
     run(story())
 
@@ -470,7 +493,7 @@ def test_patterns_are_resolved_next_to_other_work() -> None:
         answer = await outcome(beat(world, regex="t|u"))
         assert answer.assignment is not None
         assert answer.assignment.topic_partitions == []
-        while not (await outcome(world.groups.describe_consumers(GROUP))).group_epoch > 1:
+        while not (await described(world)).group_epoch > 1:
             await asyncio.sleep(0)
         world.manual.advance_ms(1000)
         answer = await outcome(beat(world, answer.member_epoch))
@@ -487,7 +510,7 @@ def test_consumer_groups_may_be_switched_off(is_set: bool) -> None:
         world = await new_world(f"group.coordinator.rebalance.protocols={protocols}")
         if is_set:
             world.publish(FeatureLevelSet(GROUP_VERSION, 0))
-        for act in (lambda: beat(world), lambda: world.groups.describe_consumers(GROUP)):
+        for act in (lambda: beat(world), world.groups.check_enabled):
             with pytest.raises(BrokerError) as refused:
                 act()
             assert refused.value.code == ErrorCode.UNSUPPORTED_VERSION
@@ -524,7 +547,9 @@ def test_a_log_that_cannot_be_read_leaves_the_broker_without_these_groups_only()
         other = next(
             name for name in "abc" if world.groups.topic.partition_of(name) != partition.name
         )
-        assert (await outcome(world.groups.describe(other, 5))).group_state == "Dead"
+        assert (
+            await read(world, other, lambda shard: world.groups.describe(shard, other, 5))
+        ).group_state == "Dead"
 
     run(story())
 

@@ -12,6 +12,7 @@ import pytest
 from tests.unit.coordinators.transactions.making import NewIds
 
 from ottla.base.ids import TopicPartition
+from ottla.base.turns import run_at_once
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import NOBODY
 from ottla.coordinators.transactions.ending import (
@@ -75,7 +76,9 @@ class Cluster:
         """By the beginning of each transaction, however often it was used since."""
         for now_ms in (self.now_ms, self.now_ms + 1, self.now_ms + TIMEOUT_MS // 2):
             late = {name for name, at in self.begun_ms.items() if at + TIMEOUT_MS < now_ms}
-            assert {each.transactional_id for each in self.shard.timed_out(now_ms)} == late
+            assert {
+                each.transactional_id for each in run_at_once(self.shard.timed_out(now_ms))
+            } == late
 
     # What producers do
 

@@ -104,7 +104,11 @@ class TransactionWorld(World):
         return ErrorCode(answer.responses[0].partition_responses[0].error_code)
 
     def state(self) -> State:
-        return self.run(self.coordinator.describe(ID)).state
+        shard, transaction = self.coordinator.describe(ID)
+        waiting = self.coordinator.unreplicated([shard])
+        for error in self.run(self.coordinator.all_replicated(waiting)).values():
+            raise error
+        return transaction.state
 
     @property
     def partition(self) -> Partition:
@@ -243,8 +247,8 @@ def test_a_damaged_coordinator_partition_keeps_no_other_transaction_from_timing_
     world.clock.advance_ms(10_001)
     world.run(coordinator.abort_timed_out())
     world.settle()
-    assert world.run(coordinator.describe(damaged_id)).state is State.ONGOING
-    assert world.run(coordinator.describe(other_id)).state is State.COMPLETE_ABORT
+    assert coordinator.describe(damaged_id)[1].state is State.ONGOING
+    assert coordinator.describe(other_id)[1].state is State.COMPLETE_ABORT
 
 
 def ids_of_two_partitions(coordinator: TransactionCoordinator) -> list[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.protocol.messages.describe_groups_response import DescribedGroup, DescribedGroupMember
 from ottla.protocol.messages.join_group_response import (
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
+
+MEMBER_BYTES = 100  # of a described member, besides its id, metadata and assignment
 
 
 def joined(
@@ -33,23 +36,39 @@ def members_for_leader(group: ClassicGroup) -> list[JoinGroupResponseMember]:
     ]
 
 
-def describe(group: ClassicGroup) -> DescribedGroup:
-    """Subscriptions are told of a stable group only: in between, nothing has been agreed on."""
-    is_stable = group.state is State.STABLE
-    return DescribedGroup(
-        group_id=group.group_id,
-        group_state=group.state_name,
-        protocol_type=group.protocol_type,
-        protocol_data=(group.protocol or "") if is_stable else "",
-        members=[
+def describing(group: ClassicGroup) -> Slices[DescribedGroup]:
+    """Subscriptions are told of a stable group only: in between, nothing has been agreed on.
+
+    Begun again if the group changes meanwhile, so that the members are all of one generation.
+    """
+    while True:
+        state, generation = group.state, group.generation
+        described = DescribedGroup(
+            group_id=group.group_id,
+            group_state=group.state_name,
+            protocol_type=group.protocol_type,
+            protocol_data=(group.protocol or "") if state is State.STABLE else "",
+            members=(yield from describing_members(group, group.protocol, state)),
+        )
+        if (group.state, group.generation) == (state, generation):
+            return described
+
+
+def describing_members(
+    group: ClassicGroup, protocol: str | None, state: State
+) -> Slices[list[DescribedGroupMember]]:
+    described = []
+    for each in list(group.members.values()):
+        metadata = each.told(protocol) if state is State.STABLE else b""
+        described.append(
             DescribedGroupMember(
                 each.member_id,
                 each.instance_id,
                 each.client_id,
                 each.client_host,
-                each.metadata(group.protocol) if is_stable else b"",
+                metadata,
                 each.assignment,
             )
-            for each in group.members.values()
-        ],
-    )
+        )
+        yield MEMBER_BYTES + len(each.member_id) + len(metadata) + len(each.assignment)
+    return described

@@ -10,13 +10,15 @@ A group that only holds offsets ("simple") has no record, no members and no prot
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Set
+from contextlib import suppress
 from enum import Enum
 from typing import NamedTuple
 
+from ottla.base.turns import Slices
 from ottla.coordinators.groups.classic.member import ClassicMember
 from ottla.coordinators.groups.classic.membership import Membership
-from ottla.coordinators.groups.embedded_protocol import CONSUMER_PROTOCOL, decode_subscribed_topics
+from ottla.coordinators.groups.embedded_protocol import CONSUMER_PROTOCOL, iterate_subscribed_topics
 from ottla.coordinators.groups.group import CLASSIC, CommitBy, ExpiryStart, PartitionCheck
 from ottla.coordinators.groups.record_types import tombstone
 from ottla.coordinators.groups.shared import Shared
@@ -55,7 +57,8 @@ class ClassicGroup(Membership):
         self.first_wait_ms = 0  # for how long it may still be put off
         self.generation = 0
         self.protocol: str | None = None
-        self.subscribed: frozenset[str] | None = None  # topics, where that is known
+        self.subscribed: Set[str] | None = None  # topics, where that is known
+        self._offered: list[bytes] | None = None  # where to read that, until it is known
         self.returning: Returning | None = None  # while its record is being written
 
     # What it is.
@@ -119,7 +122,7 @@ class ClassicGroup(Membership):
         if self.protocol_type and self.is_empty:
             since_ms = stored.current_state_timestamp if stored is not None else -1
             return lambda committed: committed.commit_ms if since_ms < 0 else since_ms
-        is_aware = self.uses_consumer_protocol and self.subscribed is not None
+        is_aware = self.uses_consumer_protocol and self.subscribed is not None  # once learned
         if not self.protocol_type or (is_aware and self.state is State.STABLE):
             return lambda committed: committed.commit_ms
         return None
@@ -131,15 +134,28 @@ class ClassicGroup(Membership):
     # What the members subscribe to.
 
     def note_subscriptions(self) -> None:
-        """Take over the subscribed topics of a new generation, where they can be read."""
-        if not self.uses_consumer_protocol:
-            self.subscribed = None
-            return
+        """A new generation: its topics are read from the members' metadata when they are needed."""
+        self.subscribed = self._offered = None
+        if self.uses_consumer_protocol:
+            with suppress(KeyError):  # a member that does not have the protocol
+                self._offered = [each.metadata(self.protocol) for each in self.members.values()]
+
+    def learn_subscriptions(self) -> Slices[None]:
+        """Read them, in slices; they stay unknown where they cannot be read."""
+        while (offered := self._offered) is not None:
+            topics = yield from self._read_topics(offered)
+            if self._offered is offered:  # still the same generation
+                self.subscribed, self._offered = topics, None
+
+    @staticmethod
+    def _read_topics(offered: Iterable[bytes]) -> Slices[set[str] | None]:
+        topics: set[str] = set()
         try:
-            self.subscribed = frozenset(
-                topic
-                for member in self.members.values()
-                for topic in decode_subscribed_topics(member.metadata(self.protocol))
-            )
-        except (MalformedMessage, KeyError):
-            self.subscribed = None
+            for metadata in offered:
+                for topic in iterate_subscribed_topics(metadata):
+                    topics.add(topic)
+                    yield 0
+                yield 0
+        except MalformedMessage:
+            return None
+        return topics

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ottla.base.ids import TopicId
+from ottla.base.turns import Slices
+from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Partitions
 from ottla.coordinators.groups.consumer.group import ConsumerGroup, held_by
 from ottla.coordinators.groups.consumer.member import ConsumerMember
 from ottla.coordinators.groups.consumer.targets import preferred_assignor
@@ -16,22 +18,44 @@ from ottla.protocol.messages.consumer_group_describe_response import (
     TopicPartitions,
 )
 
+MEMBER_BYTES = 100  # of an answer, besides what grows
+TOPIC_BYTES = 24
+PARTITION_BYTES = 4
 CLASSIC_MEMBER = 0
 CONSUMER_MEMBER = 1
 
 
-def describe(group: ConsumerGroup, default_assignor: str, image: Image) -> DescribedGroup:
-    return DescribedGroup(
+def describing(group: ConsumerGroup, default_assignor: str, image: Image) -> Slices[DescribedGroup]:
+    """As it is when this is called: members and targets are values."""
+    described = DescribedGroup(
         group_id=group.group_id,
         group_state=group.state_name,
         group_epoch=group.epoch,
         assignment_epoch=group.target_epoch,
         assignor_name=preferred_assignor(group, default_assignor),
-        members=[describe_member(group, each, image) for each in group.members.values()],
+    )
+    targets, members = dict(group.target), []
+    for each in list(group.members.values()):
+        target = targets.get(each.member_id, NO_PARTITIONS)
+        members.append(describe_member(each, target, image))
+        yield MEMBER_BYTES + subscription_bytes(each) + assigned_bytes(members[-1])
+    described.members = members
+    return described
+
+
+def subscription_bytes(member: ConsumerMember) -> int:
+    return len(member.member_id) + len(member.regex) + sum(map(len, member.topics))
+
+
+def assigned_bytes(member: Member) -> int:
+    return sum(
+        TOPIC_BYTES + len(topic.topic_name) + PARTITION_BYTES * len(topic.partitions)
+        for assignment in (member.assignment, member.target_assignment)
+        for topic in assignment.topic_partitions
     )
 
 
-def describe_member(group: ConsumerGroup, member: ConsumerMember, image: Image) -> Member:
+def describe_member(member: ConsumerMember, target: Partitions, image: Image) -> Member:
     """What it has yet to give up is still its own."""
     held: dict[bytes, set[int]] = {}
     for topic_id, partition in held_by(member):
@@ -46,7 +70,7 @@ def describe_member(group: ConsumerGroup, member: ConsumerMember, image: Image) 
         sorted(member.topics),
         member.regex,
         assignment_of(held, image),
-        assignment_of(group.target_of(member.member_id), image),
+        assignment_of(target, image),
         CLASSIC_MEMBER if member.speaks_classic else CONSUMER_MEMBER,
     )
 

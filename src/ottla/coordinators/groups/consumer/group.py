@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ottla.base.turns import Slices
 from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Partitions
 from ottla.coordinators.groups.consumer import records
 from ottla.coordinators.groups.consumer.kinds import (
@@ -128,6 +129,10 @@ class ConsumerGroup:
 
     def subscribed_regexes(self) -> set[str]:
         return {member.regex for member in self.members.values() if member.regex}
+
+    def learn_subscriptions(self) -> Slices[None]:
+        """They are known."""
+        yield from ()
 
     def is_subscribed(self, topic: str) -> bool:
         # Asked for every topic with offsets: many members of many topics are not put together here.

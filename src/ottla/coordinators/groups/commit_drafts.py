@@ -1,0 +1,153 @@
+"""Commits of many offsets: checked and encoded in slices, then written as one batch.
+
+Promises  a draft that would not fit one batch is refused before it is finished. Writing it takes
+          effect at once, and for each offset no more than C code does: what can be prepared is.
+Leaves    to the caller that the group is asked again before the draft is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from operator import add
+from typing import NamedTuple
+
+from ottla.base.ids import TopicId
+from ottla.base.turns import Slices
+from ottla.coordinators.groups.committed_offsets import (
+    CommittedOffset,
+    CommittedOffsets,
+    from_record,
+)
+from ottla.coordinators.groups.group import PartitionCheck
+from ottla.coordinators.groups.offset_commits import CommitRules, commit_one
+from ottla.coordinators.records import CoordinatorRecord, encode_key, encode_value
+from ottla.coordinators.runtime import RECORD_BYTES, Writer, build_rows
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.offset_commit_request import (
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from ottla.protocol.messages.offset_commit_response import (
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
+from ottla.protocol.messages.txn_offset_commit_request import (
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from ottla.protocol.messages.txn_offset_commit_response import (
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+from ottla.protocol.records.batch import HEADER_BYTES
+from ottla.protocol.records.record import Record
+
+ANSWER_BYTES = 8  # of one partition
+
+_new_offset = partial(tuple.__new__, CommittedOffset)
+
+
+class TopicDraft(NamedTuple):
+    """The offsets of one topic, side by side."""
+
+    topic_id: bytes
+    partitions: list[int]
+    offsets: list[tuple[object, ...]]  # all that is stored but the last field
+    places: list[int]  # of the records in the batch
+
+
+class CommitDraft:
+    def __init__(self, rules: CommitRules, bytes_max: int) -> None:
+        self.rules = rules
+        self._bytes_max = bytes_max
+        self._size = HEADER_BYTES
+        self._rows: list[Record] = []
+        self._topics: dict[str, TopicDraft] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def put(
+        self,
+        topic: str,
+        topic_id: bytes,
+        wanted: OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition,
+    ) -> ErrorCode:
+        """Take in one offset, or say why not."""
+        records: list[CoordinatorRecord] = []
+        code = commit_one(self.rules, topic, topic_id, wanted, records)
+        for record in records:
+            self._put(topic, topic_id, wanted.partition_index, record)
+        return code
+
+    def _put(self, topic: str, topic_id: bytes, partition: int, record: CoordinatorRecord) -> None:
+        key, value = encode_key(record.key), encode_value(record) or b""
+        self._size += RECORD_BYTES + len(key) + len(value)
+        if self._size > self._bytes_max:
+            what = f"the offsets do not fit into one batch of {self._bytes_max} bytes"
+            raise BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, what)
+        assert isinstance(record.value, OffsetCommitValue)
+        place = len(self._rows)
+        self._rows.append(Record(place, self.rules.commit_ms, key, value, ()))
+        draft = self._topics.get(topic)
+        if draft is None:
+            draft = self._topics[topic] = TopicDraft(topic_id, [], [], [])
+        draft.partitions.append(partition)
+        draft.offsets.append(from_record(record.value, 0)[:-1])
+        draft.places.append(place)
+
+    def check_again(self, check: PartitionCheck | None) -> None:
+        """BrokerError if the member may not commit some of these any more."""
+        if check is not None:
+            for draft in self._topics.values():
+                for partition in draft.partitions:
+                    check(draft.topic_id, partition)
+
+    def encode(self, writer: Writer, codec: int, base_sequence: int) -> bytearray:
+        """The batch. For any thread."""
+        return build_rows(self._rows, writer, codec, base_sequence)
+
+    def apply(self, offsets: CommittedOffsets, producer_id: int, first_offset: int) -> None:
+        """The batch is in the log: what its records say counts."""
+        for topic, draft in self._topics.items():
+            record_offsets = zip(map(first_offset.__add__, draft.places))  # each alone in a tuple
+            stored = map(_new_offset, map(add, draft.offsets, record_offsets))
+            committed = dict(zip(draft.partitions, stored, strict=True))
+            offsets.put(self.rules.group_id, topic, committed, producer_id)
+
+
+def drafting_commit(
+    draft: CommitDraft, topics: Iterable[OffsetCommitRequestTopic]
+) -> Slices[OffsetCommitResponse]:
+    """Take in the offsets; the response, should they be written."""
+    answers = []
+    for topic in topics:
+        partitions = []
+        for each in topic.partitions:
+            code = draft.put(topic.name, topic.topic_id, each)
+            partitions.append(OffsetCommitResponsePartition(each.partition_index, code))
+            yield ANSWER_BYTES
+        answers.append(OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions))
+        yield ANSWER_BYTES + len(topic.name)
+    return OffsetCommitResponse(topics=answers)
+
+
+def drafting_transactional_commit(
+    draft: CommitDraft, topics: Iterable[tuple[TxnOffsetCommitRequestTopic, TopicId]]
+) -> Slices[TxnOffsetCommitResponse]:
+    """The same for offsets that count only when their transaction commits."""
+    answers = []
+    for topic, topic_id in topics:
+        partitions = []
+        for each in topic.partitions:
+            code = draft.put(topic.name, topic_id, each)
+            partitions.append(TxnOffsetCommitResponsePartition(each.partition_index, code))
+            yield ANSWER_BYTES
+        answers.append(TxnOffsetCommitResponseTopic(topic.name, partitions))
+        yield ANSWER_BYTES + len(topic.name)
+    return TxnOffsetCommitResponse(topics=answers)
