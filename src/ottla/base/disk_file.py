@@ -121,10 +121,10 @@ class DiskFile:
         with self._pinned() as descriptor:
             os.ftruncate(descriptor, size)
 
-    def allocate(self, size: int) -> None:
-        if size > 0:
-            with self._pinned() as descriptor:
-                os.posix_fallocate(descriptor, 0, size)
+    def extend(self, size: int) -> None:
+        with self._pinned() as descriptor:
+            if size > os.fstat(descriptor).st_size:
+                os.ftruncate(descriptor, size)
 
     def sync(self) -> None:
         with self._pinned() as descriptor:

@@ -61,8 +61,9 @@ class File(Protocol):
 
     def truncate(self, size: int) -> None: ...
 
-    def allocate(self, size: int) -> None:
-        """Reserve room up to `size` bytes and make the file that long."""
+    def extend(self, size: int) -> None:
+        """Make the file `size` bytes long, unless it is longer. It takes no room on the disk: what
+        was never written is a hole, which reads as zeros."""
 
     def sync(self) -> None:
         """Make content and length survive a power cut. Safe to call from another thread.

@@ -70,6 +70,7 @@ from ottla.storage.files.directory_health import StorageUnavailable
 log = logging.getLogger(__name__)
 
 METADATA_DIRECTORY = ".metadata"  # in the first log directory
+ROOM_INTERVAL_MS = 5_000  # between attempts to make partitions for which there was no room
 DRAIN_S = 5.0
 
 
@@ -296,6 +297,9 @@ class Broker:
     async def _write_marks(self) -> None:
         await repeat(self.marks.write, lambda: WRITE_INTERVAL_MS)
 
+    async def _watch_room(self) -> None:
+        await repeat(self.replicas.make_those_without_room, lambda: ROOM_INTERVAL_MS)
+
     async def _watch_storage(self) -> None:
         """As Kafka does: whoever watches over the process may start it again on a sound disk."""
         await self._storage_lost.wait()
@@ -309,6 +313,7 @@ class Broker:
                 tasks.create_task(self._watch_controller(), name="controller")
                 tasks.create_task(self._watch_metadata(), name="metadata")
                 tasks.create_task(self._write_marks(), name="cluster marks")
+                tasks.create_task(self._watch_room(), name="partitions without room")
                 tasks.create_task(self._watch_storage(), name="storage")
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
                 tasks.create_task(self.groups.run(), name="groups")

@@ -17,6 +17,7 @@ from ottla.base.clock import Clock
 from ottla.base.cold_reads import look
 from ottla.base.ids import TopicPartition
 from ottla.base.pacing import pause_s
+from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import next_turn
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.options import INT32_MAX
@@ -52,6 +53,8 @@ class Housekeeping:
         self._clock = clock
         self._compactors: dict[str, Compactor] = {}
         self._unsynced: set[Log] = set()
+        self._unsynced_log = SparseLog(log, logging.WARNING)
+        self._unretained_log = SparseLog(log, logging.WARNING)
         self._helper: HelperProcess | None = None  # of compaction, at work or between two rounds
         self._helper_used_ms = 0
 
@@ -82,7 +85,7 @@ class Housekeeping:
                 if not each.is_closed:
                     each.enforce_retention()
             except (BrokerError, StorageError) as error:
-                log.warning("%s: retention: %s", each.partition, error)
+                self._tell(self._unretained_log, "%s: retention: %s", each.partition, error)
             except OSError as error:
                 each.health.refused(f"retention of {each.path}", error)
             await asyncio.sleep(0)
@@ -96,9 +99,13 @@ class Housekeeping:
                 try:
                     await flush_in_thread(each)
                 except (OSError, BrokerError) as error:
-                    log.warning("%s: not synced: %s", each.partition, error)
+                    self._tell(self._unsynced_log, "%s: not synced: %s", each.partition, error)
                     if each.health.is_online:  # its files cannot be opened: no sync has failed
                         self._unsynced.add(each)
+
+    def _tell(self, sparse: SparseLog, message: str, *arguments: object) -> None:
+        """A full disk is trouble for every log in it."""
+        sparse.write(self._clock.monotonic_s(), message, *arguments)
 
     def needs_sync(self, partition_log: Log) -> None:
         """A log was made, or a segment closed."""

@@ -185,7 +185,7 @@ class TopicConfig:
         False,
         BOOLEAN,
         anything,
-        "Whether a new segment's file gets its full size at once.",
+        "Whether a new segment's file gets its full size at once, as a sparse file.",
     )
     message_timestamp_type: str = option(
         "message.timestamp.type",

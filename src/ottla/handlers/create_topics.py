@@ -10,6 +10,7 @@ from ottla.controller.create_topics import decide_create_topics
 from ottla.controller.decision import CHANGED_MAX
 from ottla.handlers.context import Context
 from ottla.handlers.deciding import decide
+from ottla.handlers.missing_logs import tell_missing
 from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -43,7 +44,10 @@ async def create_topics(request: CreateTopicsRequest, context: Context) -> Creat
         lambda state: decide_create_topics(state, request, charge=charge),
         is_large=context.is_large or is_large(request),
     )
-    await context.parts.replicas.made([topic.name for topic in request.topics[:CHANGED_MAX]])
+    replicas = context.parts.replicas
+    await replicas.made([topic.name for topic in request.topics[:CHANGED_MAX]])
+    if not replicas.all_have_logs:
+        tell_missing(answer.topics, lambda topic: replicas.without_log(topic))
     return answer
 
 

@@ -32,11 +32,12 @@ class PartitionTable:
     def __init__(self) -> None:
         self.by_name: dict[tuple[str, int], Partition] = {}
         self.by_id: dict[tuple[bytes, int], Partition] = {}
-        self.offline: set[tuple[str, int]] = set()  # their directory has failed
+        self.offline: set[tuple[str, int]] = set()  # no log: their directory failed, or is full
         self.listeners: list[LeadershipListener] = []
         self._leaving: deque[tuple[Partition, LeaderState | None]] = deque()
 
     def add(self, partition: Partition) -> None:
+        self.offline.discard(partition.name)
         self.by_name[partition.name] = partition
         self.by_id[partition.topic_id, partition.name.partition] = partition
 

@@ -18,6 +18,7 @@ from itertools import islice
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import next_turn
 from ottla.base.turns import Slices, run_at_once
 from ottla.metadata import entities
@@ -33,6 +34,7 @@ from ottla.replication.partition_configs import ConfigOf, PartitionConfigs
 from ottla.replication.partition_table import PartitionTable
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
+from ottla.storage.files.directory_health import OutOfRoom
 from ottla.storage.log.flushing import RunElsewhere
 from ottla.storage.log.log import Log
 
@@ -59,6 +61,8 @@ class ReplicaManager:
         self._configs = PartitionConfigs(self._table, config_of)
         self._lost: set[tuple[str, int]] = set()  # since the start, when their log was not found
         self._new = NewPartitions(self._place)
+        self._waiting_for_room: dict[tuple[str, int], None] = {}
+        self._out_of_room = SparseLog(log, logging.ERROR)
         self._deletions = Deletions(logs)
         self._image = Image()  # of the cluster, from `load` on
         self.listeners = self._table.listeners
@@ -194,6 +198,29 @@ class ReplicaManager:
         except StorageError as error:
             log.error("partitions that the metadata lacks are where they were: %s", error)
 
+    async def make_those_without_room(self) -> None:
+        """Try again to make partitions for which there was no room, until one has none again."""
+        waiting, self._waiting_for_room = self._waiting_for_room, {}
+        while waiting:
+            name, _ = waiting.popitem()
+            topic = self._image.topic(name[0])
+            if topic is not None and name[1] < len(topic.partitions):
+                self._place(topic, name[1], topic.partitions[name[1]])
+            if self._waiting_for_room:
+                self._waiting_for_room.update(waiting)
+                return
+            await next_turn()
+
+    @property
+    def all_have_logs(self) -> bool:
+        return not self._table.offline
+
+    def without_log(self, topic: str) -> set[int]:
+        """Partitions of a topic that belong here, and have no log that can be used."""
+        known = self._image.topic(topic)
+        count = 0 if known is None else len(known.partitions)
+        return {index for index in range(count) if (topic, index) in self._table.offline}
+
     async def settle(self) -> None:
         """Return when the files are those of the partitions that were placed here."""
         await self._table.close_leaving()
@@ -265,6 +292,12 @@ class ReplicaManager:
             return
         try:
             self._lead_or_follow(topic, name, decided)
+        except OutOfRoom as error:
+            self._out_of_room.write(
+                self._clock.monotonic_s(), "%s is offline until there is room: %s", name, error
+            )
+            self._waiting_for_room[name] = None
+            self._table.take_offline(name)
         except (StorageError, OSError) as error:
             log.error("%s is offline: %s", name, error)
             self._table.take_offline(name)
@@ -305,6 +338,7 @@ class ReplicaManager:
     def _remove(self, name: TopicPartition) -> None:
         self._new.forget(name)
         self._lost.discard(name)
+        self._waiting_for_room.pop(name, None)
         self._table.remove(name)
 
     def _directory_failed(self, lost: Iterable[TopicPartition]) -> None:

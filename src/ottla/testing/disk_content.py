@@ -59,13 +59,25 @@ class Content:
     # What failed syncs did not write. A later sync does not write it either, since the kernel
     # believes it has: only a power cut shows.
     given_up: list[Redo] = field(default_factory=list)
+    hole: int = 0  # bytes at the end that were never written: they take no room
+
+    @property
+    def room_bytes(self) -> int:
+        return max(0, len(self.data) - self.hole)
 
     def write(self, position: int, new: bytes) -> Change:
         replaced = bytes(self.data[position : position + len(new)])
         change = Change(position, len(new), replaced, len(self.data))
         put(self.data, position, new)
+        self.hole = max(0, min(self.hole, len(self.data) - position - len(new)))
         self.unsynced.append(change)
         return change
+
+    def extend(self, size: int) -> None:
+        before, hole = len(self.data), self.hole
+        if size > before:
+            self.write(before, bytes(size - before))
+            self.hole = hole + size - before
 
     def truncate(self, size: int) -> None:
         before = len(self.data)
@@ -73,6 +85,7 @@ class Content:
             self.write(before, bytes(size - before))
             return
         self.unsynced.append(Change(size, 0, bytes(self.data[size:]), before, is_cut=True))
+        self.hole = max(0, size - self.room_bytes)
         del self.data[size:]
 
     def sync(self) -> None:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 READS = frozenset({"open", "read", "size", "exists", "list", "space"})
 CHANGES = frozenset(
-    {"create", "write", "truncate", "allocate", "make_directory", "rename", "remove", "lock"}
+    {"create", "write", "truncate", "extend", "make_directory", "rename", "remove", "lock"}
 )
 SYNCS = frozenset({"sync", "sync_directory"})
 ANY = READS | CHANGES | SYNCS

@@ -61,12 +61,10 @@ class MemoryFile:
             self._begin("truncate")
             self._content.truncate(size)
 
-    def allocate(self, size: int) -> None:
+    def extend(self, size: int) -> None:
         with self._disk.mutex:
-            self._begin("allocate")
-            if self._disk.missing_bytes(self._content, size):
-                raise _error(errno.ENOSPC, self._path)
-            self._content.truncate(max(size, len(self._content.data)))
+            self._begin("extend")
+            self._content.extend(size)
 
     def sync(self) -> None:
         with self._disk.mutex:

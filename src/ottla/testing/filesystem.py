@@ -214,7 +214,7 @@ class MemoryDisk:
 
     def missing_bytes(self, content: Content, size: int) -> int:
         """How many bytes the disk lacks for `content` to become `size` bytes long."""
-        growth = size - len(content.data)
+        growth = size - content.room_bytes
         if self.space_bytes is None or growth <= 0:
             return 0
         return max(0, growth - max(0, self.space_bytes - self._used_bytes()))
@@ -224,7 +224,7 @@ class MemoryDisk:
             raise fault.exception(path)
 
     def _used_bytes(self) -> int:
-        return sum(len(content.data) for _, content in self._names.files())
+        return sum(content.room_bytes for _, content in self._names.files())
 
     def _node(self, path: str) -> Node:
         node = self._names.find(path)

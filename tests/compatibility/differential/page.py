@@ -79,6 +79,14 @@ charges and changes, and is the same to the millisecond. Three things differ:
 - `request_percentage` is of one processor, as there is one event loop; what Kafka's network threads
   need is charged as well there.
 
+## New partitions on a full disk
+
+Kafka's controller answers CreateTopics and CreatePartitions before any broker has made a log, and a
+broker whose disk refuses takes the log directory offline. Here the answer waits for the logs: if
+some could not be made, it is KAFKA_STORAGE_ERROR with their numbers, although the topic exists. A
+full disk takes no directory offline; the partitions answer KAFKA_STORAGE_ERROR, and are made within
+seconds once there is room. `preallocate` makes sparse files, as in Kafka: it reserves no room.
+
 ## Patterns
 
 Patterns from clients are compiled by RE2, whose time is linear in the length of the text. Kafka

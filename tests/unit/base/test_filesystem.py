@@ -53,13 +53,13 @@ def test_truncating_cuts_and_extends(volume: Volume) -> None:
     assert file.read_at(0, 10) == b"abc\0\0"
 
 
-def test_allocating_never_shortens(volume: Volume) -> None:
+def test_extending_never_shortens(volume: Volume) -> None:
     file = volume.files.open(volume.put("a", b"abcdef"))
-    file.allocate(3)
+    file.extend(3)
     assert file.size() == 6
-    file.allocate(8)
+    file.extend(8)
     assert file.read_at(0, 10) == b"abcdef\0\0"
-    file.allocate(0)
+    file.extend(0)
     assert file.size() == 8
 
 

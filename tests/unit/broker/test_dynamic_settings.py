@@ -70,6 +70,7 @@ VALUES = {
     "follower.replication.throttled.replicas": "*",
     "log.cleaner.min.cleanable.ratio": "0.25",
     "min.cleanable.dirty.ratio": "0.25",
+    "log.cleaner.dedupe.buffer.size": "2000000",  # over a MiB for each thread
     "log.cleaner.io.buffer.load.factor": "0.8",
     "log.cleaner.io.max.bytes.per.second": "1000.5",
     "consumer.session.timeout.ms": "50000",

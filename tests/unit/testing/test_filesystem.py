@@ -302,11 +302,22 @@ def test_a_full_disk_takes_what_fits_and_then_refuses(disk: MemoryDisk) -> None:
     assert raised.value.errno == errno.ENOSPC
     assert file.read_at(0, 10) == b"012345"
     file.write_at(0, b"abcdef")
-    with pytest.raises(OSError):
-        file.allocate(7)
     assert disk.space("/data") == (6, 0)
     disk.space_bytes = 7
     file.write_at(6, b"g")
+
+
+def test_a_hole_takes_no_room_until_it_is_written(disk: MemoryDisk) -> None:
+    file = durable_file(disk, b"0123")
+    disk.space_bytes = 6
+    file.extend(1000)
+    assert (file.size(), disk.space("/data").free_bytes) == (1000, 2)
+    file.write_at(4, b"45")
+    with pytest.raises(OSError) as raised:
+        file.write_at(6, b"6")
+    assert raised.value.errno == errno.ENOSPC
+    file.truncate(5)
+    assert disk.space("/data").free_bytes == 1
 
 
 def test_after_a_failed_sync_nothing_before_it_is_ever_durable() -> None:

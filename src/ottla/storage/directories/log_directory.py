@@ -196,10 +196,19 @@ class LogDirectory:
             if topic_id is not None:
                 log.begin_topic(topic_id)
         except OSError as error:
+            self._remove_unmade(path)
             raise self.health.refused(f"creating {path}", error) from error
         (self.future_logs if is_future else self.logs)[partition] = log
         self.context.needs_sync(log)
         return log
+
+    def _remove_unmade(self, path: str) -> None:
+        """What was made of a log that could not be made whole, so that it can be tried again."""
+        try:
+            if self.files.exists(path):
+                self.files.remove_directory(path)
+        except OSError as error:
+            logger.warning("%s is left, though it could not be made whole: %s", path, error)
 
     def free_name(self, partition: TopicPartition) -> None:
         """No older log of this name may come back after a power cut."""

@@ -27,6 +27,10 @@ class StorageUnavailable(StorageError, BrokerError):
         BrokerError.__init__(self, ErrorCode.KAFKA_STORAGE_ERROR, message)
 
 
+class OutOfRoom(StorageUnavailable):
+    """The disk is full, or no descriptor is left: nothing was lost, and a later try may succeed."""
+
+
 class DirectoryHealth:
     __slots__ = (
         "_full",
@@ -75,7 +79,7 @@ class DirectoryHealth:
         now_s = self._monotonic_s()
         if is_full(error):
             self._full.write(now_s, "log directory %s is full: %s", self.path, doing)
-            return StorageUnavailable(f"{doing}: {error}")
+            return OutOfRoom(f"{doing}: {error}")
         if error.errno == errno.ENOTEMPTY:
             self._not_empty.write(now_s, "log directory %s: %s: %s", self.path, doing, error)
             return StorageUnavailable(f"{doing}: {error}")
@@ -94,7 +98,7 @@ class DirectoryHealth:
                 doing,
                 error.strerror,
             )
-            return StorageUnavailable(f"{doing}: {error}")
+            return OutOfRoom(f"{doing}: {error}")
         return self.failed(doing, error)
 
 

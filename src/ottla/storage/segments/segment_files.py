@@ -33,7 +33,7 @@ def create_segment(
     if file.size():
         file.truncate(0)
     if config.preallocate:
-        file.allocate(config.segment_bytes)
+        file.extend(config.segment_bytes)
     return Segment(
         files,
         directory,

@@ -1,0 +1,73 @@
+"""Partitions for which a full disk has no room: told to whoever creates them, and made later."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+
+import pytest
+from tests.unit.handlers.asking import produce
+from tests.unit.handlers.world import World
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.create_partitions_request import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
+
+NONE, STORAGE = ErrorCode.NONE, ErrorCode.KAFKA_STORAGE_ERROR
+FULL = (("make_directory", "*"), ("create", "*.log"), ("write", "*/partition.metadata*"))
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World() as world:
+        yield world
+
+
+@pytest.mark.parametrize(("kind", "place"), FULL)
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE])
+def test_creating_a_topic_without_room_is_no_success_and_is_done_once_there_is_room(
+    world: World, kind: str, place: str, number: int
+) -> None:
+    world.disk.fail(kind, f"/disk/*/full-1{place}", error=number, times=None)
+    request = CreateTopicsRequest([CreatableTopic("full", 3, 1), CreatableTopic("fits", 1, 1)])
+    full, fits = world.ask(request, 7).topics
+    assert (full.error_code, fits.error_code) == (STORAGE, NONE)
+    assert "1 of them have no log (1)" in full.error_message
+    assert code_of(world, "full", 0) == NONE
+    assert code_of(world, "full", 1) == STORAGE
+    world.run(world.broker.replicas.make_those_without_room())
+    assert code_of(world, "full", 1) == STORAGE
+    world.disk.heal()
+    world.run(world.broker.replicas.make_those_without_room())
+    assert code_of(world, "full", 1) == NONE
+
+
+def test_partitions_that_are_added_without_room_are_told(world: World) -> None:
+    world.create_topic("t", 1)
+    world.disk.fail("make_directory", "/disk/*/t-2", error=errno.ENOSPC)
+    answers = [
+        world.ask(
+            CreatePartitionsRequest([CreatePartitionsTopic("t", count, None)], 1000), 3
+        ).results[0]
+        for count in (3, 4)
+    ]
+    assert [each.error_code for each in answers] == [STORAGE, NONE]
+    assert "1 of them have no log (2)" in answers[0].error_message
+
+
+def test_a_deleted_topic_waits_for_no_room(world: World) -> None:
+    world.disk.fail("make_directory", "/disk/*/t-0", error=errno.ENOSPC)
+    world.ask(CreateTopicsRequest([CreatableTopic("t", 1, 1)]), 7)
+    world.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 5)
+    world.disk.heal()
+    world.run(world.broker.replicas.make_those_without_room())
+    assert not world.disk.exists("/disk/a/t-0")
+    assert not world.disk.exists("/disk/b/t-0")
+
+
+def code_of(world: World, topic: str, partition: int) -> ErrorCode:
+    return ErrorCode(produce(world, topic, partition=partition).error_code)
