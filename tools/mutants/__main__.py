@@ -43,9 +43,9 @@ class Run:
         # Anything that tests use may change what they notice.
         tests = [path for name in ("tests/unit", "tests/support") for path in _python(root / name)]
         tests += [path for name in part.tests for path in _python(root / name)]
-        self._tests_digest = digest(tests)
+        self._tests_digest = digest(tests, root)
         self._source_digests = {
-            str(path.relative_to(root)): digest([path]) for path in part.files(root)
+            str(path.relative_to(root)): digest([path], root) for path in part.files(root)
         }
 
     def mutants(self) -> list[Mutant]:
@@ -99,7 +99,7 @@ class Run:
 
     def _tested_lines(self) -> Path:
         """Run the tests once for the lines that each of them runs; kept until something changes."""
-        sources = digest(_python(self._root / SOURCE))
+        sources = digest(_python(self._root / SOURCE), self._root)
         name = self.part.name.replace("/", "-")
         target = self._cache / f"lines-{name}-{self._tests_digest}-{sources}.json"
         if not target.exists():

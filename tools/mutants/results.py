@@ -40,10 +40,11 @@ class Result:
     tests_run: int = 0
 
 
-def digest(paths: Iterable[Path]) -> str:
+def digest(paths: Iterable[Path], root: Path) -> str:
+    """Of the content of files, and of their names below the root."""
     found = hashlib.sha256()
     for path in sorted(paths):
-        found.update(str(path).encode())
+        found.update(str(path.relative_to(root)).encode())
         found.update(path.read_bytes())
     return found.hexdigest()[:16]
 
