@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
+from random import Random
+
+import pytest
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.fetch_sessions import (
+    EPOCH_MAX,
+    EVICTION_MS,
+    FetchKey,
+    FetchSession,
+    FetchSessions,
+    WantedPartition,
+    choose_victim,
+    next_epoch,
+)
 
 KEYS = [FetchKey("t", partition) for partition in range(3)]
 
@@ -49,3 +64,190 @@ def test_a_partition_left_over_for_want_of_room_keeps_its_place() -> None:
     session.looked_at(KEYS[1], has_more=False, is_left_over=True)
     session.looked_at(KEYS[2], has_more=False, is_left_over=True)
     assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
+
+
+# What a reader is told
+
+
+def test_a_partition_is_told_when_anything_of_it_is_new() -> None:
+    wanted = WantedPartition(KEYS[0], 5, 1000)
+    assert (wanted.told_high_watermark, wanted.told_log_start_offset, wanted.turn) == (-1, -1, 0)
+    assert wanted.tell(0, 10, 2)
+    assert not wanted.is_unknown(0, 10, 2)
+    assert not wanted.tell(0, 10, 2)
+    assert wanted.tell(0, 11, 2)
+    assert wanted.tell(0, 11, 3)
+    assert wanted.tell(6, 11, 3)
+    assert wanted.tell(0, 11, 3), "after an error everything is told again"
+    assert not wanted.tell(0, 11, 3)
+
+
+def test_asking_again_takes_over_the_position_and_keeps_what_was_told() -> None:
+    session = a_session()
+    known = session.partitions[KEYS[1]]
+    known.tell(0, 10, 2)
+    for key in KEYS:
+        session.looked_at(key, has_more=False)
+    session.update([WantedPartition(KEYS[1], 7, 50, 3, 4, 6)], ())
+    assert session.partitions[KEYS[1]] is known
+    asked = (known.fetch_offset, known.partition_bytes_max, known.current_leader_epoch)
+    assert asked == (7, 50, 3)
+    assert (known.last_fetched_epoch, known.log_start_offset) == (4, 6)
+    assert not known.is_unknown(0, 10, 2)
+    assert to_look_at(session) == [KEYS[1]]
+    plain = WantedPartition(KEYS[0], 1, 2)
+    assert (plain.current_leader_epoch, plain.last_fetched_epoch, plain.log_start_offset) == (
+        -1, -1, -1,
+    )  # fmt: skip
+    assert plain.topic_name is None
+
+
+def test_a_forgotten_partition_is_neither_looked_at_nor_marked_again() -> None:
+    session = a_session()
+    session.update((), [KEYS[1], FetchKey("other", 0)])
+    assert to_look_at(session) == [KEYS[0], KEYS[2]]
+    session.changed(KEYS[1], 10)
+    assert to_look_at(session) == [KEYS[0], KEYS[2]]
+    session.looked_at(KEYS[1], has_more=True)
+    session.update([WantedPartition(KEYS[1], 0, 1000)], ())
+    assert to_look_at(session) == [KEYS[0], KEYS[2], KEYS[1]], "it comes last, as a new one does"
+
+
+class Waiter:
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+
+    def data_arrived(self, size: int, *, is_stable: bool) -> None:
+        self.heard.append((size, is_stable))
+
+    def wake(self) -> None:
+        self.heard.append("wake")
+
+
+def test_whoever_waits_in_a_session_hears_of_its_partitions_alone() -> None:
+    session, waiter = a_session(), Waiter()
+    session.watchers.add(waiter)
+    session.changed(KEYS[0], 10)
+    session.changed(KEYS[1], 20, is_stable=False)
+    session.changed(KEYS[1], None)
+    session.changed(FetchKey("other", 0), 30)
+    assert waiter.heard == [(10, True), (20, False), "wake"]
+
+
+# All sessions of a broker
+
+
+def sessions(slots: int = 3) -> FetchSessions:
+    return FetchSessions(slots, Random(1))
+
+
+def opened(
+    known: FetchSessions, partitions: int, now_ms: int, *, is_follower: bool = False
+) -> FetchSession | None:
+    session = known.open(partitions, is_follower, uses_topic_ids=False, now_ms=now_ms)
+    if session is not None:
+        keys = (FetchKey("t", each) for each in range(partitions))
+        session.update([WantedPartition(key, 0, 1000) for key in keys], ())
+    return session
+
+
+def test_a_session_is_resumed_with_the_next_epoch_only() -> None:
+    known = sessions()
+    session = opened(known, 1, 0)
+    assert session is not None
+    assert session.epoch == 1
+    assert known.get(session.id) is session
+    assert known.resume(session.id, 1, False, now_ms=5) is session
+    assert (session.epoch, session.used_ms, session.created_ms) == (2, 5, 0)
+    for session_id, epoch, uses_ids, code in (
+        (session.id + 1, 2, False, ErrorCode.FETCH_SESSION_ID_NOT_FOUND),
+        (session.id, 1, False, ErrorCode.INVALID_FETCH_SESSION_EPOCH),
+        (session.id, 3, False, ErrorCode.INVALID_FETCH_SESSION_EPOCH),
+        (session.id, 2, True, ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR),
+    ):
+        with pytest.raises(BrokerError) as raised:
+            known.resume(session_id, epoch, uses_ids, now_ms=9)
+        assert raised.value.code is code
+    assert (session.epoch, session.used_ms) == (2, 5), "nothing of that counts"
+
+
+def test_after_the_last_epoch_comes_the_first() -> None:
+    assert [next_epoch(each) for each in (0, 1, EPOCH_MAX - 1, EPOCH_MAX)] == [1, 2, EPOCH_MAX, 1]
+    known = sessions()
+    session = opened(known, 1, 0)
+    assert session is not None
+    session.epoch = EPOCH_MAX
+    known.resume(session.id, EPOCH_MAX, False, 1)
+    assert session.epoch == 1
+
+
+def test_a_closed_session_is_gone_and_knows_it() -> None:
+    known = sessions()
+    session = opened(known, 1, 0)
+    assert session is not None
+    known.close(session.id)
+    known.close(session.id)
+    assert (session.is_closed, len(known), known.get(session.id)) == (True, 0, None)
+
+
+def test_there_are_never_more_sessions_than_slots_and_the_evicted_are_told() -> None:
+    known = sessions(2)
+    evicted: list[FetchSession] = []
+    known.on_eviction = evicted.append
+    first, second = opened(known, 5, 0), opened(known, 9, 10)
+    assert first is not None
+    assert second is not None
+    assert opened(known, 99, EVICTION_MS) is None, "both are young"
+    first.used_ms = second.used_ms = EVICTION_MS
+    assert opened(known, 4, EVICTION_MS + 1) is None, "the old one has more partitions"
+    third = opened(known, 5, EVICTION_MS + 1)
+    assert third is not None
+    assert (evicted, first.is_closed, len(known)) == ([first], True, 2)
+    assert known.get(first.id) is None
+
+
+def test_a_session_that_nobody_uses_goes_whatever_its_size() -> None:
+    known = sessions(2)
+    large, small = opened(known, 500, 0), opened(known, 1, 0)
+    assert large is not None
+    assert small is not None
+    known.resume(small.id, 1, False, EVICTION_MS)
+    assert choose_victim(list(known._sessions.values()), 1, False, EVICTION_MS) is None
+    assert choose_victim(list(known._sessions.values()), 1, False, EVICTION_MS + 1) is large
+    assert choose_victim([], 1, False, 0) is None
+
+
+def test_followers_go_last_and_a_young_session_only_for_a_follower() -> None:
+    known = sessions(2)
+    follower, reader = opened(known, 1, 0, is_follower=True), opened(known, 50, 0)
+    assert reader is not None
+    everybody = list(known._sessions.values())
+    assert choose_victim(everybody, 99, False, 1) is None
+    assert choose_victim(everybody, 1, True, 1) is reader, "whatever its size"
+    later = EVICTION_MS + 1
+    for session in everybody:
+        session.used_ms = later
+    assert choose_victim(everybody, 50, False, later) is reader
+    assert choose_victim(everybody, 49, False, later) is None
+    reader.created_ms = later
+    assert choose_victim(everybody, 999, False, later) is None, "a follower is not evicted for it"
+    reader.is_follower = True
+    assert choose_victim(everybody, 1, True, later) is follower
+    assert choose_victim(everybody, 0, True, later) is None
+
+
+def test_ids_of_sessions_are_never_given_twice() -> None:
+    class Stubborn(Random):
+        def randint(self, least: int, most: int) -> int:
+            assert (least, most) == (1, EPOCH_MAX)
+            return self.numbers.pop(0)
+
+        numbers: list[int]
+
+    rng = Stubborn()
+    rng.numbers = [7, 7, 7, 8]
+    known = FetchSessions(5, rng)
+    first, second = opened(known, 1, 0), opened(known, 1, 0)
+    assert first is not None
+    assert second is not None
+    assert (first.id, second.id) == (7, 8)
