@@ -1,0 +1,176 @@
+"""Offsets of groups at random: plain commits, several open transactions, deletions, restarts.
+
+The model is a plain list of what was written. What counts is computed from all of it each time: the
+commit whose record is the latest, of those that are not part of an open or aborted transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+from tests.unit.coordinators.groups.bench import Bench, Logged
+
+from ottla.coordinators.runtime import Writer
+from ottla.protocol.error_codes import ErrorCode
+
+STEPS = 150
+GROUPS = ("g", "h")
+PLACES = (("t", 0), ("t", 1), ("u", 0))
+PRODUCERS = (7, 8, 9)
+Where = tuple[str, tuple[str, int]]
+
+
+@dataclass
+class Written:
+    where: Where
+    offset: int | None  # None: deleted
+    producer: int | None
+    is_open: bool
+    is_aborted: bool = False
+
+
+@dataclass
+class Model:
+    all: list[Written] = field(default_factory=list)
+
+    def end(self, producer: int, *, is_commit: bool) -> None:
+        for each in self.all:
+            if each.producer == producer and each.is_open:
+                each.is_open, each.is_aborted = False, not is_commit
+
+    def delete(self, where: Where) -> None:
+        """What an open transaction has written goes with it."""
+        self.all = [each for each in self.all if not (each.where == where and each.is_open)]
+        self.all.append(Written(where, None, None, is_open=False))
+
+    def committed(self, where: Where) -> int:
+        for each in reversed(self.all):
+            if each.where == where and not each.is_open and not each.is_aborted:
+                return -1 if each.offset is None else each.offset
+        return -1
+
+    def is_unstable(self, where: Where) -> bool:
+        return any(each.where == where and each.is_open for each in self.all)
+
+
+class Story:
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.bench = Bench()
+        for topic in ("t", "u"):
+            self.bench.create_topic(topic, 2)
+        self.model = Model()
+        self.next_offset = 0
+
+    def step(self) -> None:
+        act = self.random.choices(
+            [self.commit, self.commit_in_transaction, self.end, self.delete, self.restart,
+             self.compact],
+            [5, 8, 4, 1, 2, 1],
+        )[0]  # fmt: skip
+        act((self.random.choice(GROUPS), self.random.choice(PLACES)))
+
+    def offset(self) -> int:
+        self.next_offset += 1
+        return self.random.choice((self.next_offset, 0, 2**63 - 1))
+
+    def commit(self, where: Where) -> None:
+        offset = self.offset()
+        answer = self.bench.commit({where[1]: offset}, group_id=where[0])
+        assert answer == {where[1]: ErrorCode.NONE}
+        self.model.all.append(Written(where, offset, None, is_open=False))
+
+    def commit_in_transaction(self, where: Where) -> None:
+        offset, producer = self.offset(), self.random.choice(PRODUCERS)
+        self.bench.commit_in_transaction(producer, {where[1]: offset}, group_id=where[0])
+        self.model.all.append(Written(where, offset, producer, is_open=True))
+
+    def end(self, _where: Where) -> None:
+        producer, is_commit = self.random.choice(PRODUCERS), self.random.random() < 0.6
+        self.bench.end_transaction(producer, is_commit=is_commit)
+        self.model.end(producer, is_commit=is_commit)
+
+    def delete(self, where: Where) -> None:
+        (group_id, (topic, partition)) = where
+        if self.bench.shard.offsets.has_group(group_id):
+            self.bench.delete_offsets(topic, [partition], group_id)
+            self.model.delete(where)
+
+    def restart(self, _where: Where) -> None:
+        before = dict(vars(self.bench.shard.offsets))
+        self.bench.restart()
+        assert vars(self.bench.shard.offsets) == before
+
+    def compact(self, where: Where) -> None:
+        """Of each key the last record that holds is kept, and all from the first open transaction
+        on, which is never compacted."""
+        log, fates = self.bench.log, fates_of(self.bench.log)
+        end = fates.index("open") if "open" in fates else len(log)
+        held = {each.key: at for at, each in enumerate(log[:end]) if fates[at] == "holds"}
+        self.bench.log = [
+            each
+            if at >= end or each.key is None or held.get(each.key) == at
+            else Logged(None, None, Writer(-2, 0))  # a hole
+            for at, each in enumerate(log)
+        ]
+        # A group whose only offsets were aborted leaves nothing behind.
+        groups = self.bench.replayed().offsets.group_ids()
+        assert groups <= self.bench.shard.offsets.group_ids()
+        self.bench.shard.offsets._groups = groups
+        self.restart(where)
+
+    def check(self) -> None:
+        offsets = self.bench.shard.offsets
+        for group in GROUPS:
+            for place in PLACES:
+                where = (group, place)
+                expected = self.model.committed(where)
+                assert self.bench.fetch(*place, group_id=group) == expected, where
+                stable = self.bench.fetch(*place, group_id=group, require_stable=True)
+                is_unstable = self.model.is_unstable(where)
+                assert stable == (ErrorCode.UNSTABLE_OFFSET_COMMIT if is_unstable else expected)
+            unstable = {place for place in PLACES if self.model.is_unstable((group, place))}
+            assert {each[1:] for each in offsets.unstable_of(group)} == unstable
+            assert offsets.has_open_transaction(group) == bool(unstable)
+        told = {(name, offset.offset) for name, offset in offsets.of_topics({"u": None})}
+        assert {name.topic for name, _ in told} <= {"u"}
+
+
+def fates_of(log: list[Logged]) -> list[str]:
+    """Of each record whether it holds, or its transaction is open or was aborted."""
+    fates = ["holds"] * len(log)
+    begun: dict[int, list[int]] = {}
+    for at, logged in enumerate(log):
+        producer = logged.writer.producer_id
+        if logged.key is None:
+            for each in begun.pop(producer, []):
+                fates[each] = "holds" if logged.is_commit else "aborted"
+        elif producer >= 0:
+            begun.setdefault(producer, []).append(at)
+            fates[at] = "open"
+    return fates
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_counts_is_the_latest_commit_that_holds(seed: int) -> None:
+    story = Story(seed)
+    for _ in range(STEPS):
+        story.step()
+        story.check()
+
+
+def test_a_transaction_that_ends_late_does_not_win_over_a_later_commit() -> None:
+    bench = Bench()
+    bench.create_topic("t", 2)
+    bench.commit_in_transaction(7, {("t", 0): 10})
+    bench.commit_in_transaction(8, {("t", 0): 20})
+    bench.commit({("t", 0): 15})
+    bench.commit_in_transaction(9, {("t", 0): 30})
+    for producer, expected in ((8, 15), (9, 30), (7, 30)):
+        bench.restart()
+        bench.end_transaction(producer, is_commit=True)
+        assert bench.fetch("t", 0) == expected
+    bench.restart()
+    assert bench.fetch("t", 0, require_stable=True) == 30
