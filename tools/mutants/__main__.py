@@ -40,9 +40,7 @@ class Run:
         self._root = root
         self._cache = cache
         self._results_path = cache / "results.jsonl"
-        # Anything that tests use may change what they notice.
-        tests = [path for name in ("tests/unit", "tests/support") for path in _python(root / name)]
-        tests += [path for name in part.tests for path in _python(root / name)]
+        tests = [path for name in (*part.tests, "tests/support") for path in _python(root / name)]
         self._tests_digest = digest(tests, root)
         self._source_digests = {
             str(path.relative_to(root)): digest([path], root) for path in part.files(root)
