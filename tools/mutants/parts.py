@@ -31,7 +31,8 @@ class Part:
 
 # Where the tests of a part are more than `tests/unit/` and the first folder of its name.
 OTHER_TESTS = {
-    "spark/sink": ("tests/unit/spark/sink", "tests/integration/spark/sink/test_driver.py")
+    "replication": ("tests/unit/replication", "tests/unit/handlers/test_alter_replica_log_dirs.py"),
+    "spark/sink": ("tests/unit/spark/sink", "tests/integration/spark/sink/test_driver.py"),
 }
 
 PARTS = (

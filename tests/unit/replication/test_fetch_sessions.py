@@ -215,6 +215,11 @@ def test_a_session_that_nobody_uses_goes_whatever_its_size() -> None:
     assert choose_victim(list(known._sessions.values()), 1, False, EVICTION_MS) is None
     assert choose_victim(list(known._sessions.values()), 1, False, EVICTION_MS + 1) is large
     assert choose_victim([], 1, False, 0) is None
+    late = FetchSession(3, False, False, now_ms=EVICTION_MS)
+    late.used_ms = 1  # a clock that went back
+    everybody = [*known._sessions.values(), late]
+    large.used_ms = EVICTION_MS
+    assert choose_victim(everybody, 1, False, EVICTION_MS + 2) is late
 
 
 def test_followers_go_last_and_a_young_session_only_for_a_follower() -> None:

@@ -75,7 +75,7 @@ class World:
     ) -> None:
         self.in_sync = self.in_sync if in_sync is None else in_sync
         self.epoch += new
-        partition_epoch = self.partition.leadership.partition_epoch + 1
+        partition_epoch = max(self.partition.leadership.partition_epoch, 20) + 1
         decided = Leadership(leader, self.epoch, partition_epoch, self.replicas, self.in_sync)
         self.partition.lead_or_follow(decided, self.place.clock.now_ms())
 

@@ -161,6 +161,15 @@ def test_topics_whose_batches_are_opened_are_known_by_name_and_id_until_they_are
     world.publish(ConfigChanged(ConfigResource(ResourceType.TOPIC, "elsewhere"), "x", "y"))
     world.delete_topic("u")
     assert world.replicas.opening == set()
+    asked: list[str] = []
+
+    def of_topic(topic: str) -> TopicConfig:
+        asked.append(topic)
+        return TopicConfig()
+
+    world.replicas._configs.of_topic = of_topic
+    world.publish(ConfigChanged(ALL_BROKERS, "compression.type", "y"))
+    assert asked == ["t"], "nothing is left of the deleted one"
 
 
 def test_a_partition_that_goes_offline_resigns_and_fails_with_its_own_error(
