@@ -61,8 +61,9 @@ from ottla.network.network import Network
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from ottla.replication.directory_moves import DirectoryMoves
-from ottla.replication.fetch_sessions import FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.session_cache import FetchSessions
+from ottla.replication.waiting import ParkedFetches
 from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.directory_health import StorageUnavailable
@@ -178,7 +179,11 @@ class Broker:
         )
         self.producer_ids = ProducerIds(self._allocate_producer_ids, self._tasks)
         markers = MarkerWriter(
-            self.replicas, self.groups, self.clock.now_ms, self.config.request_timeout_ms
+            self.replicas,
+            self.groups,
+            self.clock.now_ms,
+            self.config.request_timeout_ms,
+            self.turns,
         )
         self.markers = markers
         self.transactions = TransactionCoordinator(
@@ -206,7 +211,11 @@ class Broker:
             self.broker_id,
             image,
             self.replicas,
-            FetchSessions(self.config.max_incremental_fetch_session_cache_slots, self._rng),
+            FetchSessions(
+                self.config.max_incremental_fetch_session_cache_slots,
+                self._rng,
+                self.config.ottla_fetch_session_partitions_max,
+            ),
             TopicAnswers(image),
             self.controller,
             self.automatic_topics,
@@ -219,6 +228,7 @@ class Broker:
             self._build_moves(),
             ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock),
             ResponseMemory(self.config.ottla_queued_response_bytes_max),
+            ParkedFetches(self.config.ottla_fetch_parked_partitions_max),
         )
 
     def _build_moves(self) -> DirectoryMoves:

@@ -234,6 +234,22 @@ class RequestOptions:
         at_least(0),
         "Fetch sessions that are remembered at a time.",
     )
+    ottla_fetch_session_partitions_max: int = option(
+        "ottla.fetch.session.partitions.max",
+        200_000,
+        INT,
+        at_least(0),
+        "Partitions that all fetch sessions together hold; each takes about 500 bytes. A reader "
+        "for which there is no room is served without a session. A setting of Ottla's own.",
+    )
+    ottla_fetch_parked_partitions_max: int = option(
+        "ottla.fetch.parked.partitions.max",
+        200_000,
+        INT,
+        at_least(0),
+        "Partitions that all waiting fetches without a session hold; each takes about 500 bytes. "
+        "Beyond it a fetch is answered at once, with a throttle time. A setting of Ottla's own.",
+    )
     max_request_partition_size_limit: int = option(
         "max.request.partition.size.limit",
         2000,

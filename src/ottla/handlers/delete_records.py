@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 
-from ottla.handlers.cold_logs import read_producers
+from ottla.base.turns import Slices
+from ottla.handlers.cold_logs import read_all_producers
 from ottla.handlers.context import Context
 from ottla.handlers.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
@@ -27,11 +28,11 @@ from ottla.protocol.messages.delete_records_response import (
 from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.directories.log_directory import LogDirectory
-from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log
 
 HIGH_WATERMARK = -1
 UNKNOWN = -1
+ANSWER_BYTES = 15  # of one partition
 
 
 def refuse_delete_records(
@@ -54,51 +55,50 @@ def refuse_delete_records(
 @handles(ApiKey.DELETE_RECORDS, versions=range(0, 3), refuse=refuse_delete_records)
 def delete_records(
     request: DeleteRecordsRequest, context: Context
-) -> DeleteRecordsResponse | Awaitable[DeleteRecordsResponse] | Working:
-    unread = unread_logs(request, context.parts.replicas)
+) -> Slices[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse] | Working]:
+    unread = yield from finding_unread(request, context.parts.replicas)
     if unread:
         return Working(read_and_delete(request, context, unread))
-    return delete_all(request, context)
+    return (yield from deleting(request, context))
 
 
-def unread_logs(request: DeleteRecordsRequest, replicas: ReplicaManager) -> list[Log]:
-    """Those whose producers have to be read from their files first."""
-    logs = []
+def finding_unread(request: DeleteRecordsRequest, replicas: ReplicaManager) -> Slices[list[Log]]:
+    """Logs whose producers have to be read from their files first."""
+    logs: dict[Log, None] = {}
     for topic in request.topics:
+        yield 0
         for each in topic.partitions:
+            yield 0
             try:
                 log = replicas.partition(topic.name, each.partition_index).log
             except BrokerError:
                 continue  # its answer will say so
             if not log.knows_producers:
-                logs.append(log)
-    return logs
+                logs[log] = None
+    return list(logs)
 
 
 async def read_and_delete(
     request: DeleteRecordsRequest, context: Context, unread: list[Log]
 ) -> DeleteRecordsResponse:
-    for log in unread:
-        try:
-            await read_producers(log)
-        except (BrokerError, CorruptLogError):
-            pass  # whoever asks for them next is told
-    outcome = delete_all(request, context)
+    await read_all_producers(unread, context.parts.turns)
+    outcome = await context.parts.turns.run(deleting(request, context))
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
 
-def delete_all(
+def deleting(
     request: DeleteRecordsRequest, context: Context
-) -> DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]:
+) -> Slices[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]]:
     deletion = Deletion(context.parts.replicas)
-    response = DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(
-                topic.name, [deletion.delete(topic.name, each) for each in topic.partitions]
-            )
-            for topic in request.topics
-        ]
-    )
+    topics = []
+    for topic in request.topics:
+        answers: list[DeleteRecordsPartitionResult] = []
+        topics.append(DeleteRecordsTopicResult(topic.name, answers))
+        yield len(topic.name)
+        for each in topic.partitions:
+            answers.append(deletion.delete(topic.name, each))
+            yield ANSWER_BYTES
+    response = DeleteRecordsResponse(topics=topics)
     return deletion.write_down(response) if deletion.moved else response
 
 

@@ -3,7 +3,12 @@ transactions are open. Tools look for hanging transactions with it."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
+from ottla.base.turns import Slices
+from ottla.handlers.cold_logs import read_all_producers, run_bounded
 from ottla.handlers.context import Context
+from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
 from ottla.metadata.topic_names import check_name
 from ottla.protocol.api_keys import ApiKey
@@ -16,6 +21,12 @@ from ottla.protocol.messages.describe_producers_response import (
     ProducerState,
     TopicResponse,
 )
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.log import Log
+from ottla.storage.producers.producer_entry import ProducerEntry
+
+PARTITION_BYTES = 9
+PRODUCER_BYTES = 37
 
 
 def refuse_describe(
@@ -38,36 +49,76 @@ def refuse_describe(
 @handles(ApiKey.DESCRIBE_PRODUCERS, versions=range(0, 1), refuse=refuse_describe)
 def describe_producers(
     request: DescribeProducersRequest, context: Context
+) -> Slices[DescribeProducersResponse | Awaitable[DescribeProducersResponse]]:
+    unread: dict[Log, None] = {}
+    for topic in request.topics:
+        yield 0
+        for index in topic.partition_indexes:
+            yield 0
+            log = led_log(topic.name, index, context)
+            if isinstance(log, Log) and not log.knows_producers:
+                unread[log] = None
+    if unread:
+        return read_and_describe(list(unread), request, context)
+    return (yield from describing(request, context))
+
+
+async def read_and_describe(
+    unread: list[Log], request: DescribeProducersRequest, context: Context
 ) -> DescribeProducersResponse:
-    return DescribeProducersResponse(
-        topics=[
-            TopicResponse(
-                topic.name,
-                [describe(topic.name, each, context) for each in topic.partition_indexes],
-            )
-            for topic in request.topics
-        ]
-    )
+    await read_all_producers(unread, context.parts.turns)
+    return await run_bounded(describing(request, context), context)
 
 
-def describe(topic: str, index: int, context: Context) -> PartitionResponse:
+def describing(
+    request: DescribeProducersRequest, context: Context
+) -> Slices[DescribeProducersResponse]:
+    topics = []
+    for topic in request.topics:
+        answers: list[PartitionResponse] = []
+        topics.append(TopicResponse(topic.name, answers))
+        yield len(topic.name)
+        for index in topic.partition_indexes:
+            answer = yield from describing_partition(topic.name, index, context)
+            answers.append(answer)
+    return DescribeProducersResponse(topics=topics)
+
+
+def describing_partition(topic: str, index: int, context: Context) -> Slices[PartitionResponse]:
+    log = led_log(topic, index, context)
+    yield PARTITION_BYTES
+    if isinstance(log, BrokerError):
+        return PartitionResponse(index, log.code, log.message or None)
+    try:
+        producers = log.producer_states.producers
+    except CorruptLogError as error:
+        return PartitionResponse(index, damaged(error).code)
+    described = []
+    for producer_id in list(producers):
+        yield PRODUCER_BYTES
+        entry = producers.get(producer_id)
+        if entry is None:
+            continue  # it was forgotten meanwhile
+        described.append(as_state(producer_id, entry))
+    return PartitionResponse(index, active_producers=described)
+
+
+def led_log(topic: str, index: int, context: Context) -> Log | BrokerError:
     try:
         check_name(topic)
         partition = context.parts.replicas.partition(topic, index)
         partition.check_leader()
     except BrokerError as error:
-        return PartitionResponse(index, error.code, error.message or None)
-    return PartitionResponse(
-        index,
-        active_producers=[
-            ProducerState(
-                producer_id,
-                entry.epoch,
-                entry.last_sequence,
-                entry.last_timestamp,
-                entry.coordinator_epoch,
-                entry.transaction_first_offset,
-            )
-            for producer_id, entry in partition.log.producer_states.producers.items()
-        ],
+        return error
+    return partition.log
+
+
+def as_state(producer_id: int, entry: ProducerEntry) -> ProducerState:
+    return ProducerState(
+        producer_id,
+        entry.epoch,
+        entry.last_sequence,
+        entry.last_timestamp,
+        entry.coordinator_epoch,
+        entry.transaction_first_offset,
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
+from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
 from ottla.base.turns import Work
@@ -104,7 +105,7 @@ class Dispatcher:
     def _begin(self, handler: Handler, request: Message, context: Context) -> Served:
         try:
             outcome: Any = handler.function(request, context)
-            if handler.is_sliced:
+            if handler.is_sliced or type(outcome) is GeneratorType:
                 work, is_done = self._parts.turns.begin(outcome)
                 if not is_done:
                     return self._go_on(handler, request, context, work)

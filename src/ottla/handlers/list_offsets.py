@@ -9,17 +9,16 @@ are unknown (-1).
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Sequence
-from itertools import islice
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import NamedTuple
 
 from ottla.base.tasks import next_turn
+from ottla.base.turns import Slices
 from ottla.handlers.cold_logs import read_producers
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
-from ottla.handlers.waiting import attempt, combine
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -47,6 +46,7 @@ READ_COMMITTED = 1
 CONSUMER = -1
 LEADER_EPOCHS_FROM = 4
 OFFSET_NOT_AVAILABLE_FROM = 5
+ANSWER_BYTES = 28  # of one partition
 
 
 class FoundOffset(NamedTuple):
@@ -56,6 +56,7 @@ class FoundOffset(NamedTuple):
 
 
 UNKNOWN = FoundOffset()
+Later = Callable[[], Awaitable[ListOffsetsPartitionResponse]]  # what takes longer to find out
 
 
 def refuse_list_offsets(
@@ -74,51 +75,69 @@ def refuse_list_offsets(
 @handles(ApiKey.LIST_OFFSETS, versions=range(1, 12), refuse=refuse_list_offsets)
 def list_offsets(
     request: ListOffsetsRequest, context: Context
-) -> ListOffsetsResponse | Awaitable[ListOffsetsResponse]:
-    repeated = repeated_partitions(request)
-    answers = [
-        failed(wanted.partition_index, ErrorCode.INVALID_REQUEST)
-        if (topic.name, wanted.partition_index) in repeated
-        else answer(request, topic.name, wanted, context)
-        for topic in request.topics
-        for wanted in topic.partitions
-    ]
-    return combine(answers, lambda found: by_topic(request, found))
+) -> Slices[ListOffsetsResponse | Awaitable[ListOffsetsResponse]]:
+    repeated = yield from finding_repeated(request)
+    topics, later = [], []
+    for topic in request.topics:
+        answers: list[ListOffsetsPartitionResponse] = []
+        topics.append(ListOffsetsTopicResponse(topic.name, answers))
+        yield len(topic.name)
+        for wanted in topic.partitions:
+            index = wanted.partition_index
+            found: ListOffsetsPartitionResponse | Later
+            if index in repeated[topic.name]:
+                found = failed(index, ErrorCode.INVALID_REQUEST)
+            else:
+                found = answer(request, topic.name, wanted, context)
+            if not isinstance(found, ListOffsetsPartitionResponse):
+                later.append((answers, len(answers), found))
+                found = failed(index, ErrorCode.UNKNOWN_SERVER_ERROR)  # until it is known
+            answers.append(found)
+            yield ANSWER_BYTES
+    response = ListOffsetsResponse(topics=topics)
+    return complete(response, later) if later else response
 
 
-def by_topic(
-    request: ListOffsetsRequest, answers: Sequence[ListOffsetsPartitionResponse]
+async def complete(
+    response: ListOffsetsResponse,
+    later: list[tuple[list[ListOffsetsPartitionResponse], int, Later]],
 ) -> ListOffsetsResponse:
-    """Answers stand in the order of the request."""
-    left = iter(answers)
-    return ListOffsetsResponse(
-        topics=[
-            ListOffsetsTopicResponse(topic.name, list(islice(left, len(topic.partitions))))
-            for topic in request.topics
-        ]
-    )
+    """With what has to be looked for among the records, one partition after the other."""
+    for answers, place, find_out in later:
+        answers[place] = await find_out()
+    return response
 
 
-def repeated_partitions(request: ListOffsetsRequest) -> set[tuple[str, int]]:
-    counts = Counter((t.name, p.partition_index) for t in request.topics for p in t.partitions)
-    return {name for name, count in counts.items() if count > 1}
+def finding_repeated(request: ListOffsetsRequest) -> Slices[dict[str, set[int]]]:
+    """Partitions that are named more than once, by topic."""
+    named: dict[str, set[int]] = {}
+    repeated: dict[str, set[int]] = {}
+    for topic in request.topics:
+        known = named.setdefault(topic.name, set())
+        twice = repeated.setdefault(topic.name, set())
+        for wanted in topic.partitions:
+            index = wanted.partition_index
+            (twice if index in known else known).add(index)
+            yield 0
+        yield 0
+    return repeated
 
 
 def answer(
     request: ListOffsetsRequest, topic: str, wanted: ListOffsetsPartition, context: Context
-) -> ListOffsetsPartitionResponse | Awaitable[ListOffsetsPartitionResponse]:
+) -> ListOffsetsPartitionResponse | Later:
     """For one partition. An error here leaves the others served."""
 
-    def act() -> ListOffsetsPartitionResponse | Awaitable[ListOffsetsPartitionResponse]:
+    def act() -> ListOffsetsPartitionResponse | Later:
         if wanted.timestamp < 0 and context.version < FIRST_VERSION.get(wanted.timestamp, 99):
             raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
         partition = context.parts.replicas.partition(topic, wanted.partition_index)
         partition.check_leader(wanted.current_leader_epoch)
         if request.isolation_level == READ_COMMITTED and not partition.log.knows_producers:
-            return later(partition.log)
+            return partial(later, partition.log)
         end_offset = visible_end(partition, request)
         if wanted.timestamp == MAX_TIMESTAMP or wanted.timestamp >= 0:
-            return search(partition.log, end_offset, wanted, context)
+            return partial(search, partition.log, end_offset, wanted, context)
         found = find(partition, wanted.timestamp, end_offset)
         return tell(wanted, found, context)
 
@@ -128,12 +147,22 @@ def answer(
         except CorruptLogError as error:
             raise damaged(error) from error
         outcome = act()
-        return await outcome if isinstance(outcome, Awaitable) else outcome
+        return outcome if isinstance(outcome, ListOffsetsPartitionResponse) else await outcome()
 
     def refused(error: BrokerError) -> ListOffsetsPartitionResponse:
         return failed(wanted.partition_index, known_code(error.code, context.version))
 
-    return attempt(act, refused)
+    async def attempt(find_out: Later) -> ListOffsetsPartitionResponse:
+        try:
+            return await find_out()
+        except BrokerError as error:
+            return refused(error)
+
+    try:
+        found = act()
+    except BrokerError as error:
+        return refused(error)
+    return found if isinstance(found, ListOffsetsPartitionResponse) else partial(attempt, found)
 
 
 def tell(

@@ -6,6 +6,7 @@ Consumers ask it after a change of leader, to find out whether what they read st
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
@@ -22,6 +23,8 @@ from ottla.protocol.messages.offset_for_leader_epoch_response import (
     OffsetForLeaderTopicResult,
 )
 from ottla.storage.errors import CorruptLogError
+
+ANSWER_BYTES = 19  # of one partition
 
 
 def refuse_offset_for_leader_epoch(
@@ -42,15 +45,16 @@ def refuse_offset_for_leader_epoch(
 )
 def offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: Context
-) -> OffsetForLeaderEpochResponse:
-    return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(
-                topic.topic, [find(topic.topic, each, context) for each in topic.partitions]
-            )
-            for topic in request.topics
-        ]
-    )
+) -> Slices[OffsetForLeaderEpochResponse]:
+    topics = []
+    for topic in request.topics:
+        answers: list[EpochEndOffset] = []
+        topics.append(OffsetForLeaderTopicResult(topic.topic, answers))
+        yield len(topic.topic)
+        for each in topic.partitions:
+            answers.append(find(topic.topic, each, context))
+            yield ANSWER_BYTES
+    return OffsetForLeaderEpochResponse(topics=topics)
 
 
 def find(topic: str, wanted: OffsetForLeaderPartition, context: Context) -> EpochEndOffset:

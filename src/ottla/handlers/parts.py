@@ -22,8 +22,9 @@ from ottla.metadata.image import Image
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
 from ottla.replication.directory_moves import DirectoryMoves
-from ottla.replication.fetch_sessions import FetchSession, FetchSessions
 from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.session_cache import FetchSessions
+from ottla.replication.waiting import ParkedFetches
 
 if TYPE_CHECKING:
     from ottla.config.layers import BrokerLayers
@@ -57,9 +58,11 @@ class Parts:
     directory_moves: DirectoryMoves
     telemetry: ClientTelemetry
     response_memory: ResponseMemory
+    parked_fetches: ParkedFetches
 
     def __post_init__(self) -> None:
-        self.fetch_sessions.on_eviction = self._forget_session
+        # Partitions tell their news to sessions: not to one that nobody reads any more.
+        self.fetch_sessions.on_close = self.replicas.drop_session
 
     @property
     def layers(self) -> BrokerLayers:
@@ -73,13 +76,3 @@ class Parts:
     def controller_id(self) -> int:
         """The broker that clients send changes to; every broker passes them on."""
         return self.broker_id
-
-    def close_fetch_session(self, session_id: int) -> None:
-        session = self.fetch_sessions.get(session_id)
-        if session is not None:
-            self.fetch_sessions.close(session_id)
-            self._forget_session(session)
-
-    def _forget_session(self, session: FetchSession) -> None:
-        """Partitions tell their news to sessions: not to one that nobody reads any more."""
-        self.replicas.leave(session, list(session.partitions))

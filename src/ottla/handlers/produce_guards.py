@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
+from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import ClientSupport, produce_support
 from ottla.handlers.context import Context
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.protocol.messages.produce_request import ProduceRequest
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
 from ottla.protocol.records.batch import (
     HEADER_BYTES,
     NO_PRODUCER_ID,
@@ -30,6 +35,7 @@ from ottla.replication.partition import Partition
 from ottla.storage.producers.transaction_verification import NO_GUARD
 
 TOPIC_IDS_FROM = 13
+NO_PRODUCER = ProducerIdAndEpoch(-1, -1)
 ATTRIBUTES_POSITION = 22  # the byte with the flags
 
 # Old producers do not try again on what coordinators say, but on this they do, with the same
@@ -58,28 +64,29 @@ class ProduceGuards:
         self.support = produce_support(context.version)
         self.guards: dict[TopicPartition, int] = {}  # that the coordinator has to agree to
         self.errors: dict[TopicPartition, BrokerError] = {}
-        self.producer = ProducerIdAndEpoch(-1, -1)
-        if context.parts.verifier.is_needed(self.support):
-            self._begin(list(transactional_batches(request, context)))
+        self.producer = NO_PRODUCER
+        self.is_needed = context.parts.verifier.is_needed(self.support)
 
-    def _begin(self, batches: list[TransactionalBatch]) -> None:
-        producers = {(each.header.producer_id, each.header.producer_epoch) for each in batches}
-        if len(producers) > 1:
+    def check_producer(self, header: BatchHeader) -> None:
+        """All batches of a request are of one producer."""
+        producer = ProducerIdAndEpoch(header.producer_id, header.producer_epoch)
+        if self.producer == NO_PRODUCER:
+            self.producer = producer
+        elif producer != self.producer:
             raise BrokerError(
                 ErrorCode.INVALID_PRODUCER_ID_MAPPING, "records of more than one producer"
             )
-        for producer in producers:
-            self.producer = ProducerIdAndEpoch(*producer)
-        for partition, header in batches:
-            try:
-                guard = self.context.parts.verifier.guard(
-                    partition, self.producer, header.base_sequence, self.support
-                )
-            except BrokerError as error:
-                self.errors[partition.name] = error
-                continue
-            if guard != NO_GUARD:
-                self.guards[partition.name] = guard
+
+    def add(self, partition: Partition, header: BatchHeader) -> None:
+        try:
+            guard = self.context.parts.verifier.guard(
+                partition, self.producer, header.base_sequence, self.support
+            )
+        except BrokerError as error:
+            self.errors[partition.name] = error
+            return
+        if guard != NO_GUARD:
+            self.guards[partition.name] = guard
 
     async def verify(self) -> None:
         """Let the coordinator agree, or say which partitions may not be written to."""
@@ -96,26 +103,64 @@ class ProduceGuards:
         return self.guards.get(name, NO_GUARD)
 
 
+def guards_of(request: ProduceRequest, context: Context) -> ProduceGuards:
+    return run_at_once(guarding(request, context))
+
+
+def guarding(request: ProduceRequest, context: Context) -> Slices[ProduceGuards]:
+    """What is needed, of all partitions of a request."""
+    guards = ProduceGuards(request, context)
+    if not guards.is_needed:
+        return guards
+    batches = []
+    for batch in transactional_batches(request, context):
+        yield 0
+        if batch is not None:
+            guards.check_producer(batch.header)
+            batches.append(batch)
+    for batch in batches:
+        guards.add(*batch)
+        yield 0
+    return guards
+
+
 def transactional_batches(
     request: ProduceRequest, context: Context
-) -> Iterator[TransactionalBatch]:
-    replicas = context.parts.replicas
+) -> Iterator[TransactionalBatch | None]:
+    """One after the other; None for each partition that has none."""
     for topic in request.topic_data:
         for part in topic.partition_data:
-            if part.records is None or not is_transactional(part.records):
-                continue
-            try:
-                check_asked(part.records, context.version)  # else nothing is enlisted for it
-                partition = (
-                    replicas.partition_by_id(topic.topic_id, part.index)
-                    if context.version >= TOPIC_IDS_FROM
-                    else replicas.partition(topic.name, part.index)
-                )
-            except BrokerError:
-                continue  # the append will say so
-            header = read_header(part.records)
-            if header.producer_id != NO_PRODUCER_ID:
-                yield TransactionalBatch(partition, header)
+            yield _transactional_batch(topic, part, context)
+
+
+def _transactional_batch(
+    topic: TopicProduceData, part: PartitionProduceData, context: Context
+) -> TransactionalBatch | None:
+    replicas = context.parts.replicas
+    if part.records is None or not is_transactional(part.records):
+        return None
+    try:
+        check_asked(part.records, context.version)  # else nothing is enlisted for it
+        partition = (
+            replicas.partition_by_id(topic.topic_id, part.index)
+            if context.version >= TOPIC_IDS_FROM
+            else replicas.partition(topic.name, part.index)
+        )
+    except BrokerError:
+        return None  # the append will say so
+    header = read_header(part.records)
+    return None if header.producer_id == NO_PRODUCER_ID else TransactionalBatch(partition, header)
+
+
+def finding_transactional_batch(request: ProduceRequest) -> Slices[bool]:
+    """As `has_transactional_batch`, for very many partitions."""
+    for topic in request.topic_data:
+        for part in topic.partition_data:
+            if part.records is not None and is_transactional(part.records):
+                return True
+            yield 0
+        yield 0
+    return False
 
 
 def has_transactional_batch(request: ProduceRequest) -> bool:

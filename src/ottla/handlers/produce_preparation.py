@@ -9,9 +9,9 @@ Leaves    which batches those are, and what is done with them, to the log.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import cast
 
+from ottla.base.turns import Slices, run_at_once
 from ottla.handlers.context import Context
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.produce_request import (
@@ -29,21 +29,22 @@ TOPIC_IDS_FROM = 13
 class Preparation:
     """What has to be opened of one request."""
 
-    def __init__(self, request: ProduceRequest, context: Context) -> None:
+    def __init__(self, context: Context) -> None:
+        self._version = context.version
+        self._now_ms = context.parts.clock.now_ms()
         self._by_part: dict[int, Prepared] = {}  # by the identity of the part of the request
-        share = 0.0
-        now_ms = context.parts.clock.now_ms()
-        for part, partition in _parts_to_open(request, context):
-            records, rules = cast(Buffer, part.records), partition.log.rules
-            of_this = share_of_turn(records, rules)
-            if of_this != CLOSED:
-                self._by_part[id(part)] = Prepared(records, rules, context.version, now_ms)
-                share += of_this
-        self._is_small = share <= 1
+        self._share = 0.0  # of what may be opened in one turn of the event loop
+
+    def add(self, part: PartitionProduceData, partition: Partition) -> None:
+        records, rules = cast(Buffer, part.records), partition.log.rules
+        share = share_of_turn(records, rules)
+        if share != CLOSED:
+            self._by_part[id(part)] = Prepared(records, rules, self._version, self._now_ms)
+            self._share += share
 
     def run_at_once(self) -> bool:
         """On the event loop, if it is little. Whether that is done."""
-        return self._is_small and all(each.run_at_once() for each in self._by_part.values())
+        return self._share <= 1 and all(each.run_at_once() for each in self._by_part.values())
 
     async def run(self) -> None:
         """In one thread: a request must not take all of them."""
@@ -63,24 +64,28 @@ def preparation(request: ProduceRequest, context: Context) -> Preparation | None
     opening, by_id = context.parts.replicas.opening, context.version >= TOPIC_IDS_FROM
     for topic in request.topic_data:
         if (topic.topic_id if by_id else topic.name) in opening:
-            return Preparation(request, context)
+            return run_at_once(preparing(request, context))
     return None
 
 
-def _parts_to_open(
-    request: ProduceRequest, context: Context
-) -> Iterator[tuple[PartitionProduceData, Partition]]:
+def preparing(request: ProduceRequest, context: Context) -> Slices[Preparation | None]:
+    """As `preparation`, for very many partitions."""
+    prepared = None
     for topic in request.topic_data:
+        yield 0
         name = topic.topic_id if context.version >= TOPIC_IDS_FROM else topic.name
         if name not in context.parts.replicas.opening:
             continue
+        prepared = prepared or Preparation(context)
         for part in topic.partition_data:
+            yield 0
             try:
                 partition = _partition(topic, part.index, context)
             except BrokerError:
                 continue  # the append will say so
             if part.records is not None:
-                yield part, partition
+                prepared.add(part, partition)
+    return prepared
 
 
 def _partition(topic: TopicProduceData, index: int, context: Context) -> Partition:

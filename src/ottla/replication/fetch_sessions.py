@@ -1,26 +1,29 @@
 """Incremental fetch sessions (KIP-227): a reader names its partitions once, then only changes.
 
-Owns      the sessions, what each reader asked for and was last told.
+Owns      one session: what its reader asked for and was last told, and which partitions to look at.
 Promises  an idle partition costs nothing: a session looks only at partitions that are marked, and
           those are the ones just asked for, with data left to read, or reported by `changed`.
-Leaves    reading to the fetch handler, time to the caller.
+Leaves    reading to the fetch handler, time to the caller, all sessions together to
+          `session_cache.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from heapq import merge
 from operator import attrgetter
-from random import Random
 from typing import NamedTuple, Protocol
 
-from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.errors import BrokerError
+from ottla.base.turns import Slices
 
 NO_SESSION = 0
 FULL_EPOCH = 0  # opens a session
 FINAL_EPOCH = -1  # no session, and closes the one that is named
 EPOCH_MAX = 2**31 - 1
-EVICTION_MS = 120_000
+
+NAME_LENGTH_MAX = 249  # of a topic that exists
+LONG_NAME_CHARS = 64  # of a longer name, in the memory that one partition takes
+SORTED_AT_ONCE = 1000  # a fraction of a millisecond
 
 TopicKey = str | bytes  # the name, or the id from Fetch version 13 on
 
@@ -102,47 +105,119 @@ class Watcher(Protocol):
     def wake(self) -> None: ...
 
 
+class Reader(Protocol):
+    """Whose session it is."""
+
+    is_gone: bool  # its connection has ended
+
+
+class SessionRoom:
+    """The bound on what all sessions hold together, in partitions."""
+
+    __slots__ = ("held", "held_max")
+
+    def __init__(self, held_max: int = 2**63) -> None:
+        self.held = 0
+        self.held_max = held_max
+
+
 class FetchSession:
     """One reader's partitions, in the order in which they are served."""
 
     __slots__ = (
+        "_room",
         "created_ms",
         "epoch",
+        "held",
         "id",
         "is_closed",
         "is_follower",
         "marked",
         "partitions",
+        "reader",
         "turns",
         "used_ms",
         "uses_topic_ids",
         "watchers",
     )
 
-    def __init__(self, session_id: int, is_follower: bool, uses_topic_ids: bool, now_ms: int):
+    def __init__(
+        self,
+        session_id: int,
+        is_follower: bool,
+        uses_topic_ids: bool,
+        now_ms: int,
+        reader: Reader | None = None,
+        room: SessionRoom | None = None,
+    ) -> None:
         self.id = session_id
         self.is_follower = is_follower
         self.is_closed = False  # a fetch may still be waiting in it
         self.uses_topic_ids = uses_topic_ids
         self.created_ms = self.used_ms = now_ms
+        self.reader = reader
         self.epoch = next_epoch(FULL_EPOCH)
         self.partitions: dict[FetchKey, WantedPartition] = {}
         self.marked: dict[FetchKey, None] = {}
+        self.held = 0  # in the room that all sessions share
         self.turns = 0  # given so far
         self.watchers: set[Watcher] = set()  # of the fetch that waits now, if one does
+        self._room = room or SessionRoom()
 
-    def update(self, wanted: Iterable[WantedPartition], forgotten: Iterable[FetchKey]) -> None:
-        for each in wanted:
-            known = self.partitions.get(each.key)
-            if known is None:
-                self.partitions[each.key] = each
-                self._end_turn(each)
-            else:
-                known.take_over(each)
-            self.marked[each.key] = None
-        for key in forgotten:
-            self.partitions.pop(key, None)
+    @property
+    def is_orphaned(self) -> bool:
+        return self.reader is not None and self.reader.is_gone
+
+    # What the reader names
+
+    def add(self, wanted: WantedPartition) -> bool:
+        """Take it in, marked; False where sessions have no more room, or this one is closed."""
+        known = self.partitions.get(wanted.key)
+        if known is not None:
+            known.take_over(wanted)
+        elif not self._take_room(wanted.key):
+            return False
+        else:
+            self.partitions[wanted.key] = wanted
+            self._end_turn(wanted)
+        self.marked[wanted.key] = None
+        return True
+
+    def forget(self, key: FetchKey) -> None:
+        if self.partitions.pop(key, None) is not None:
+            self._change_room(-room_of(key))
             self.marked.pop(key, None)
+
+    def forget_any(self) -> FetchKey | None:
+        """One of those that are left, for whoever takes a closed session apart."""
+        if not self.partitions:
+            return None
+        key, _ = self.partitions.popitem()
+        self._change_room(-room_of(key))
+        self.marked.pop(key, None)
+        return key
+
+    def update(self, wanted: Iterable[WantedPartition], forgotten: Iterable[FetchKey] = ()) -> bool:
+        """Whether there was room for all that is wanted."""
+        for each in wanted:
+            if not self.add(each):
+                return False
+        for key in forgotten:
+            self.forget(key)
+        return True
+
+    def _take_room(self, key: FetchKey) -> bool:
+        size = room_of(key)
+        if self.is_closed or self._room.held + size > self._room.held_max:
+            return False
+        self._change_room(size)
+        return True
+
+    def _change_room(self, size: int) -> None:
+        self.held += size
+        self._room.held += size
+
+    # What there is to tell
 
     def changed(self, key: FetchKey, size: int | None, *, is_stable: bool = True) -> None:
         """The partition has something to tell: look at it in the next fetch.
@@ -161,6 +236,17 @@ class FetchSession:
     def to_look_at(self) -> Iterator[WantedPartition]:
         """Whoever was served longest ago comes first, as on Kafka."""
         return iter(sorted((self.partitions[key] for key in self.marked), key=TURN))
+
+    def ordering(self) -> Slices[Iterator[WantedPartition]]:
+        """As `to_look_at`, for very many: what is forgotten meanwhile may be among them."""
+        keys, partitions = list(self.marked), self.partitions
+        sorted_parts = []
+        for start in range(0, len(keys), SORTED_AT_ONCE):
+            some = keys[start : start + SORTED_AT_ONCE]
+            known = (partitions.get(key) for key in some)
+            sorted_parts.append(sorted((each for each in known if each is not None), key=TURN))
+            yield 0
+        return merge(*sorted_parts, key=TURN)
 
     def looked_at(
         self,
@@ -184,86 +270,14 @@ class FetchSession:
         partition.turn = self.turns
 
 
-class FetchSessions:
-    """All sessions of a broker, bounded in number."""
-
-    def __init__(self, slots_max: int, rng: Random) -> None:
-        self.slots_max = slots_max
-        self.on_eviction: Callable[[FetchSession], None] = lambda _session: None
-        self._rng = rng
-        self._sessions: dict[int, FetchSession] = {}
-
-    def __len__(self) -> int:
-        return len(self._sessions)
-
-    def get(self, session_id: int) -> FetchSession | None:
-        return self._sessions.get(session_id)
-
-    def resume(
-        self, session_id: int, epoch: int, uses_topic_ids: bool, now_ms: int
-    ) -> FetchSession:
-        """The session for an incremental fetch, its epoch moved on."""
-        session = self._sessions.get(session_id)
-        if session is None:
-            raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-        if session.epoch != epoch:
-            raise BrokerError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-        if session.uses_topic_ids != uses_topic_ids:
-            raise BrokerError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        session.epoch = next_epoch(epoch)
-        session.used_ms = now_ms
-        return session
-
-    def open(
-        self, partitions: int, is_follower: bool, uses_topic_ids: bool, now_ms: int
-    ) -> FetchSession | None:
-        """A new session for a reader of so many partitions; None where there is no room."""
-        if len(self._sessions) >= self.slots_max:
-            victim = choose_victim(self._sessions.values(), partitions, is_follower, now_ms)
-            if victim is None:
-                return None
-            self.close(victim.id)
-            self.on_eviction(victim)
-        session = FetchSession(self._new_id(), is_follower, uses_topic_ids, now_ms)
-        self._sessions[session.id] = session
-        return session
-
-    def close(self, session_id: int) -> None:
-        session = self._sessions.pop(session_id, None)
-        if session is not None:
-            session.is_closed = True
-
-    def _new_id(self) -> int:
-        while (session_id := self._rng.randint(1, EPOCH_MAX)) in self._sessions:
-            pass
-        return session_id
-
-
 def next_epoch(epoch: int) -> int:
     """After the largest comes 1: 0 and -1 have meanings of their own."""
     return 1 if epoch == EPOCH_MAX else epoch + 1
 
 
-def choose_victim(
-    sessions: Iterable[FetchSession], partitions: int, is_follower: bool, now_ms: int
-) -> FetchSession | None:
-    """Who must go for a reader of so many partitions: the stale, else the smaller and settled.
-
-    Followers go last, and a young session is only evicted for a follower.
-    """
-    known = list(sessions)
-    if not known:
-        return None
-    oldest = min(known, key=lambda session: session.used_ms)
-    if now_ms - oldest.used_ms > EVICTION_MS:
-        return oldest
-    evictable = [
-        session
-        for session in known
-        if now_ms - session.created_ms > EVICTION_MS or (is_follower and not session.is_follower)
-    ]
-    if not evictable:
-        return None
-    smallest = min(evictable, key=lambda session: (session.is_follower, len(session.partitions)))
-    asked = (is_follower, partitions)
-    return smallest if asked >= (smallest.is_follower, len(smallest.partitions)) else None
+def room_of(key: FetchKey) -> int:
+    """What a partition takes of the room: more if it has a name that no topic can have."""
+    topic = key.topic
+    if isinstance(topic, bytes) or (len(topic) <= NAME_LENGTH_MAX and topic.isascii()):
+        return 1
+    return 1 + len(topic) // LONG_NAME_CHARS

@@ -8,7 +8,6 @@ Leaves    the arithmetic to `partition_state.py`, files to the storage, answers 
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from ottla.base.ids import TopicId, TopicPartition
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState
-from ottla.replication.waiting import OffsetWaiters
+from ottla.replication.waiting import Done, OffsetWaiters
 from ottla.storage.errors import StorageError
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
 from ottla.storage.log.flushing import GroupCommit, RunElsewhere
@@ -163,6 +162,15 @@ class Partition:
             self.check_leader()  # those who waited when it resigned were told; nobody else will be
             await self._acks.wait_for(end_offset)
 
+    def when_replicated(self, end_offset: int, done: Done) -> None:
+        """As `wait_replicated`, for a request that waits for many partitions."""
+        if self.is_replicated(end_offset):
+            done(None)
+        elif self.leader_state is None:
+            done(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        else:
+            self._acks.add(end_offset, done)
+
     @property
     def flush_owed_to(self) -> int:
         """Up to here the flush policy wants records on disk before they are acknowledged."""
@@ -182,20 +190,10 @@ class Partition:
         synced = self.log.recovery_point
         return synced < self._flush_owed_to and synced < end_offset
 
-    async def wait_synced(self, end_offset: int) -> None:
-        """Until everything below `end_offset` is on this broker's disk."""
-        synced: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        def done(error: Exception | None) -> None:
-            if synced.done():
-                return
-            if error is None:
-                synced.set_result(None)
-            else:
-                synced.set_exception(error)
-
+    def when_synced(self, end_offset: int, done: Done) -> None:
+        """Call `done` once everything below `end_offset` is on this broker's disk, or never will
+        be."""
         self._commits.wait(end_offset, done)
-        await synced
 
     def _flushed(self, error: Exception | None) -> None:
         if error is None:

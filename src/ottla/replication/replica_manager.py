@@ -12,6 +12,7 @@ Leaves    deciding to the controller, files to the storage, requests to the hand
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -32,6 +33,7 @@ from ottla.replication.new_partitions import NewPartitions
 from ottla.replication.partition import Leadership, Partition
 from ottla.replication.partition_configs import ConfigOf, PartitionConfigs
 from ottla.replication.partition_table import PartitionTable
+from ottla.replication.waiting import LEFT_AT_ONCE
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.files.directory_health import OutOfRoom
@@ -115,13 +117,24 @@ class ReplicaManager:
 
     # Sessions of readers
 
-    def leave(self, session: FetchSession, keys: Iterable[FetchKey]) -> None:
-        """A reader has forgotten these partitions."""
-        for key in keys:
-            try:
-                self.partition_by_key(key).sessions.pop(session, None)
-            except BrokerError:
-                continue
+    def leave(self, session: FetchSession, key: FetchKey) -> None:
+        """A reader has forgotten this partition."""
+        topic, index = key
+        if isinstance(topic, str):
+            known = self._partitions.get((topic, index))
+        else:
+            known = self._by_id.get((topic, index))
+        if known is not None:
+            known.sessions.pop(session, None)
+
+    def drop_session(self, session: FetchSession) -> None:
+        """Nobody reads it any more. Of a large one some partitions go in each turn of the loop."""
+        for _ in range(LEFT_AT_ONCE):
+            key = session.forget_any()
+            if key is None:
+                return
+            self.leave(session, key)
+        asyncio.get_running_loop().call_soon(self.drop_session, session)
 
     # Following the metadata
 

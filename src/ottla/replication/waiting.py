@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from ottla.replication.fetch_sessions import Watcher
 
+LEFT_AT_ONCE = 100  # partitions, by a reader that stops waiting for them
+
+Done = Callable[[Exception | None], None]
+
 
 class OffsetWaiters:
-    """Futures that are done when an offset is below the high watermark.
+    """Who is called when an offset is below the high watermark.
 
     Offsets are handed out in order, so those who wait first are done first.
     """
@@ -23,31 +27,74 @@ class OffsetWaiters:
     __slots__ = ("_waiting",)
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[int, Done]] = deque()
 
     def __bool__(self) -> bool:
         """Whether anybody waits."""
         return bool(self._waiting)
 
+    def add(self, end_offset: int, done: Done) -> None:
+        """Call `done` when everything below `end_offset` is replicated, or never will be."""
+        self._waiting.append((end_offset, done))
+
     def wait_for(self, end_offset: int) -> asyncio.Future[None]:
-        """Done when everything below `end_offset` is replicated."""
-        future = asyncio.get_running_loop().create_future()
-        self._waiting.append((end_offset, future))
+        """As `add`, for one who has a task of its own."""
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def done(error: Exception | None) -> None:
+            if future.done():
+                return
+            if error is None:
+                future.set_result(None)
+            else:
+                future.set_exception(error)
+
+        self.add(end_offset, done)
         return future
 
     def reached(self, high_watermark: int) -> None:
         waiting = self._waiting
         while waiting and waiting[0][0] <= high_watermark:
-            future = waiting.popleft()[1]
-            if not future.done():
-                future.set_result(None)
+            waiting.popleft()[1](None)
 
     def fail(self, error: Exception) -> None:
         """The partition is led elsewhere or its disk failed: nobody can be promised anything."""
         while self._waiting:
-            future = self._waiting.popleft()[1]
-            if not future.done():
-                future.set_exception(error)
+            self._waiting.popleft()[1](error)
+
+
+class Outcomes:
+    """What became of several things that one request waits for; costs neither tasks nor futures.
+
+    Promises  whoever leaves is not kept in memory by what it waited for: that only calls a number.
+    """
+
+    __slots__ = ("_all_known", "_left", "errors")
+
+    def __init__(self, count: int) -> None:
+        self._left = count
+        self._all_known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.errors: dict[int, Exception | None] = {}  # of those that are known, by number
+
+    def note(self, number: int, error: Exception | None) -> None:
+        if not self._all_known.done():
+            self.errors[number] = error
+            self._left -= 1
+            if self._left == 0:
+                self._all_known.set_result(None)
+
+    async def wait(self, timeout_s: float) -> None:
+        """Until all are known, or the time is up. What comes later is not noted."""
+        timer = asyncio.get_running_loop().call_later(timeout_s, self._end)
+        try:
+            await self._all_known
+        finally:
+            timer.cancel()
+            self._end()
+
+    def _end(self) -> None:
+        if not self._all_known.done():
+            self._all_known.set_result(None)
 
 
 class Watched(Protocol):
@@ -92,5 +139,76 @@ class DataWaiter:
             self._leave()
 
     def _leave(self) -> None:
-        for each in self._watched:
-            each.watchers.discard(self)
+        leave(self, self._watched)
+
+
+class LargeWaiter:
+    """A reader of so many partitions that it joins them in slices, and once for all its waits.
+
+    waiter.begin()              # from here on, whatever arrives ends the next wait
+    ...                         # it looks at all partitions, in slices
+    waiter.expect(missing)      # unless something arrived already, so many bytes do
+    await waiter.wait(left_s)
+    """
+
+    __slots__ = ("_bytes_missing", "_has_news", "_is_committed", "_watched")
+
+    def __init__(self, *, is_committed: bool) -> None:
+        self._watched: list[Watched] = []
+        self._is_committed = is_committed
+        self._bytes_missing = 0
+        self._has_news = asyncio.Event()
+
+    def join(self, watched: Watched) -> None:
+        self._watched.append(watched)
+        watched.watchers.add(self)
+
+    def begin(self) -> None:
+        self._bytes_missing = 0
+        self._has_news.clear()
+
+    def expect(self, bytes_missing: int) -> None:
+        self._bytes_missing = bytes_missing
+
+    def data_arrived(self, size: int, *, is_stable: bool) -> None:
+        self._bytes_missing -= size
+        if self._bytes_missing <= 0 and (is_stable or not self._is_committed):
+            self.wake()
+
+    def wake(self) -> None:
+        self._has_news.set()
+
+    async def wait(self, timeout_s: float) -> None:
+        """Until data arrived or the time is up."""
+        timer = asyncio.get_running_loop().call_later(timeout_s, self.wake)
+        try:
+            await self._has_news.wait()
+        finally:
+            timer.cancel()
+
+    def close(self) -> None:
+        leave(self, self._watched)
+
+
+def leave(watcher: Watcher, watched: list[Watched]) -> None:
+    """Of very many, some in each of the next turns of the event loop."""
+    for _ in range(min(LEFT_AT_ONCE, len(watched))):
+        watched.pop().watchers.discard(watcher)
+    if watched:
+        asyncio.get_running_loop().call_soon(leave, watcher, watched)
+
+
+class ParkedFetches:
+    """The bound on partitions that waiting fetches hold, over all connections.
+
+    Those of a session are its own, and counted there.
+    """
+
+    __slots__ = ("partitions", "partitions_max")
+
+    def __init__(self, partitions_max: int) -> None:
+        self.partitions = 0
+        self.partitions_max = partitions_max
+
+    def has_room(self, partitions: int) -> bool:
+        return self.partitions + partitions <= self.partitions_max

@@ -91,7 +91,6 @@ FETCH = (
         " error.",
         script="fetch_records",
     ),
-    Allowed(ApiKey.FETCH, "*twice", "*", TWICE, script="fetch_from_wrong_places"),
 )  # fmt: skip
 
 OFFSETS = (

@@ -232,7 +232,7 @@ def unverified(world: World) -> Found:
     return Found(wanted, PartitionData(0, 0, records=read.records), partition, read.check)
 
 
-async def nothing_again(wanted: WantedPartition) -> Found:
+async def nothing_again(_before: Found) -> Found:
     raise AssertionError("it was not to be read again")
 
 
@@ -287,9 +287,9 @@ def test_a_range_that_was_cut_during_its_check_is_read_again(
         error = CorruptLogError(log.segments.active.path, 0, "half a batch")
     again: list[WantedPartition] = []
 
-    async def read_again(wanted: WantedPartition) -> Found:
-        again.append(wanted)
-        return Found(wanted, failed(wanted, ErrorCode.OFFSET_OUT_OF_RANGE), None)
+    async def read_again(before: Found) -> Found:
+        again.append(before.wanted)
+        return Found(before.wanted, failed(before.wanted, ErrorCode.OFFSET_OUT_OF_RANGE), None)
 
     answer = world.run(outcome_of(found, error, read_again)).answer
     assert answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
@@ -301,13 +301,13 @@ def test_a_log_that_is_cut_again_and_again_gives_nothing_this_time(world: World)
     produce(world, "t", 5)
     partition = partition_of(world)
 
-    async def read_again(_wanted: WantedPartition) -> Found:
+    async def read_again(_before: Found) -> Found:
         found = unverified(world)
         partition.log.segments.active.generation += 1
         return found
 
-    found = [world.run(read_again(WantedPartition(FetchKey("t", 0), 0, 1 << 20)))]
-    world.run(check_all(found, read_again))
+    found = [world.run(read_again(unverified(world)))]
+    world.run(check_all(found, [0], read_again, world.broker.turns))
     assert (found[0].size, found[0].answer.error_code) == (0, 0)
 
 

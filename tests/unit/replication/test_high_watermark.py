@@ -212,22 +212,19 @@ def test_waiting_for_the_disk_alone_begins_and_ends_with_a_sync() -> None:
     async def story() -> None:
         world = World(TopicConfig())
         end = world.append()
-        waiting = asyncio.ensure_future(world.partition.wait_synced(end))
-        given_up = asyncio.ensure_future(world.partition.wait_synced(end))
-        await turns()
-        assert not waiting.done()
-        given_up.cancel()
-        await turns()
+        outcomes: list[Exception | None] = []
+        world.partition.when_synced(end, outcomes.append)
+        world.partition.when_synced(end, outcomes.append)
+        assert outcomes == []
         world.syncs.run_one()
-        await waiting
-        await world.partition.wait_synced(end)  # at once: it is there
+        assert outcomes == [None, None]
+        world.partition.when_synced(end, outcomes.append)  # at once: it is there
+        assert outcomes == [None, None, None]
         world.append()
-        failing = asyncio.ensure_future(world.partition.wait_synced(end + 1))
-        await turns()
+        world.partition.when_synced(end + 1, outcomes.append)
         world.place.disk.fail("sync", "*", times=None)
         world.syncs.run_one()
-        with pytest.raises(StorageUnavailable):
-            await failing
+        assert isinstance(outcomes[-1], StorageUnavailable)
 
     run(story())
 

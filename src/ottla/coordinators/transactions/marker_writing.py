@@ -14,6 +14,7 @@ from inspect import isawaitable
 from typing import Protocol
 
 from ottla.base.fault_points import FaultPoint, reach
+from ottla.base.turns import Slices, Turns
 from ottla.coordinators.runtime import Writer
 from ottla.metadata.topic_names import GROUP_OFFSETS
 from ottla.protocol.error_codes import ErrorCode
@@ -32,6 +33,9 @@ from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.append_decisions import AppendOrigin
 
 log = logging.getLogger(__name__)
+
+WAITED_AT_ONCE = 100  # partitions: each of them takes a task
+Waiting = tuple[Awaitable[None], WritableTxnMarkerPartitionResult]
 
 # A coordinator expects what leaders say, and not what group coordinators say.
 LEADER_ERRORS = {
@@ -58,33 +62,54 @@ class MarkerWriter:
         groups: GroupMarkers,
         now_ms: Callable[[], int],
         timeout_ms: int,
+        turns: Turns,
     ) -> None:
         self._replicas = replicas
         self._groups = groups
         self._now_ms = now_ms
         self._timeout_s = timeout_ms / 1000
+        self._turns = turns
 
     async def write(self, markers: Sequence[WritableTxnMarker]) -> list[WritableTxnMarkerResult]:
-        waiting: list[Awaitable[None]] = []
-        results = [self._append(marker, waiting) for marker in markers]
-        if waiting:
-            await asyncio.gather(*waiting)
+        waiting: list[Waiting] = []
+        results = await self._turns.run(self._appending(markers, waiting))
+        deadline_s = asyncio.get_running_loop().time() + self._timeout_s
+        for start in range(0, len(waiting), WAITED_AT_ONCE):
+            some = waiting[start : start + WAITED_AT_ONCE]
+            await asyncio.gather(*(self._wait(*each, deadline_s) for each in some))
         return results
 
-    def _append(
-        self, marker: WritableTxnMarker, waiting: list[Awaitable[None]]
-    ) -> WritableTxnMarkerResult:
-        topics = []
+    def _appending(
+        self, markers: Sequence[WritableTxnMarker], waiting: list[Waiting]
+    ) -> Slices[list[WritableTxnMarkerResult]]:
+        results = []
+        for marker in markers:
+            yield 0
+            topics = yield from self._appending_one(marker, waiting)
+            results.append(WritableTxnMarkerResult(marker.producer_id, topics))
+        return results
+
+    def _appending_one(
+        self, marker: WritableTxnMarker, waiting: list[Waiting]
+    ) -> Slices[list[WritableTxnMarkerTopicResult]]:
+        """To each partition once, however often it is named, as on Kafka."""
+        named: set[tuple[str, int]] = set()
+        topics: list[WritableTxnMarkerTopicResult] = []
         for topic in marker.topics:
-            answers = []
+            answers: list[WritableTxnMarkerPartitionResult] = []
+            topics.append(WritableTxnMarkerTopicResult(topic.name, answers))
+            yield 0
             for index in topic.partition_indexes:
+                yield 0
+                if (topic.name, index) in named:
+                    continue
+                named.add((topic.name, index))
                 answer = WritableTxnMarkerPartitionResult(index)
                 answers.append(answer)
                 replicated = self._append_to(topic.name, answer, marker)
                 if replicated is not None:
-                    waiting.append(self._wait(replicated, answer))
-            topics.append(WritableTxnMarkerTopicResult(topic.name, answers))
-        return WritableTxnMarkerResult(marker.producer_id, topics)
+                    waiting.append((replicated, answer))
+        return topics
 
     def _append_to(
         self, topic: str, answer: WritableTxnMarkerPartitionResult, marker: WritableTxnMarker
@@ -133,10 +158,13 @@ class MarkerWriter:
         return outcome if isawaitable(outcome) else None
 
     async def _wait(
-        self, replicated: Awaitable[None], answer: WritableTxnMarkerPartitionResult
+        self,
+        replicated: Awaitable[None],
+        answer: WritableTxnMarkerPartitionResult,
+        deadline_s: float,
     ) -> None:
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout_at(deadline_s):
                 await replicated
         except TimeoutError:
             answer.error_code = ErrorCode.REQUEST_TIMED_OUT

@@ -12,10 +12,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from ottla.base.turns import Turns
 from ottla.handlers.fetching.reading import NOTHING, Found, failed
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.fetch_sessions import WantedPartition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.reading import RangeCheck
 
@@ -23,22 +23,30 @@ log = logging.getLogger(__name__)
 
 READ_AGAIN_MAX = 3  # by then the client may as well ask again
 
-ReadAgain = Callable[[WantedPartition], Awaitable[Found]]
+CHECKED_AT_ONCE = 100  # outcomes that are taken over in one turn of the event loop
+
+ReadAgain = Callable[[Found], Awaitable[Found]]
 
 
-async def check_all(found: list[Found], read_again: ReadAgain) -> None:
-    """Replace what must not be served by what may be."""
+async def check_all(
+    found: list[Found], unchecked: list[int], read_again: ReadAgain, turns: Turns
+) -> None:
+    """Replace what must not be served by what may be; `unchecked` are its places."""
     for _ in range(READ_AGAIN_MAX):
-        unchecked = [at for at, each in enumerate(found) if each.check is not None]
-        if not unchecked:
-            return
         outcomes = await asyncio.to_thread(run_checks, [found[at].check for at in unchecked])
-        for at, error in zip(unchecked, outcomes, strict=True):
+        still_unchecked = []
+        for number, (at, error) in enumerate(zip(unchecked, outcomes, strict=True), 1):
             found[at] = await outcome_of(found[at], error, read_again)
-    for at, each in enumerate(found):
-        if each.check is not None:
-            each.answer.records = NOTHING
-            found[at] = each._replace(check=None)
+            if found[at].check is not None:
+                still_unchecked.append(at)
+            if number % CHECKED_AT_ONCE == 0:
+                await turns.next()
+        if not still_unchecked:
+            return
+        unchecked = still_unchecked
+    for at in unchecked:
+        found[at].answer.records = NOTHING
+        found[at] = found[at]._replace(check=None)
 
 
 def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
@@ -58,7 +66,7 @@ def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
 async def outcome_of(found: Found, error: Exception | None, read_again: ReadAgain) -> Found:
     assert found.check is not None
     if not found.check.is_current:
-        return await read_again(found.wanted)
+        return await read_again(found)
     if error is None:
         found.check.confirm()
         return found._replace(check=None)

@@ -1,6 +1,8 @@
 """What a Fetch request wants: all its partitions, or what has changed in its session (KIP-227).
 
 Owns      finding, opening and closing the reader's session.
+Promises  a partition that is named twice counts once: what was said last holds, as on Kafka. Each
+          method that ends in `-ing` does what the one without does, in slices.
 Leaves    what is read to `reading.py`, what is told to `answering.py`.
 """
 
@@ -8,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.fetch_request import FetchRequest
 from ottla.replication.fetch_sessions import (
     FINAL_EPOCH,
@@ -22,6 +27,8 @@ from ottla.replication.fetch_sessions import (
 TOPIC_IDS_FROM = 13
 READ_COMMITTED = 1
 
+Named = dict[FetchKey, WantedPartition]
+
 
 class Wants:
     def __init__(self, request: FetchRequest, context: Context) -> None:
@@ -33,7 +40,8 @@ class Wants:
         if request.replica_state is not None:
             self.follower = request.replica_state.replica_id
         self.is_full = request.session_epoch in (FULL_EPOCH, FINAL_EPOCH)
-        self.session = self._find_session()
+        self.session: FetchSession | None = None
+        self.named: Named = {}  # of a reader without a session
 
     @property
     def is_follower(self) -> bool:
@@ -43,41 +51,127 @@ class Wants:
     def session_id(self) -> int:
         return NO_SESSION if self.session is None else self.session.id
 
+    @property
+    def count(self) -> int:
+        """Of the partitions to look at now."""
+        return len(self.named if self.session is None else self.session.marked)
+
     def partitions(self) -> Iterable[WantedPartition]:
         """Those to look at now."""
-        return self._named() if self.session is None else self.session.to_look_at()
+        return self.named.values() if self.session is None else self.session.to_look_at()
+
+    def ordering(self) -> Slices[Iterable[WantedPartition]]:
+        if self.session is not None:
+            return (yield from self.session.ordering())
+        return self.named.values()
 
     def forget_new_session(self) -> None:
         """The answer will not tell of it: it was not opened."""
         if self.session is not None and self.is_full:
-            self._context.parts.close_fetch_session(self.session.id)
+            self._context.parts.fetch_sessions.close(self.session.id)
             self.session = None
 
-    def _find_session(self) -> FetchSession | None:
-        """The session to read from. A client's request names partitions only as they change."""
-        request, parts = self.request, self._context.parts
-        now_ms = parts.clock.now_ms()
+    # Finding the session. A client's request names partitions only as they change.
+
+    def settle(self) -> None:
         if not self.is_full:
-            session = parts.fetch_sessions.resume(
-                request.session_id, request.session_epoch, self.uses_ids, now_ms
-            )
-            forgotten = self._forgotten()
-            parts.replicas.leave(session, forgotten)
-            session.update(self._named(), forgotten)
-            if session.partitions:
-                return session
-            # Nothing is left to tell of: it ends here, and the answer says so.
-            parts.close_fetch_session(session.id)
+            session = self._resume()
+            has_room = session.update(self._named())
+            for key in self._forgotten():
+                self._leave(session, key)
+            self._go_on_with(session, has_room)
+            return
+        self._close_session()
+        named = self.named
+        for wanted in self._named():
+            named[wanted.key] = wanted
+        session_or_none = self._open()
+        if session_or_none is not None:
+            self._begin_with(session_or_none, session_or_none.update(named.values()))
+
+    def settling(self) -> Slices[None]:
+        if not self.is_full:
+            session = self._resume()
+            has_room = True
+            for wanted in self._named():
+                has_room = session.add(wanted)
+                yield 0
+                if not has_room:
+                    break
+            for key in self._forgotten():
+                self._leave(session, key)
+                yield 0
+            self._go_on_with(session, has_room)
+            return
+        self._close_session()
+        named = self.named
+        for wanted in self._named():
+            named[wanted.key] = wanted
+            yield 0
+        session_or_none = self._open()
+        if session_or_none is not None:
+            yield from self._beginning_with(session_or_none)
+
+    def _beginning_with(self, session: FetchSession) -> Slices[None]:
+        has_room = False
+        try:
+            for wanted in self.named.values():
+                has_room = session.add(wanted)
+                yield 0
+                if not has_room:
+                    break
+        except GeneratorExit:
+            self._context.parts.fetch_sessions.close(session.id)
+            raise
+        self._begin_with(session, has_room)
+
+    def _resume(self) -> FetchSession:
+        request, parts = self.request, self._context.parts
+        return parts.fetch_sessions.resume(
+            request.session_id,
+            request.session_epoch,
+            self.uses_ids,
+            parts.clock.now_ms(),
+            self._context.peer,
+        )
+
+    def _go_on_with(self, session: FetchSession, has_room: bool) -> None:
+        sessions = self._context.parts.fetch_sessions
+        if not has_room:  # the client names all again, and is served without a session
+            sessions.close(session.id)
+            raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if session.partitions:
+            self.session = session
+        else:  # nothing is left to tell of: it ends here, and the answer says so
+            sessions.close(session.id)
+
+    def _open(self) -> FetchSession | None:
+        if self.request.session_epoch == FINAL_EPOCH:
             return None
-        if request.session_id != NO_SESSION:
-            parts.close_fetch_session(request.session_id)
-        if request.session_epoch == FINAL_EPOCH:
-            return None
-        wanted = list(self._named())
-        opened = parts.fetch_sessions.open(len(wanted), self.is_follower, self.uses_ids, now_ms)
-        if opened is not None:
-            opened.update(wanted, ())
-        return opened
+        parts = self._context.parts
+        return parts.fetch_sessions.open(
+            len(self.named),
+            self.is_follower,
+            self.uses_ids,
+            parts.clock.now_ms(),
+            self._context.peer,
+        )
+
+    def _begin_with(self, session: FetchSession, has_room: bool) -> None:
+        if has_room or not self.named:
+            self.session, self.named = session, {}
+        else:
+            self._context.parts.fetch_sessions.close(session.id)
+
+    def _close_session(self) -> None:
+        if self.request.session_id != NO_SESSION:
+            self._context.parts.fetch_sessions.close(self.request.session_id)
+
+    def _leave(self, session: FetchSession, key: FetchKey) -> None:
+        session.forget(key)
+        self._context.parts.replicas.leave(session, key)
+
+    # What the request names
 
     def _named(self) -> Iterator[WantedPartition]:
         for topic in self.request.topics:
@@ -92,9 +186,8 @@ class Wants:
                     each.log_start_offset,
                 )
 
-    def _forgotten(self) -> list[FetchKey]:
-        return [
-            FetchKey(topic.topic_id if self.uses_ids else topic.topic, partition)
-            for topic in self.request.forgotten_topics_data
-            for partition in topic.partitions
-        ]
+    def _forgotten(self) -> Iterator[FetchKey]:
+        for topic in self.request.forgotten_topics_data:
+            key = topic.topic_id if self.uses_ids else topic.topic
+            for partition in topic.partitions:
+                yield FetchKey(key, partition)

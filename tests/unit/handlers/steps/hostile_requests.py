@@ -53,6 +53,7 @@ INTEGERS = {
     "isolation_level": 0,
     "generation_id": 1,
     "timeout_ms": 100,
+    "transaction_version": 1,
 }
 
 

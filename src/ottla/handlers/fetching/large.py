@@ -1,0 +1,131 @@
+"""Fetch requests for very many partitions: as `serving.py`, in slices.
+
+Promises  the event loop is kept for a slice at a time. A reader joins all its partitions before it
+          looks at them, so that nothing that arrives meanwhile is missed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+
+from ottla.base.cold_reads import Looking
+from ottla.base.freeing import freeing
+from ottla.base.turns import Slices
+from ottla.handlers.fetching.answering import measuring, responding
+from ottla.handlers.fetching.checking import check_all
+from ottla.handlers.fetching.serving import AT_ONCE, Fetching
+from ottla.protocol.messages.fetch_response import FetchResponse
+from ottla.replication.waiting import LargeWaiter
+
+ANSWER_BYTES = 40  # of a partition without records
+ABORTED_BYTES = 16
+
+
+class LargeFetching(Fetching):
+    def serving(self) -> Slices[FetchResponse | Awaitable[FetchResponse]]:
+        yield from self.wants.settling()
+        return (yield from self.serving_settled())
+
+    def serving_settled(self) -> Slices[FetchResponse | Awaitable[FetchResponse]]:
+        try:
+            is_enough = yield from self.looking_at_all()
+            if self.cold or self.unchecked or not is_enough:
+                return self.find_later(is_enough)
+            return (yield from self.answering())
+        except GeneratorExit:
+            self.wants.forget_new_session()
+            raise
+
+    def looking_at_all(self) -> Slices[bool]:
+        yield from freeing(self.found)
+        self.begin_look()
+        for wanted in (yield from self.wants.ordering()):
+            aborted = self.aborted
+            with self.looking:
+                self.take(wanted)
+            yield ANSWER_BYTES + ABORTED_BYTES * (self.aborted - aborted)
+        return self.has_enough
+
+    async def find_later(self, is_enough: bool) -> FetchResponse:
+        """What a thread has to read first, or what has to be waited for."""
+        if self.cold:
+            is_enough = await self.look_longer()
+        if not is_enough and self.may_park:
+            await self.park()
+        return await self.check()
+
+    async def look_longer(self) -> bool:
+        is_enough, self.looking = False, Looking()
+        while self.cold:
+            await asyncio.to_thread(self.looking.fetch, self.cold)
+            is_enough = await self.context.parts.turns.run(self.looking_at_all())
+        self.looking = AT_ONCE
+        return is_enough
+
+    async def is_enough(self) -> bool:
+        is_enough = await self.context.parts.turns.run(self.looking_at_all())
+        return await self.look_longer() if self.cold else is_enough
+
+    # Waiting
+
+    async def park(self) -> None:
+        """Until enough has come that the reader may see, or the time is up."""
+        loop, parts = asyncio.get_running_loop(), self.context.parts
+        deadline_s = loop.time() + self.request.max_wait_ms / 1000
+        waiter = LargeWaiter(is_committed=self.wants.is_committed)
+        partitions = self.parked_partitions
+        parts.parked_fetches.partitions += partitions
+        try:
+            await parts.turns.run(self.joining(waiter))
+            await parts.turns.run(self.forgetting_request())
+            while True:
+                waiter.begin()
+                is_enough = await self.is_enough()
+                left_s = deadline_s - loop.time()
+                if is_enough or left_s <= 0:
+                    return
+                waiter.expect(self.bytes_missing)
+                await parts.turns.run(freeing(self.found))
+                await waiter.wait(left_s)
+        finally:
+            parts.parked_fetches.partitions -= partitions
+            waiter.close()
+
+    def joining(self, waiter: LargeWaiter) -> Slices[None]:
+        if self.wants.session is not None:
+            waiter.join(self.wants.session)
+            return
+        for each in self.found:
+            if each.partition is not None:
+                waiter.join(each.partition)
+            yield 0
+
+    def forgetting_request(self) -> Slices[None]:
+        """All that it names was taken over, and what it names twice is not worth keeping."""
+        topics = list(self.request.topics)
+        self.request.topics = ()
+        for topic in topics:
+            partitions = list(topic.partitions)
+            topic.partitions = ()
+            yield from freeing(partitions)
+            yield 0
+        yield from freeing(topics)
+
+    # Answering
+
+    async def check(self) -> FetchResponse:
+        turns = self.context.parts.turns
+        if self.unchecked:
+            await check_all(self.found, self.unchecked, self.read_again, turns)
+        return await turns.run(self.answering())
+
+    def answering(self) -> Slices[FetchResponse]:
+        size = 0
+        if self.quota is not None:
+            size = yield from measuring(self.found, self.wants, self.context.version)
+        if self.is_throttled(size):
+            return self.nothing()
+        response = yield from responding(self.found, self.wants, self.context)
+        self.finish()
+        return response

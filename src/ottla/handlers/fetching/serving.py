@@ -1,0 +1,233 @@
+"""One Fetch request: what it wants, what was found, whether that is enough, and what is answered.
+
+Promises  a reader for which there is nothing yet waits until enough has come or its patience is
+          over, unless waiting fetches hold too many partitions already: then it is answered at
+          once, and not read for a moment, so that it does not ask again and again.
+Leaves    requests for very many partitions to `large.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from ottla.base.cold_reads import ColdRead, Looking, look
+from ottla.base.kept_errors import without_frames
+from ottla.handlers.context import Context
+from ottla.handlers.fetching.answering import response_bytes, response_of
+from ottla.handlers.fetching.checking import check_all
+from ottla.handlers.fetching.reading import Found, look_at
+from ottla.handlers.fetching.wants import Wants
+from ottla.handlers.quotas.request_time import charge_time, exempt_time
+from ottla.protocol.messages.fetch_request import FetchRequest
+from ottla.protocol.messages.fetch_response import FetchResponse
+from ottla.replication.fetch_sessions import WantedPartition
+from ottla.replication.waiting import DataWaiter, Watched
+
+UNPARKED_THROTTLE_MS = 100
+ABORTED_HERE_MAX = 500  # of one response: with more it is encoded in a thread
+AT_ONCE = Looking()  # for which nothing was fetched
+
+
+class Fetching:
+    def __init__(self, request: FetchRequest, context: Context) -> None:
+        self.request = request
+        self.context = context
+        self.wants = Wants(request, context)
+        self.quota = None if self.wants.is_follower else context.parts.quotas.fetch
+        self.bytes_max = self.limit_bytes()
+        self.found: list[Found] = []
+        self.size = 0
+        self.cold: list[ColdRead] = []  # what nothing could be said without
+        self.looking = AT_ONCE
+        self.unchecked: list[int] = []  # places in `found` that must be checked before they leave
+        self.has_news = False  # something that cannot wait for more data
+        self.has_unstable = False  # data that is there, but not committed yet
+        self.aborted = 0  # transactions, of all partitions
+        self.is_unparked = False  # it would have waited, had there been room
+
+    def limit_bytes(self) -> int:
+        """The client's wish, the broker's limit, and what the client's quota allows at once."""
+        limit = self.context.parts.settings.config.fetch_max_bytes
+        most = limit if self.quota is None else int(self.quota.amount_max(self.context))
+        return min(self.request.max_bytes, limit, most)
+
+    @property
+    def bytes_wanted(self) -> int:
+        """Fewer are worth waiting for more."""
+        return min(self.request.min_bytes, self.bytes_max)
+
+    # Looking
+
+    def look(self) -> bool:
+        """Gather what there is; whether that is enough to answer now, if nothing was `cold`."""
+        self.begin_look()
+        with self.looking:
+            for wanted in self.wants.partitions():
+                self.take(wanted)
+        return self.has_enough
+
+    def begin_look(self) -> None:
+        self.found, self.unchecked, self.cold = [], [], []
+        self.size = self.aborted = 0
+        self.has_news = self.has_unstable = False
+
+    def take(self, wanted: WantedPartition) -> None:
+        """What one partition has to tell."""
+        try:
+            found = self.look_at(wanted)
+        except ColdRead as cold:
+            self.cold.append(without_frames(cold))
+            self.size += max(0, wanted.partition_bytes_max)  # as if it had all it may have
+            return
+        if found.check is not None:
+            self.unchecked.append(len(self.found))
+        self.found.append(found)
+        self.size += found.size
+        answer = found.answer
+        if answer.error_code or answer.diverging_epoch is not None:
+            self.has_news = True
+        if self.wants.is_committed:
+            self.aborted += len(answer.aborted_transactions or ())
+            if answer.last_stable_offset < answer.high_watermark:
+                self.has_unstable = True
+
+    @property
+    def has_enough(self) -> bool:
+        session = self.wants.session
+        has_partitions = bool(session.partitions if session else self.found)
+        return self.size >= self.bytes_wanted or self.has_news or not has_partitions
+
+    def look_at(self, wanted: WantedPartition) -> Found:
+        room = max(0, self.bytes_max - self.size)
+        return look_at(wanted, self.wants, self.context, room, is_first=self.size == 0)
+
+    async def look_longer(self) -> bool:
+        """As `look`, once all that is cold has been read.
+
+        All partitions again each time: what was there first may be gone or more by now, and a
+        wait begins with what they have at one moment.
+        """
+        is_enough, self.looking = False, Looking()
+        while self.cold:
+            await asyncio.to_thread(self.looking.fetch, self.cold)
+            is_enough = self.look()
+        self.looking = AT_ONCE
+        return is_enough
+
+    async def is_enough(self) -> bool:
+        is_enough = self.look()
+        return await self.look_longer() if self.cold else is_enough
+
+    # Waiting
+
+    @property
+    def may_park(self) -> bool:
+        """Whether it is worth waiting, and there is room to wait."""
+        if self.request.max_wait_ms <= 0:
+            return False
+        if self.context.parts.parked_fetches.has_room(self.parked_partitions):
+            return True
+        self.is_unparked = True
+        return False
+
+    @property
+    def parked_partitions(self) -> int:
+        return len(self.wants.named)
+
+    async def find(self) -> FetchResponse:
+        """After a first look that met something cold."""
+        if not await self.look_longer() and self.may_park:
+            return await self.wait(self.waiter())
+        return await self.check()
+
+    async def wait(self, waiter: DataWaiter) -> FetchResponse:
+        """Until enough has come that the reader may see, or the time is up.
+
+        It listens already: this begins a turn of the loop later, and others may come before.
+        """
+        loop, parked = asyncio.get_running_loop(), self.context.parts.parked_fetches
+        left_s = self.request.max_wait_ms / 1000
+        deadline_s = loop.time() + left_s
+        partitions = self.parked_partitions
+        parked.partitions += partitions
+        try:
+            await waiter.wait(left_s)
+            while not await self.is_enough() and (left_s := deadline_s - loop.time()) > 0:
+                await self.waiter().wait(left_s)
+        finally:
+            parked.partitions -= partitions
+        return await self.check()
+
+    def waiter(self) -> DataWaiter:
+        """For a session, which hears of all its partitions, waiting costs the same for any number.
+        What was found is looked for again, and not kept while it waits."""
+        watched: list[Watched]
+        if self.wants.session is not None:
+            watched = [self.wants.session]
+        else:
+            watched = [each.partition for each in self.found if each.partition is not None]
+        self.found = []
+        return DataWaiter(watched, self.bytes_missing, is_committed=self.wants.is_committed)
+
+    @property
+    def bytes_missing(self) -> int:
+        """A reader of committed data hears of bytes when they become visible, and where some are
+        there already, nobody can say how many will."""
+        if self.wants.is_committed and (self.wants.session is not None or self.has_unstable):
+            return 0
+        return self.bytes_wanted - self.size
+
+    # Checking
+
+    async def check(self) -> FetchResponse:
+        if self.unchecked:
+            await check_all(self.found, self.unchecked, self.read_again, self.context.parts.turns)
+        return self.answer()
+
+    async def read_again(self, before: Found) -> Found:
+        """The file has changed: what the partition has to tell now, within the same bounds."""
+        self.size -= before.size
+        found = await look(lambda: self.look_at(before.wanted))
+        self.size += found.size
+        return found
+
+    # Answering
+
+    def answer(self) -> FetchResponse:
+        size = 0
+        if self.quota is not None:
+            size = response_bytes(self.found, self.wants, self.context.version)
+        if self.is_throttled(size):
+            return self.nothing()
+        response = response_of(self.found, self.wants, self.context)
+        self.finish()
+        return response
+
+    def nothing(self) -> FetchResponse:
+        """This time, and the session is as it was; a new one was not opened."""
+        self.wants.forget_new_session()
+        return FetchResponse(session_id=self.wants.session_id)
+
+    def finish(self) -> None:
+        if self.is_unparked and not self.wants.is_follower:
+            self.context.throttle(min(self.request.max_wait_ms, UNPARKED_THROTTLE_MS))
+        if self.aborted > ABORTED_HERE_MAX:
+            self.context.is_large = True
+
+    def is_throttled(self, size: int) -> bool:
+        """Whether the reader has to wait. It then gets nothing, which costs it nothing.
+
+        Only what is so large that it would never be read has to be waited for afterwards.
+        """
+        context, quota = self.context, self.quota
+        if self.wants.is_follower:
+            exempt_time(context)
+            return False
+        charge_time(context)
+        if quota is None:
+            return context.throttle_ms > 0
+        context.throttle(quota.charge(context, size))
+        if context.throttle_ms == 0 or quota.is_beyond(context, size):
+            return False
+        quota.note(context, -size)
+        return True

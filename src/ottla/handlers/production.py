@@ -1,0 +1,295 @@
+"""One Produce request on its way: appends, then whatever its acknowledgement waits for.
+
+Promises  one partition's trouble leaves the others served. Waiting costs neither a task nor a
+          future for each partition.
+Leaves    what comes before an append to `produce_guards.py` and `produce_preparation.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from functools import partial
+from typing import NamedTuple
+
+from ottla.base.fault_points import FaultPoint, reach
+from ottla.base.ids import TopicId
+from ottla.base.turns import Slices
+from ottla.handlers.context import Context
+from ottla.handlers.damage import damaged
+from ottla.handlers.leaders import current_leader, leader_endpoints
+from ottla.handlers.produce_guards import ProduceGuards
+from ottla.handlers.produce_preparation import Preparation
+from ottla.handlers.quotas.request_time import exempt_time
+from ottla.metadata.topic_names import INTERNAL_TOPICS
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from ottla.protocol.messages.produce_response import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from ottla.protocol.records.batch import Buffer
+from ottla.protocol.records.checking import check_asked, named_records_max
+from ottla.protocol.records.faults import InvalidRecord
+from ottla.replication.partition import Partition
+from ottla.replication.waiting import Outcomes
+from ottla.storage.errors import CorruptLogError
+from ottla.storage.log.append import ProducedBy
+from ottla.storage.log.preparation import Prepared
+
+ACKS_ALL = -1
+ACKS_NONE = 0
+ACKS = (ACKS_ALL, ACKS_NONE, 1)
+VERSIONS = range(3, 14)
+TOPIC_IDS_FROM = 13
+LEADER_HINTS_FROM = 10
+BY_CLIENT = {version: ProducedBy(produce_version=version) for version in VERSIONS}
+NO_OFFSET = -1
+ANSWER_BYTES = 36  # of one partition
+RECORD_ERROR_BYTES = 8  # besides its message
+ADMIN_CLIENT_ID = "__admin_client"  # by which Kafka knows tools that may repair internal topics
+WITHOUT_LOG_START = (
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.MESSAGE_TOO_LARGE,
+    ErrorCode.RECORD_LIST_TOO_LARGE,
+    ErrorCode.CORRUPT_MESSAGE,
+    ErrorCode.KAFKA_STORAGE_ERROR,
+)
+
+
+class Unreplicated(NamedTuple):
+    """An append whose acknowledgement still has to wait."""
+
+    partition: Partition
+    end_offset: int
+    answer: PartitionProduceResponse
+
+
+Produced = ProduceResponse | Awaitable[ProduceResponse | None] | None
+
+
+class Production:
+    __slots__ = (
+        "by",
+        "context",
+        "guards",
+        "has_error",
+        "leaders",
+        "named",
+        "prepared",
+        "request",
+        "waiting",
+    )
+
+    def __init__(self, request: ProduceRequest, context: Context) -> None:
+        self.request = request
+        self.context = context
+        self.by = BY_CLIENT[context.version]
+        self.guards: ProduceGuards | None = None  # only of transactions
+        self.prepared: Preparation | None = None  # only where batches are opened
+        self.waiting: list[Unreplicated] = []
+        self.has_error = False
+        self.leaders: set[int] = set()  # of partitions that are led elsewhere
+        self.named = 0  # wrong records, of all batches
+
+    def run(self) -> Produced:
+        topics = []
+        for topic in self.request.topic_data:
+            answers = [self.answer(topic, part) for part in topic.partition_data]
+            topics.append(TopicProduceResponse(topic.name, topic.topic_id, answers))
+        return self.finish(topics)
+
+    def running(self) -> Slices[Produced]:
+        """As `run`, for very many partitions: others may write to them in between."""
+        topics = []
+        for topic in self.request.topic_data:
+            answers: list[PartitionProduceResponse] = []
+            topics.append(TopicProduceResponse(topic.name, topic.topic_id, answers))
+            for part in topic.partition_data:
+                answer = self.answer(topic, part)
+                answers.append(answer)
+                yield answer_bytes(answer)
+            yield len(topic.name)
+        return self.finish(topics)
+
+    def finish(self, topics: list[TopicProduceResponse]) -> Produced:
+        quota = self.context.parts.quotas.produce
+        if quota is not None:
+            self.context.throttle(quota.charge(self.context, self.context.request_bytes))
+        if self.request.acks == ACKS_NONE:
+            exempt_time(self.context)
+            if self.has_error:
+                raise MalformedMessage("a produce without acknowledgement was refused")
+            return None
+        response = ProduceResponse(topics)
+        if self.leaders:
+            endpoints = leader_endpoints(self.context, self.leaders)
+            response.node_endpoints = [NodeEndpoint(*each) for each in endpoints]
+        if self.waiting:
+            return self.wait(response)
+        if self.guards is not None:
+            reach(FaultPoint.DATA_REPLICATED)
+        return response
+
+    def answer(
+        self, topic: TopicProduceData, part: PartitionProduceData
+    ) -> PartitionProduceResponse:
+        """What becomes of one partition."""
+        replicas = self.context.parts.replicas
+        found = partition = None
+        try:
+            found = (
+                replicas.partition_by_id(topic.topic_id, part.index)
+                if self.context.version >= TOPIC_IDS_FROM
+                else replicas.partition(topic.name, part.index)
+            )
+            by = self.admit(found)
+            partition = found  # from here on an error tells where the log begins
+            records = part.records if self.prepared is None else self.prepared.of(part)
+            return self.append(partition, part.index, records, by)
+        except BrokerError as error:
+            sooner = None if found is None else self.wrong_by_itself(part)
+            answer = self.refuse(part.index, sooner or error, None if sooner else partition)
+            if answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                self.add_leader_hint(topic, answer)
+            return answer
+        except CorruptLogError as error:
+            return self.refuse(part.index, damaged(error), partition)
+
+    def wrong_by_itself(self, part: PartitionProduceData) -> InvalidBatch | None:
+        """What Kafka says before it looks at anything but the request, once that is refused."""
+        if part.records is not None:
+            try:
+                check_asked(part.records, self.context.version)
+            except InvalidBatch as error:
+                return error
+        return None
+
+    def refuse(
+        self, index: int, error: BrokerError, partition: Partition | None
+    ) -> PartitionProduceResponse:
+        self.has_error = True
+        answer = refused(index, error, partition)
+        if isinstance(error, InvalidRecord):
+            left = named_records_max(self.context.request_bytes) - self.named
+            wrong = error.named()[: max(1, left)]  # its first one, whatever other batches had
+            answer.record_errors = [BatchIndexAndErrorMessage(*each) for each in wrong]
+            self.named += len(wrong)
+        return answer
+
+    def admit(self, partition: Partition) -> ProducedBy:
+        """Whether its log may be asked at all. Transactions are looked at before `acks` is, so a
+        partition may have been enlisted by a request that is refused."""
+        by = self.by
+        if self.guards is not None:
+            by = by._replace(guard=self.guards.guard_of(partition.name))
+        if self.request.acks not in ACKS:
+            raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
+        topic = partition.name.topic
+        if topic in INTERNAL_TOPICS and self.context.client_id != ADMIN_CLIENT_ID:
+            # What coordinators rely on is theirs to write.
+            raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal")
+        return by
+
+    def append(
+        self, partition: Partition, index: int, records: Buffer | Prepared | None, by: ProducedBy
+    ) -> PartitionProduceResponse:
+        if records is None:
+            raise InvalidBatch(ErrorCode.INVALID_RECORD, "no records")
+        appended = partition.append(records, self.request.acks, by)
+        if self.guards is not None:
+            reach(FaultPoint.DATA_APPENDED)
+        answer = PartitionProduceResponse(
+            index,
+            0,
+            appended.first_offset,
+            appended.log_append_time_ms,
+            partition.log.log_start_offset,
+        )
+        end_offset = appended.last_offset + 1
+        if self.must_wait(partition, end_offset):
+            self.waiting.append(Unreplicated(partition, end_offset, answer))
+        return answer
+
+    def must_wait(self, partition: Partition, end_offset: int) -> bool:
+        """All copies for acks=all; for acks=1 the leader's own, as its flush policy wants it."""
+        if self.request.acks == ACKS_ALL:
+            return not partition.is_replicated(end_offset)
+        return self.request.acks != ACKS_NONE and partition.owes_sync(end_offset)
+
+    async def wait(self, response: ProduceResponse) -> ProduceResponse:
+        """Until every append is replicated, or the client's patience is over."""
+        turns = self.context.parts.turns
+        outcomes = Outcomes(len(self.waiting))
+        await turns.run(self.beginning_wait(outcomes))
+        await outcomes.wait(max(0, self.request.timeout_ms) / 1000)
+        await turns.run(self.ending_wait(outcomes))
+        if self.guards is not None:
+            reach(FaultPoint.DATA_REPLICATED)
+        return response
+
+    def beginning_wait(self, outcomes: Outcomes) -> Slices[None]:
+        is_all = self.request.acks == ACKS_ALL
+        for number, (partition, end_offset, _) in enumerate(self.waiting):
+            done = partial(outcomes.note, number)
+            if is_all:
+                partition.when_replicated(end_offset, done)
+            else:
+                partition.when_synced(end_offset, done)
+            yield 0
+
+    def ending_wait(self, outcomes: Outcomes) -> Slices[None]:
+        timed_out = BrokerError(ErrorCode.REQUEST_TIMED_OUT)
+        for number, each in enumerate(self.waiting):
+            error = outcomes.errors.get(number, timed_out)
+            if isinstance(error, BrokerError):
+                note_failure(each.answer, error)
+            elif error is not None:
+                raise error
+            yield 0
+
+    def add_leader_hint(self, topic: TopicProduceData, answer: PartitionProduceResponse) -> None:
+        """Tell who leads instead, which saves the client a Metadata request (KIP-951)."""
+        if self.context.version >= LEADER_HINTS_FROM:
+            known = self.context.parts.metadata.topic_by_id(TopicId(topic.topic_id))
+            name = topic.name if known is None else known.name
+            hint = current_leader(self.context, name, answer.index)
+            answer.current_leader = LeaderIdAndEpoch(*hint)
+            self.leaders.add(hint[0])
+
+
+def answer_bytes(answer: PartitionProduceResponse) -> int:
+    """About what it takes when it is encoded."""
+    size = ANSWER_BYTES + len(answer.error_message or "")
+    for each in answer.record_errors:
+        size += RECORD_ERROR_BYTES + len(each.batch_index_error_message or "")
+    return size
+
+
+def refused(
+    index: int, error: BrokerError, partition: Partition | None
+) -> PartitionProduceResponse:
+    """Where the log begins is told too, unless Kafka leaves it out."""
+    answer = failed(index, error.code, error.message)
+    if partition is not None and error.code not in WITHOUT_LOG_START:
+        answer.log_start_offset = partition.log.log_start_offset
+    return answer
+
+
+def failed(index: int, code: ErrorCode, message: str) -> PartitionProduceResponse:
+    return PartitionProduceResponse(index, code, NO_OFFSET, error_message=message or None)
+
+
+def note_failure(answer: PartitionProduceResponse, error: BrokerError) -> None:
+    answer.error_code = error.code
+    answer.base_offset = NO_OFFSET
+    answer.log_append_time_ms = answer.log_start_offset = -1
+    answer.error_message = error.message or None

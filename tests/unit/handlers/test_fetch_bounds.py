@@ -1,0 +1,236 @@
+"""What fetches may keep in memory: requests that wait, sessions, partitions named twice."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from tests.unit.handlers.asking import produce
+from tests.unit.handlers.test_fetch import VERSION, answered, request_of, settle, sizes
+from tests.unit.handlers.world import FakeConnection, World
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.fetch_request import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+)
+from ottla.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.record import Record
+
+PATIENT_MS = 400_000
+PARTITIONS = 300
+LIMIT = 500
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    config = {
+        "ottla.fetch.session.partitions.max": str(LIMIT),
+        "ottla.fetch.parked.partitions.max": str(LIMIT),
+    }
+    with World(config) as world:
+        world.create_topic("t", PARTITIONS)
+        yield world
+
+
+def named(
+    indexes: list[int], *, session: tuple[int, int] = (0, -1), max_wait_ms: int = 0
+) -> FetchRequest:
+    request = request_of(session=session, max_wait_ms=max_wait_ms, partitions=0)
+    wanted = [FetchPartition(each, -1, 0, -1, -1, 1 << 20) for each in indexes]
+    request.topics = [FetchTopic("t", partitions=wanted)] if wanted else []
+    return request
+
+
+def told(response: Any) -> list[int]:
+    return [part.partition_index for topic in response.responses for part in topic.partitions]
+
+
+@pytest.mark.parametrize("repeated", [2, 1000], ids=["small", "large"])
+def test_of_a_partition_that_is_named_twice_the_last_counts(world: World, repeated: int) -> None:
+    produce(world, "t", 5)
+    produce(world, "t", 1)
+    request = named([0, 1] * repeated)
+    request.topics[0].partitions[-2].fetch_offset = 5
+    response = world.ask(request, VERSION)
+    assert told(response) == [0, 1]
+    assert sizes(response)[0] == sizes(world.ask(named_at(5), VERSION))[0]
+
+
+def named_at(offset: int) -> FetchRequest:
+    request = named([0])
+    request.topics[0].partitions[0].fetch_offset = offset
+    return request
+
+
+def test_a_fetch_of_many_partitions_waits_and_is_woken(world: World) -> None:
+    async def story() -> Any:
+        reading = asyncio.ensure_future(
+            answered(world, named(list(range(PARTITIONS)), max_wait_ms=PATIENT_MS))
+        )
+        await parked(world, PARTITIONS)
+        assert not reading.done()
+        await world._answer(a_record(7), 9, world.me, None)
+        return await reading
+
+    response = world.run(story())
+    assert len(told(response)) == PARTITIONS
+    assert [at for at, size in enumerate(sizes(response)) if size] == [7]
+    assert world.broker.parts.parked_fetches.partitions == 0
+    world.run(until(lambda: not any(each.watchers for each in world.broker.replicas)))
+
+
+def test_a_fetch_of_many_partitions_in_a_session_waits_and_is_woken(world: World) -> None:
+    async def story() -> Any:
+        everything = list(range(PARTITIONS))
+        opened = await answered(world, named(everything, session=(0, 0)))
+        assert opened.session_id
+        again = named(everything, session=(opened.session_id, 1), max_wait_ms=PATIENT_MS)
+        reading = asyncio.ensure_future(answered(world, again))
+        session = world.broker.parts.fetch_sessions.get(opened.session_id)
+        assert session is not None
+        await until(lambda: bool(session.watchers))
+        await settle()
+        assert not reading.done()
+        await world._answer(a_record(7), 9, world.me, None)
+        return await reading
+
+    assert told(world.run(story())) == [7]
+
+
+def test_a_fetch_of_many_partitions_ends_when_its_time_is_up(world: World) -> None:
+    response = world.ask(named(list(range(PARTITIONS)), max_wait_ms=20), VERSION)
+    assert len(told(response)) == PARTITIONS
+    assert world.broker.parts.parked_fetches.partitions == 0
+
+
+def test_a_reader_that_leaves_gives_back_what_it_held(world: World) -> None:
+    async def story() -> None:
+        request = named(list(range(PARTITIONS)), max_wait_ms=PATIENT_MS)
+        reading = asyncio.ensure_future(answered(world, request))
+        await parked(world, PARTITIONS)
+        reading.cancel()
+        await asyncio.wait([reading])
+        await until(lambda: not any(each.watchers for each in world.broker.replicas))
+
+    world.run(story())
+    assert world.broker.parts.parked_fetches.partitions == 0
+
+
+def test_a_fetch_for_which_there_is_no_room_to_wait_is_answered_and_throttled(world: World) -> None:
+    async def story() -> None:
+        request = named(list(range(PARTITIONS)), max_wait_ms=PATIENT_MS)
+        waiting = asyncio.ensure_future(answered(world, request))
+        await parked(world, PARTITIONS)
+        for count in (PARTITIONS, PARTITIONS - 100 + 1):
+            refused = await answered(world, named(list(range(count)), max_wait_ms=PATIENT_MS))
+            assert len(told(refused)) == count
+            assert refused.throttle_time_ms == 100
+        few = asyncio.ensure_future(answered(world, named([1], max_wait_ms=PATIENT_MS)))
+        await parked(world, PARTITIONS + 1)
+        assert not few.done()
+        assert not waiting.done()
+        waiting.cancel()
+        few.cancel()
+        await asyncio.wait([waiting, few])
+
+    world.run(story())
+
+
+def test_what_is_named_again_and_again_is_not_kept_while_a_fetch_waits(world: World) -> None:
+    count = 30_000
+    request = named([0] * count, max_wait_ms=PATIENT_MS)
+
+    async def story() -> int:
+        before, _ = tracemalloc.get_traced_memory()
+        waiting = asyncio.ensure_future(answered(world, request))
+        await parked(world, 1)
+        await until(lambda: bool(world.broker.replicas.partition("t", 0).watchers))
+        for _ in range(1000):  # turns in which it lets go of them
+            await asyncio.sleep(0)
+        gc.collect()
+        after, _ = tracemalloc.get_traced_memory()
+        waiting.cancel()
+        await asyncio.wait([waiting])
+        return after - before
+
+    tracemalloc.start()
+    try:
+        held_bytes = world.run(story())
+    finally:
+        tracemalloc.stop()
+    assert (
+        held_bytes < 100 * count
+    )  # the frame, which the test keeps; as objects they would add as much
+
+
+def test_beyond_the_room_of_all_sessions_a_fetch_has_none(world: World) -> None:
+    first = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
+    second = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
+    third = world.ask(named(list(range(200)), session=(0, 0)), VERSION)
+    assert first.session_id
+    assert third.session_id
+    assert second.session_id == 0
+    assert len(told(second)) == 300
+    assert world.broker.parts.fetch_sessions.room.held == LIMIT
+
+
+@pytest.mark.parametrize("more", [201, 1000], ids=["small", "large"])
+def test_a_session_that_outgrows_the_room_is_closed(world: World, more: int) -> None:
+    first = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
+    unknown = list(range(1000, 1000 + more))
+    grown = world.ask(named(unknown, session=(first.session_id, 1)), VERSION)
+    assert grown.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
+    assert not any(each.sessions for each in world.broker.replicas)
+
+
+def test_sessions_of_connections_that_are_gone_make_room(world: World) -> None:
+    reader = FakeConnection()
+    first = world.ask(named(list(range(300)), session=(0, 0)), VERSION, by=reader)
+    assert first.session_id
+    reader.session.is_gone = True
+    second = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
+    assert second.session_id
+    again = world.ask(named([], session=(first.session_id, 1)), VERSION, by=FakeConnection())
+    assert again.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_a_large_session_forgets_and_is_closed_by_its_reader(world: World) -> None:
+    opened = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
+    request = named([], session=(opened.session_id, 1))
+    request.forgotten_topics_data = [ForgottenTopic("t", partitions=list(range(250)))]
+    world.ask(request, VERSION)
+    assert world.broker.parts.fetch_sessions.room.held == 50
+    assert sum(bool(each.sessions) for each in world.broker.replicas) == 50
+    world.ask(named([], session=(opened.session_id, -1)), VERSION)
+    world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
+    assert not any(each.sessions for each in world.broker.replicas)
+
+
+async def parked(world: World, partitions: int) -> None:
+    """Return when waiting fetches hold so many, and have nothing more to do."""
+    await until(lambda: world.broker.parts.parked_fetches.partitions == partitions)
+    await settle()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Threads may be at it; whoever runs this has a limit of time."""
+    while not condition():
+        await asyncio.sleep(0.001)
+
+
+def a_record(partition: int) -> ProduceRequest:
+    data = PartitionProduceData(partition, build_batch([Record(0, 0, b"k", b"value", ())]))
+    return ProduceRequest(None, -1, 1000, [TopicProduceData("t", partition_data=[data])])
