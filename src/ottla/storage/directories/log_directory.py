@@ -100,6 +100,7 @@ class LogDirectory:
         self.is_loaded = False
         self._lock: FileLock | None = None
         self._held: HeldDirectory | None = None
+        self._half_made: set[str] = set()  # partition directories, by this process
         self._half_deleted: dict[TopicPartition, str] = {}  # out of the way, not yet for good
 
     def __repr__(self) -> str:
@@ -189,26 +190,24 @@ class LogDirectory:
             name = marked_directory_name(partition, DirectoryMark.FUTURE, unique_id())
         path = f"{self.path}/{name}"
         try:
-            if self.files.exists(path):
+            if path not in self._half_made and self.files.exists(path):
                 raise StorageError(f"{path} exists, though no log of that name is known")
             self.files.make_directory(path)
+            self._half_made.add(path)
             log = open_log(self.context, partition, path, config, Checkpoint())
             if topic_id is not None:
                 log.begin_topic(topic_id)
         except OSError as error:
-            self._remove_unmade(path)
             raise self.health.refused(f"creating {path}", error) from error
+        self._half_made.discard(path)
         (self.future_logs if is_future else self.logs)[partition] = log
         self.context.needs_sync(log)
         return log
 
-    def _remove_unmade(self, path: str) -> None:
-        """What was made of a log that could not be made whole, so that it can be tried again."""
-        try:
-            if self.files.exists(path):
-                self.files.remove_directory(path)
-        except OSError as error:
-            logger.warning("%s is left, though it could not be made whole: %s", path, error)
+    def has_half_made(self, partition: TopicPartition) -> bool:
+        """Whether making its log failed midway here. What is left has no records, and whoever tries
+        again must do it here: two directories with one partition contradict each other."""
+        return f"{self.path}/{partition_directory_name(partition)}" in self._half_made
 
     def free_name(self, partition: TopicPartition) -> None:
         """No older log of this name may come back after a power cut."""

@@ -282,7 +282,8 @@ class LogManager:
             raise StorageError(f"{partition} has a log already")
         for each in self.online:  # the new log may be in another directory than an older one was
             each.free_name(partition)
-        place = directory or self._least_used()
+        half_made = next((each for each in self.online if each.has_half_made(partition)), None)
+        place = half_made or directory or self._least_used()
         log = place.create(partition, config, topic_id)
         self._places[partition] = place
         return log

@@ -24,7 +24,7 @@ from ottla.storage.directories.directory_loading import LoadStep
 from ottla.storage.directories.log_directory import LogDirectory, Owner, WrongDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import CorruptLogError, StorageError
-from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.files.directory_health import OutOfRoom, StorageUnavailable
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
 from ottla.storage.log.flushing import FlushJob, finish_flush, flush
 from ottla.storage.log.log import Log
@@ -344,6 +344,31 @@ def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryD
     found = manager.get(A)
     assert found is not None
     assert found.topic_id == b"2" * 16
+
+
+# Creating
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [("create", "*.log"), ("create", "*.timeindex"), ("write", "partition.metadata")],
+)
+def test_a_log_that_a_full_disk_left_half_made_is_made_whole_in_the_same_directory(
+    disk: MemoryDisk, kind: str, place: str
+) -> None:
+    manager = Broker(disk).manager
+    disk.fail(kind, f"/*/{A.topic}-{A.partition}/{place}", error=errno.ENOSPC, keep_bytes=3)
+    with pytest.raises(OutOfRoom):
+        manager.create(A, CONFIG, TopicId(b"1" * 16))
+    assert len(manager.online) == 2
+    (half_made,) = (each for each in manager.directories if each.has_half_made(A))
+    other = next(each for each in manager.directories if each is not half_made)
+    made = manager.create(A, CONFIG, TopicId(b"1" * 16), directory=other)
+    assert made.path.startswith(half_made.path)
+    append_many(made, 3)
+    manager.close()
+    again = Broker(disk).log()
+    assert (len(values_of(again)), again.topic_id) == (3, b"1" * 16)
 
 
 # Deleting
