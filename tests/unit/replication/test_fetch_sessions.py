@@ -10,14 +10,12 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import (
     EPOCH_MAX,
-    EVICTION_MS,
     FetchKey,
     FetchSession,
-    FetchSessions,
     WantedPartition,
-    choose_victim,
     next_epoch,
 )
+from ottla.replication.session_cache import EVICTION_MS, FetchSessions, choose_victim
 
 KEYS = [FetchKey("t", partition) for partition in range(3)]
 
@@ -193,7 +191,7 @@ def test_a_closed_session_is_gone_and_knows_it() -> None:
 def test_there_are_never_more_sessions_than_slots_and_the_evicted_are_told() -> None:
     known = sessions(2)
     evicted: list[FetchSession] = []
-    known.on_eviction = evicted.append
+    known.on_close = evicted.append
     first, second = opened(known, 5, 0), opened(known, 9, 10)
     assert first is not None
     assert second is not None

@@ -120,7 +120,8 @@ def test_a_reader_leaves_the_partitions_it_has_forgotten_and_no_others(world: Br
     keys = [FetchKey("t", 0), FetchKey("t", 1)]
     for key in keys:
         world.replicas.partition_by_key(key).sessions[session] = key
-    world.replicas.leave(session, [FetchKey("gone", 0), keys[0], keys[0]])
+    for key in (FetchKey("gone", 0), keys[0], keys[0]):
+        world.replicas.leave(session, key)
     left = [session in world.replicas.partition_by_key(key).sessions for key in keys]
     assert left == [False, True]
 
