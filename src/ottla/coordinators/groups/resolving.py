@@ -25,7 +25,10 @@ async def resolve_patterns(shard: LoadedShard, group_id: str, stepper: Stepper) 
         group = shard.state.groups.get(group_id)
         patterns = group.subscribed_regexes() if isinstance(group, ConsumerGroup) else set()
         version, names = shared.image.offset, list(shared.image.topics)
-        found = await _match_in_slices(patterns, names)
+        found, unusable = await match_in_slices(patterns, names)
+        for pattern, why in unusable.items():
+            if not is_known_empty(group, pattern):
+                log.warning("group %s: a pattern stands for no topic: %s", shown(group_id), why)
         stepper.step(
             shard,
             group_id,
@@ -37,18 +40,33 @@ async def resolve_patterns(shard: LoadedShard, group_id: str, stepper: Stepper) 
         shared.resolving.discard(group_id)
 
 
-async def _match_in_slices(patterns: Iterable[str], names: list[str]) -> dict[str, set[str]]:
-    """The topics of each pattern; each step (compiling, one comparison) takes milliseconds."""
+def is_known_empty(group: object, pattern: str) -> bool:
+    known = group.regexes.get(pattern) if isinstance(group, ConsumerGroup) else None
+    return known is not None and not known.topics
+
+
+async def match_in_slices(
+    patterns: Iterable[str], names: list[str]
+) -> tuple[dict[str, set[str]], dict[str, str]]:
+    """The topics of each pattern, and why some stand for none: an older release took them.
+
+    Each step, compiling or one comparison, takes milliseconds.
+    """
     loop = asyncio.get_running_loop()
     slice_end_s = loop.time() + SLICE_S
     found: dict[str, set[str]] = {}
+    unusable: dict[str, str] = {}
     for pattern in patterns:
-        matches = compile_topic_pattern(pattern)
         found[pattern] = topics = set()
+        try:
+            matches = compile_topic_pattern(pattern)
+        except BrokerError as error:
+            unusable[pattern] = str(error)
+            continue
         for name in names:
             if matches(name):
                 topics.add(name)
             if loop.time() > slice_end_s:
                 await asyncio.sleep(0)
                 slice_end_s = loop.time() + SLICE_S
-    return found
+    return found, unusable

@@ -1,0 +1,14 @@
+"""Patterns of a group are compared with all topics, whatever an older release has stored."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ottla.coordinators.groups.resolving import match_in_slices
+
+
+def test_a_stored_pattern_that_cannot_be_compiled_stands_for_no_topic_and_stops_no_other() -> None:
+    names = ["t", "u", "v"]
+    found, unusable = asyncio.run(match_in_slices(["(?!t)u", "t|u", "a" * 5000], names))
+    assert found == {"(?!t)u": set(), "t|u": {"t", "u"}, "a" * 5000: set()}
+    assert unusable.keys() == {"(?!t)u", "a" * 5000}
