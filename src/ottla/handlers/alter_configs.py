@@ -26,6 +26,10 @@ from ottla.protocol.messages.incremental_alter_configs_request import (
     AlterConfigsResource as IncrementalResource,
 )
 
+# A broker's setting may concern every partition, and a pattern of client metrics may take ten
+# milliseconds to compile.
+SLOW = (ResourceType.BROKER, ResourceType.CLIENT_METRICS)
+
 
 def refuse_alter_configs(
     request: AlterConfigsRequest, code: ErrorCode, message: str
@@ -46,12 +50,11 @@ async def alter_configs(request: AlterConfigsRequest, context: Context) -> Alter
     return await decide(
         context,
         lambda state: decide_alter_configs(state, request, broker_id),
-        is_large=context.is_large or concerns_brokers(request.resources),
+        is_large=context.is_large or are_slow(request.resources),
     )
 
 
-def concerns_brokers(
+def are_slow(
     resources: Sequence[AlterConfigsResource] | Sequence[IncrementalResource],
 ) -> bool:
-    """A broker's setting may concern every partition."""
-    return any(each.resource_type == ResourceType.BROKER for each in resources)
+    return any(each.resource_type in SLOW for each in resources)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ottla.base.turns import Slices
 from ottla.controller.alter_configs import decide_incremental_alter_configs
 from ottla.controller.decision import CHANGED_MAX, check_count
-from ottla.handlers.alter_configs import concerns_brokers
+from ottla.handlers.alter_configs import are_slow
 from ottla.handlers.broker_loggers import alter_loggers
 from ottla.handlers.context import Context
 from ottla.handlers.deciding import decide
@@ -100,7 +100,7 @@ async def alter_settings(
     return await decide(
         context,
         lambda state: decide_incremental_alter_configs(state, request, broker_id),
-        is_large=context.is_large or concerns_brokers(request.resources),
+        is_large=context.is_large or are_slow(request.resources),
     )
 
 
