@@ -17,7 +17,7 @@ from ottla.storage.log.append import note_epochs
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import ReadRange
-from ottla.storage.log.rolling import take_snapshot
+from ottla.storage.log.rolling import roll, take_snapshot
 
 CHUNK_BYTES = 1024 * 1024
 REST_BYTES_MAX = 8 * 1024 * 1024  # a few milliseconds' work
@@ -100,8 +100,10 @@ def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
     note_epochs(
         target, [each for each in source.leader_epochs.entries if known is None or each[0] > known]
     )
-    # Of producers whose records are gone the source still knows; the copy has not seen them.
+    # Of producers whose records are gone the source still knows; the copy has not seen them. So a
+    # segment begins here: after a crash recovery believes only the snapshot at a segment's start.
     target.take_over_producers(source)
+    roll(target)
     take_snapshot(target, target.log_end_offset, sync=True)
     if target.recovery_point < max(source.recovery_point, min(flushed_to, source.log_end_offset)):
         flush(target)
