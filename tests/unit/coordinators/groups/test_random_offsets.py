@@ -7,11 +7,13 @@ commit whose record is the latest, of those that are not part of an open or abor
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product
 from random import Random
 
 import pytest
 from tests.unit.coordinators.groups.bench import Bench, Logged
 
+from ottla.coordinators.groups.committed_offsets import OffsetName
 from ottla.coordinators.runtime import Writer
 from ottla.protocol.error_codes import ErrorCode
 
@@ -50,6 +52,12 @@ class Model:
             if each.where == where and not each.is_open and not each.is_aborted:
                 return -1 if each.offset is None else each.offset
         return -1
+
+    def count_of(self, group: str) -> int:
+        """Committed ones, and once more for each transaction that would change them."""
+        places = {each.where for each in self.all if each.where[0] == group}
+        pending = {(e.where, e.producer) for e in self.all if e.is_open and e.where[0] == group}
+        return sum(self.committed(where) != -1 for where in places) + len(pending)
 
     def is_unstable(self, where: Where) -> bool:
         return any(each.where == where and each.is_open for each in self.all)
@@ -116,8 +124,8 @@ class Story:
             for at, each in enumerate(log)
         ]
         # A group whose only offsets were aborted leaves nothing behind.
-        groups = self.bench.replayed().offsets.group_ids()
-        assert groups <= self.bench.shard.offsets.group_ids()
+        groups = set(self.bench.replayed().offsets.group_ids())
+        assert groups <= set(self.bench.shard.offsets.group_ids())
         self.bench.shard.offsets._groups = groups
         self.restart(where)
 
@@ -132,10 +140,21 @@ class Story:
                 is_unstable = self.model.is_unstable(where)
                 assert stable == (ErrorCode.UNSTABLE_OFFSET_COMMIT if is_unstable else expected)
             unstable = {place for place in PLACES if self.model.is_unstable((group, place))}
-            assert {each[1:] for each in offsets.unstable_of(group)} == unstable
             assert offsets.has_open_transaction(group) == bool(unstable)
-        told = {(name, offset.offset) for name, offset in offsets.of_topics({"u": None})}
-        assert {name.topic for name, _ in told} <= {"u"}
+            seen = offsets.snapshot(group)
+            for place in PLACES:
+                assert seen.is_unstable(*place) == (place in unstable)
+                assert offsets.is_unstable(OffsetName(group, *place)) == (place in unstable)
+            assert offsets.count_of(group) == self.model.count_of(group)
+        committed = [
+            where for where in product(GROUPS, PLACES) if self.model.committed(where) != -1
+        ]
+        assert offsets.count == len(committed)
+        for topic in ("t", "u", "v"):
+            found = {name for names in offsets.names_of_topic(topic) for name in names}
+            known = {(group, *place) for group, place in committed}
+            known |= {(each.where[0], *each.where[1]) for each in self.model.all if each.is_open}
+            assert found == {each for each in known if each[1] == topic}
 
 
 def fates_of(log: list[Logged]) -> list[str]:

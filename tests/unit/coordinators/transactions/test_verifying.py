@@ -138,3 +138,26 @@ def test_the_version_of_a_request_says_what_its_client_can_do() -> None:
     assert [offset_commit_support(version) for version in (0, 3, 4, 5)] == [
         old, old, newer, newest,
     ]  # fmt: skip
+
+
+def test_a_coordinator_that_loads_for_too_long_is_asked_a_last_time() -> None:
+    loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    limit = "add.partitions.to.txn.retry.backoff.ms=2500"
+    verifier = Verifier(
+        coordinator := Coordinator(*[loading] * 2),
+        load_config(settings=[limit]).config,
+        ManualClock(),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        pauses: list[float] = []
+
+        async def pause(seconds: float) -> None:
+            pauses.append(seconds)
+
+        patch.setattr(asyncio, "sleep", pause)
+        answered = asyncio.run(verifier.ask("id", PRODUCER, [ZERO], ClientSupport.OLD_ERRORS))
+        assert (answered, pauses) == ({}, [2.5, 2.5])
+        coordinator.codes, coordinator.asked = [loading] * 9, []
+        refused = asyncio.run(verifier.ask("id", PRODUCER, [ZERO], ClientSupport.OLD_ERRORS))
+    assert refused == {ZERO: loading}
+    assert len(coordinator.asked) == 3
