@@ -1,0 +1,211 @@
+"""Groups one step later than their rules are told: a second member, a restart, time that passes."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.coordinators.groups.bench import (
+    GROUP,
+    REBALANCE_MS,
+    SESSION_MS,
+    Bench,
+    ClassicClient,
+    ConsumerClient,
+    code_of,
+    leave,
+    rebalance,
+    settle,
+)
+from tests.unit.coordinators.groups.test_changing_over import (
+    classic,
+    follow,
+    partitions_of,
+    subscription,
+)
+
+from ottla.coordinators.groups.classic.group import State
+from ottla.coordinators.groups.committed_offsets import OffsetName, from_record
+from ottla.coordinators.groups.offset_commits import offset_record
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from ottla.protocol.messages.leave_group_request import MemberIdentity
+from ottla.protocol.messages.legacy_offset_commit_value import LegacyOffsetCommitValue
+from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
+
+
+@pytest.fixture
+def bench() -> Bench:
+    bench = Bench()
+    bench.create_topic("t", 4)
+    return bench
+
+
+# Classic groups
+
+
+def test_nobody_is_told_to_skip_the_assignment_in_an_ordinary_rebalance(bench: Bench) -> None:
+    clients = [ClassicClient(bench, name) for name in "abc"]
+    replies = [client.join() for client in clients]
+    bench.advance_ms(bench.config.group_initial_rebalance_delay_ms)
+    answers = [client.joined(reply) for client, reply in zip(clients, replies, strict=True)]
+    assert [answer.skip_assignment for answer in answers] == [False] * 3
+    assert sum(len(answer.members) == 3 for answer in answers) == 1
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_group_that_became_empty_knows_neither_leader_nor_protocol(
+    bench: Bench, is_restarted: bool
+) -> None:
+    first, second = ClassicClient(bench, "a"), ClassicClient(bench, "b")
+    rebalance(bench, first, second)
+    generation = bench.classic().generation
+    assert first.leave() == second.leave() == ErrorCode.NONE
+    bench.advance_ms(REBALANCE_MS)
+    if is_restarted:
+        bench.restart()
+    group = bench.classic()
+    assert (group.state, group.leader, group.protocol) == (State.EMPTY, None, None)
+    assert group.generation == generation + 1
+    third = ClassicClient(bench, "c", protocols={"roundrobin": b""})
+    rebalance(bench, third)
+    group = bench.classic()
+    assert (group.leader, group.protocol) == (third.member_id, "roundrobin")
+    assert group.generation == generation + 2
+
+
+def test_a_protocol_wins_by_votes_and_not_by_its_place(bench: Bench) -> None:
+    both = {"x": b"", "y": b""}
+    turned = {"y": b"", "x": b""}
+    clients = [
+        ClassicClient(bench, "a", protocols=both),
+        ClassicClient(bench, "b", protocols=turned),
+        ClassicClient(bench, "c", protocols=turned),
+    ]
+    rebalance(bench, *clients)
+    assert bench.classic().protocol == "y"
+
+
+# Consumer groups
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_who_has_nothing_to_give_up_is_not_hurried(bench: Bench, is_restarted: bool) -> None:
+    """Only its session counts, which each heartbeat renews, before and after a restart."""
+    client = ConsumerClient(bench, rebalance_ms=10_000)
+    client.beat()
+    if is_restarted:
+        bench.restart()
+    for _ in range(5):
+        bench.advance_ms(SESSION_MS - 1)
+        client.beat()
+    assert client.member_id in bench.consumers().members
+    assert len(client.partitions) == 4
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_classic_member_that_synced_in_time_stays(bench: Bench, is_restarted: bool) -> None:
+    new = ConsumerClient(bench, "new")
+    new.beat()
+    old = classic(bench, "old")
+    old.session_ms = 10 * REBALANCE_MS
+    old.joined(old.join())
+    old.synced(old.sync(protocol="range"))
+    for _ in range(5):
+        follow(old)
+        new.beat()
+        bench.advance_ms(1000)
+    if is_restarted:
+        bench.restart()
+    for _ in range(2 * REBALANCE_MS // 5000):
+        new.beat()
+        bench.advance_ms(5000)
+    assert old.member_id in bench.consumers().members, "it has a long session, and owes nothing"
+    assert follow(old) == ErrorCode.NONE
+    assert len(partitions_of(old)) + len(new.partitions) == 4
+
+
+@pytest.mark.parametrize(("version", "asks_twice"), [(3, False), (4, True), (9, True)])
+def test_classic_clients_of_each_version_join_a_consumer_group(
+    bench: Bench, version: int, asks_twice: bool
+) -> None:
+    ConsumerClient(bench, "new").beat()
+    old = classic(bench, "old")
+    old.version = version
+    reply = old.send_join()
+    assert (reply.code == ErrorCode.MEMBER_ID_REQUIRED) == asks_twice
+    assert (reply.response.member_id in bench.consumers().members) != asks_twice
+
+
+def test_a_classic_member_keeps_its_rack_until_it_names_another(bench: Bench) -> None:
+    ConsumerClient(bench, "new").beat()
+
+    def joined(rack: str | None) -> str | None:
+        told = ConsumerProtocolSubscription(["t"], None, [], rack_id=rack).encode_prefixed(3)
+        old.protocols = {"range": told}
+        old.joined(old.join())
+        return bench.consumers().members[old.member_id].rack_id
+
+    old = classic(bench, "old")
+    assert [joined(rack) for rack in (None, "r1", None, "r2")] == [None, "r1", "r1", "r2"]
+    bench.restart()
+    assert bench.consumers().members[old.member_id].rack_id == "r2"
+
+
+def test_each_of_those_who_leave_is_answered_under_its_own_names(bench: Bench) -> None:
+    static = ConsumerClient(bench, "static", instance_id="i")
+    new, old = ConsumerClient(bench, "new"), classic(bench, "old")
+    static.beat()
+    new.beat()
+    old.joined(old.join())
+    size = len(bench.log)
+    (answer,) = leave(bench, [MemberIdentity("nobody", None)])
+    assert (answer.member_id, answer.error_code) == ("nobody", ErrorCode.UNKNOWN_MEMBER_ID)
+    assert len(bench.log) == size, "nothing has changed"
+    answers = leave(
+        bench,
+        [MemberIdentity("nobody"), MemberIdentity(old.member_id), MemberIdentity("", "i"),
+         MemberIdentity("other", "i")],
+    )  # fmt: skip
+    assert [(each.member_id, each.group_instance_id, each.error_code) for each in answers] == [
+        ("nobody", None, ErrorCode.UNKNOWN_MEMBER_ID),
+        (old.member_id, None, ErrorCode.NONE),
+        ("", "i", ErrorCode.NONE),
+        ("other", "i", ErrorCode.FENCED_INSTANCE_ID),
+    ]
+    settle(new)
+    assert bench.consumers().members.keys() == {new.member_id}
+    assert len(new.partitions) == 4
+
+
+def test_a_join_that_is_refused_is_no_member(bench: Bench) -> None:
+    ConsumerClient(bench, "new").beat()
+    broken = ClassicClient(bench, "broken", protocols={"range": b"\x00"})
+    broken.version = 3
+    assert code_of(lambda: broken.join().code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    stream = classic(bench, "stream")
+    stream.protocol_type = "connect"
+    stream.version = 3
+    assert code_of(lambda: stream.join().code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert len(bench.consumers().members) == 1
+    assert subscription([1]) != subscription()
+
+
+# Records
+
+
+def test_offsets_of_every_age_are_read_and_those_that_expire_say_no_more_than_they_can() -> None:
+    legacy = LegacyOffsetCommitValue(5, "m", 1000)
+    found = from_record(legacy, 77)
+    assert (found.offset, found.leader_epoch, found.metadata) == (5, -1, "m")
+    assert (found.commit_ms, found.expire_ms, found.record_offset) == (1000, -1, 77)
+    assert found.topic_id == bytes(16)
+    name = OffsetName(GROUP, "t", 3)
+    lasting = offset_record(name, OffsetCommitValue(5, 4, "m", 1000, -1, b"i" * 16))
+    expiring = offset_record(name, OffsetCommitValue(5, 4, "m", 1000, 2000, b"i" * 16))
+    assert (lasting.value_version, expiring.value_version) == (4, 1)
+    for record, epoch, topic_id in ((lasting, 4, b"i" * 16), (expiring, -1, bytes(16))):
+        value = record.value
+        assert isinstance(value, OffsetCommitValue)
+        assert (value.leader_epoch, value.topic_id, value.offset) == (epoch, topic_id, 5)
+        # What is written is what is known from now on: a restart changes nothing.
+        again = OffsetCommitValue.decode(value.encode(record.value_version), record.value_version)
+        assert from_record(again, 1) == from_record(value, 1)
