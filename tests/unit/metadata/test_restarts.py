@@ -1,0 +1,280 @@
+"""The metadata log over many lives: snapshots that fail midway, stops of every kind, listeners.
+
+The model is the list of batches that were acknowledged. After every start the image is their fold,
+and what is read from the log are the batches themselves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from tests.unit.metadata.histories import histories
+from tests.unit.metadata.log_conformance import batch
+from tests.unit.metadata.test_file_log import at_once
+
+from ottla.base.ids import TopicId
+from ottla.base.turns import Slices, Turns
+from ottla.metadata.changes import Changes
+from ottla.metadata.continuity import Known, load_known
+from ottla.metadata.file_log import FileMetadataLog
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.log import AppendFailed, MetadataLost, Trimmed
+from ottla.metadata.publisher import Publisher
+from ottla.metadata.records import (
+    NO_LEADER,
+    RECOVERED,
+    RECOVERING,
+    PartitionCreated,
+    TopicCreated,
+    TopicDeleted,
+)
+from ottla.testing.clock import ManualClock
+from ottla.testing.filesystem import MemoryDisk
+
+PLACE = "/m"
+TOPIC = TopicId(b"t" * 16)
+
+
+def image_of(batches: list[Batch]) -> Image:
+    image = Image()
+    for each in batches:
+        image.apply(each)
+    return image
+
+
+class Life:
+    """One log directory, and everything that was acknowledged."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.disk = MemoryDisk()
+        self.history: Iterator[Batch] = histories(self.random, 1000)
+        self.acknowledged: list[Batch] = []
+        self.log = FileMetadataLog(self.disk, PLACE, at_once)
+
+    async def start(self) -> None:
+        self.log = FileMetadataLog(self.disk, PLACE, at_once)
+        image = await self.log.load(Known.of(image_of(self.acknowledged)))
+        assert image == image_of(self.acknowledged)
+        assert self.log.end_offset == image.offset
+        try:
+            assert await self.log.read(0) == self.acknowledged
+        except Trimmed:
+            pass
+        if self.acknowledged:
+            last = self.acknowledged[-1]
+            found = await self.log.read(last.end_offset)
+            assert found == []
+
+    async def append(self) -> None:
+        new = next(self.history)
+        await self.log.append(new)
+        self.acknowledged.append(new)
+
+    async def snapshot(self, *, fails: bool) -> None:
+        if fails:
+            self.disk.fail("write", "*snapshot*", error=errno.ENOSPC)
+        try:
+            await self.log.write_snapshot(image_of(self.acknowledged))
+        except OSError:
+            assert fails
+        finally:
+            self.disk.heal()
+
+    async def step(self) -> None:
+        match self.random.choice("aaaaassffckp"):
+            case "a":
+                await self.append()
+            case "s":
+                await self.snapshot(fails=False)
+            case "f":
+                await self.snapshot(fails=True)
+            case "c":
+                await self.log.close()
+                await self.start()
+            case "k":
+                self.disk.kill()
+                await self.start()
+            case "p":
+                self.disk.crash(self.random)
+                await self.start()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_after_every_start_the_image_is_what_was_acknowledged(seed: int) -> None:
+    async def story() -> None:
+        life = Life(seed)
+        await life.start()
+        for _ in range(60):
+            await life.step()
+        await life.log.close()
+        await life.start()
+
+    asyncio.run(story())
+
+
+def test_after_a_snapshot_that_failed_and_an_orderly_stop_the_last_journal_goes_on() -> None:
+    """Two journals are there. What comes next belongs to the second."""
+
+    async def story() -> None:
+        life = Life(1)
+        await life.start()
+        for _ in range(3):
+            await life.append()
+        await life.snapshot(fails=True)
+        await life.append()
+        await life.log.close()
+        journals = [name for name in life.disk.list_directory(PLACE) if name.endswith(".journal")]
+        assert len(journals) == 2
+        await life.start()
+        sizes = [life.disk.size(f"{PLACE}/{name}") for name in sorted(journals)]
+        await life.append()
+        grown = [life.disk.size(f"{PLACE}/{name}") for name in sorted(journals)]
+        assert grown[0] == sizes[0]
+        assert grown[1] > sizes[1]
+        for _ in range(2):
+            await life.log.close()
+            await life.start()
+        life.disk.kill()
+        await life.start()
+
+    asyncio.run(story())
+
+
+def test_an_orderly_stop_is_noted_with_the_end_and_the_note_goes_with_the_start() -> None:
+    async def story() -> None:
+        life = Life(2)
+        await life.start()
+        await life.append()
+        await life.log.close()
+        path = f"{PLACE}/clean"
+        file = life.disk.open(path)
+        note = json.loads(file.read_at(0, life.disk.size(path)))
+        assert note == {"version": 0, "endOffset": life.acknowledged[-1].end_offset}
+        await life.start()
+        assert not life.disk.exists(path)
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(("code", "expected"), [(errno.ENOSPC, OSError), (errno.EIO, MetadataLost)])
+def test_a_log_that_cannot_be_read_is_lost_and_a_full_disk_is_only_full(
+    code: int, expected: type[Exception]
+) -> None:
+    disk = MemoryDisk()
+    disk.make_directory(PLACE)
+    disk.fail("list", "*", error=code, times=None)
+    log = FileMetadataLog(disk, PLACE, at_once)
+    with pytest.raises(expected) as raised:
+        asyncio.run(load_known(log, Known()))
+    assert isinstance(raised.value, MetadataLost) == (expected is MetadataLost)
+
+
+def test_an_append_that_fails_is_either_there_or_not_after_the_next_load() -> None:
+    async def story() -> None:
+        life = Life(3)
+        await life.start()
+        await life.append()
+        life.disk.fail("sync", "*", times=1)
+        lost = next(life.history)
+        with pytest.raises(AppendFailed):
+            await life.log.append(lost)
+        with pytest.raises(AppendFailed):
+            await life.log.append(lost)
+        life.disk.heal()
+        image = await life.log.load(Known.of(image_of(life.acknowledged)))
+        assert image in (
+            image_of(life.acknowledged),
+            image_of([*life.acknowledged, lost]),
+        )
+
+    asyncio.run(story())
+
+
+# Who is told
+
+
+def test_a_listener_that_fails_keeps_nobody_else_from_hearing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    publisher, heard = Publisher(Image()), []
+
+    def fail(_image: Image, _changes: Changes) -> None:
+        raise RuntimeError("a bug")
+
+    publisher.subscribe(fail)
+    publisher.subscribe(lambda image, _changes: heard.append(image.offset))
+    publisher.publish(batch(0, 2))
+    assert heard == [2]
+    assert "a listener failed at metadata offset 2" in caplog.text
+    asyncio.run(asyncio.wait_for(publisher.wait_for(2), 5))
+
+
+def test_an_exchange_runs_long_reactions_in_turns_and_waits_for_them() -> None:
+    async def story() -> None:
+        clock = ManualClock()
+        image, ahead = Image(), Image()
+        changes = ahead.apply(batch(0, 2))
+        publisher = Publisher(image, Turns(clock))
+        done: list[int] = []
+
+        def react(_image: Image, _changes: Changes) -> Slices[None]:
+            for number in range(3):
+                clock.advance_ms(100)  # longer than any slice
+                done.append(number)
+                yield 0
+
+        def fail(_image: Image, _changes: Changes) -> Slices[None]:
+            yield 0
+            raise RuntimeError("a bug")
+
+        publisher.subscribe(fail)
+        publisher.subscribe(react)
+        waiting = asyncio.ensure_future(publisher.wait_for(2))
+        exchange = asyncio.ensure_future(publisher.exchange(ahead, changes))
+        await asyncio.sleep(0)
+        assert (publisher.image.offset, ahead.offset) == (2, 0)
+        assert len(done) < 3, "others have their turn"
+        assert not exchange.done()
+        await exchange
+        assert done == [0, 1, 2]
+        await waiting
+
+    asyncio.run(asyncio.wait_for(story(), 20))
+
+
+def test_an_image_that_is_older_is_not_taken_over() -> None:
+    image = Image()
+    image.apply(batch(0, 3))
+    publisher = Publisher(image)
+    older = Image()
+    older.apply(batch(0, 2))
+    with pytest.raises(MetadataLost):
+        publisher.replace(older)
+    with pytest.raises(MetadataLost):
+        asyncio.run(publisher.exchange(older, Changes()))
+    assert publisher.image.offset == 3
+
+
+# Changes
+
+
+def test_a_deletion_is_told_with_its_evidence_unless_the_topic_was_never_seen() -> None:
+    image = Image()
+    created = (TopicCreated(TOPIC, "t"), PartitionCreated(TOPIC, 0, (1,), (1,), 1))
+    image.apply(Batch(0, 1, created))
+    changes = image.apply(Batch(2, 1, (TopicDeleted(TOPIC),)))
+    assert changes.deleted_topics.keys() == changes.deletions.keys() == {TOPIC}
+    assert changes.deletions[TOPIC] == image.deletion_of(TOPIC)
+    assert changes.partitions[TOPIC, 0].after is None
+    both = Image().apply(Batch(0, 1, (*created, TopicDeleted(TOPIC))))
+    assert both.is_empty
+
+
+def test_numbers_that_others_read_are_kafkas() -> None:
+    assert (NO_LEADER, RECOVERED, RECOVERING) == (-1, 0, 1)
