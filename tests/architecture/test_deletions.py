@@ -23,13 +23,18 @@ ALLOWED = {
     "_begin_deleting": {(LOG_DIRECTORY, "begin_deleting")},
     "DirectoryMark.DELETE": {
         (LOG_DIRECTORY, "_begin_deleting"),
-        ("storage/directories/directory_loading.py", "_load_one"),
+        (LOG_DIRECTORY, "delete_found"),
+        ("storage/directories/directory_loading.py", "_is_aside"),
         ("storage/directories/log_manager.py", "take_back"),
-        ("storage/directories/log_manager.py", "settle_deleted"),
+        ("storage/directories/log_manager.py", "_delete_found"),
     },
+    "delete_found": {("storage/directories/log_manager.py", "_delete_found")},
     # What is removed as a whole directory was queued there.
     "_queue_removal": {(LOG_DIRECTORY, "_begin_deleting"), (LOG_DIRECTORY, "resume_deletion")},
-    "resume_deletion": {("storage/directories/log_manager.py", "settle_deleted")},
+    "resume_deletion": {
+        (LOG_DIRECTORY, "delete_found"),
+        ("storage/directories/log_manager.py", "_delete_found"),
+    },
     "is_directory=True": {(LOG_DIRECTORY, "_queue_removal")},
     "remove_directory": {("storage/log/deletion.py", "_remove_directory")},
     "rmtree": {("base/disk.py", "remove_directory")},

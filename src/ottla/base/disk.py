@@ -105,12 +105,22 @@ def default_open_files_max() -> int:
 
 
 class DiskDirectory:
-    """Its descriptor stays open: as long as it is, no other directory gets its identity."""
+    """Its descriptor stays open: as long as it is, no other directory gets its identity.
+
+    It is locked, too: a lock file can be removed, and then another process would make a new one.
+    """
 
     def __init__(self, path: str, descriptor: int) -> None:
         self._path = path
         self._descriptor = descriptor
         self._identity = identity_of(os.fstat(descriptor))
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise BlockingIOError(errno.EAGAIN, "somebody else holds the directory", path) from None
+        except OSError:
+            pass  # a file system that locks no directories
 
     def is_in_place(self) -> bool:
         return is_at(self._path, self._identity)

@@ -35,6 +35,7 @@ class DiskFile:
     """
 
     __slots__ = (
+        "_closed_as",
         "_descriptor",
         "_descriptors",
         "_identity",
@@ -49,7 +50,8 @@ class DiskFile:
         self._descriptors = descriptors
         self._path = path
         self._descriptor = _NO_DESCRIPTOR
-        self._identity: tuple[int, int] | None = None  # of the file that was opened first
+        self._identity: tuple[int, int] | None = None  # of the file that was opened
+        self._closed_as: tuple[int, int] | None = None  # its size and time, while it is not open
         self._pins: list[None] = []  # one for each call in progress: a list changes atomically
         self._is_recent = True  # used since somebody last looked for a file to close
         self._is_closed = False
@@ -150,7 +152,17 @@ class DiskFile:
                 self._descriptors.close(self)
 
     def is_in_place(self) -> bool:
-        return is_at(self._path, self._identity)
+        try:
+            return self.is_same(os.stat(self._path))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def is_same(self, status: os.stat_result) -> bool:
+        """Whether this is the file that was opened. Some file systems, of networks and of users,
+        give a file another number once nobody has it open: then size and time tell."""
+        if identity_of(status) == self._identity:
+            return True
+        return self._closed_as is not None and self._closed_as == size_and_time(status)
 
     def renamed(self, path: str) -> None:
         self._path = path
@@ -207,9 +219,11 @@ class Descriptors:
 
     def _open_same(self, file: DiskFile) -> int:
         descriptor = self._open_or_make_room(file._path, OPEN_FLAGS, 0)
-        if identity_of(os.fstat(descriptor)) != file._identity:
+        status = os.fstat(descriptor)
+        if not file.is_same(status):
             os.close(descriptor)
             raise OSError(errno.ESTALE, "another file has the name now", file._path)
+        file._identity, file._closed_as = identity_of(status), None
         return descriptor
 
     def open_path(self, path: str, flags: int, mode: int = 0) -> int:
@@ -263,6 +277,7 @@ class Descriptors:
         if file._pins:
             file._descriptor = descriptor
             return False
+        file._closed_as = size_and_time(os.fstat(descriptor))
         os.close(descriptor)
         return True
 
@@ -270,6 +285,10 @@ class Descriptors:
 def identity_of(status: os.stat_result) -> tuple[int, int]:
     """What tells a file from every other one that exists at the same time."""
     return status.st_dev, status.st_ino
+
+
+def size_and_time(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
 
 
 def is_at(path: str, identity: tuple[int, int] | None) -> bool:

@@ -118,7 +118,7 @@ class FileSystem(Protocol):
     def space(self, path: str) -> DiskSpace: ...
 
     def hold_directory(self, path: str) -> HeldDirectory:
-        """OSError unless it is a directory."""
+        """OSError unless it is a directory; BlockingIOError if another process holds it."""
 
     def lock(self, path: str) -> FileLock:
         """Create the file and hold it alone, also against Kafka; BlockingIOError if it is held."""

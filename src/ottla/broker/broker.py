@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from random import Random
 
 from ottla.base.clock import Clock, SystemClock
@@ -61,7 +62,7 @@ from ottla.network.network import Network
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from ottla.replication.directory_moves import DirectoryMoves
-from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
 from ottla.storage.directories.log_directory import LogDirectory, Owner
@@ -118,7 +119,8 @@ class Broker:
         self.logs.open(Owner(image.cluster_id, self.broker_id))
         self._expect_directories(image, past)
         self._build(image)
-        for step in self.logs.load(self.topic_settings.config):
+        placed = partial(is_placed, image, self.broker_id)
+        for step in self.logs.load(self.topic_settings.config, placed):
             if step.loaded % 64 == 0:
                 await asyncio.sleep(0)
         self.replicas.load(image)

@@ -27,7 +27,7 @@ from ottla.storage.compaction.compactor import Compactor, Round
 from ottla.storage.compaction.helper import Event
 from ottla.storage.compaction.helper_process import HelperProcess
 from ottla.storage.compaction.request import CleaningLimits
-from ottla.storage.directories.directory_watch import DirectoryWatch
+from ottla.storage.directories.directory_watch import DirectoryCheck, DirectoryWatch
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
@@ -126,9 +126,11 @@ class Housekeeping:
 
     async def watch(self) -> None:
         """Take offline what somebody else has removed, replaced or unmounted."""
-        for check in self._watch.checks():
-            if await in_directory(check.directory, "looking for its files", check.run):
-                self._watch.finish(check)
+        await asyncio.gather(*map(self._look, self._watch.checks()))  # one may be slow
+
+    async def _look(self, check: DirectoryCheck) -> None:
+        if await in_directory(check.directory, "looking for its files", check.run):
+            self._watch.finish(check)
 
     async def expire_producers(self) -> None:
         now_ms = self._clock.now_ms()

@@ -10,6 +10,7 @@ Leaves    the files to `journal.py`.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -123,8 +124,8 @@ class FileMetadataLog:
             await self._change(journal, journal.begin_next)
         frame = await _encode_slowly(image)
         async with self._turn:
-            self._usable()
-            await self._work(lambda: self._replace_older(frame, image.offset))
+            journal = self._usable()
+            await self._work(lambda: self._replace_older(journal, frame, image.offset))
 
     async def _change(self, journal: Journal, change: Callable[[], None]) -> None:
         self._journal = None  # until it is known to have worked
@@ -139,7 +140,8 @@ class FileMetadataLog:
             raise AppendFailed(repr(error)) from error
         self._journal = journal
 
-    def _replace_older(self, frame: bytes, offset: int) -> None:
+    def _replace_older(self, journal: Journal, frame: bytes, offset: int) -> None:
+        journal.check()  # files in a directory that has taken the place of ours are not removed
         write_snapshot(self._files, self._directory, frame, offset)
         remove_older(self._files, self._directory, offset)
 
@@ -148,7 +150,12 @@ class FileMetadataLog:
             await self._settle()
             journal, self._journal = self._journal, None
             if journal is not None:
-                await self._work(lambda: journal.close(is_clean=True))
+                try:
+                    await self._work(lambda: journal.close(is_clean=True))
+                except OSError as error:
+                    if error.errno == errno.ESTALE:
+                        raise MetadataLost(self.place, str(error)) from error
+                    raise
 
     def _usable(self) -> Journal:
         if self._journal is None:

@@ -150,13 +150,14 @@ class ReplicaManager:
         strays = self.logs.find_strays(lambda each: self._is_placed(each, image))
         self._deletions.clear_away(strays, image.deletion_of)
         # Before logs are made: a new one inherits nothing from an older one of its name.
-        self.logs.settle_deleted(image.deletion_of, self._is_here)
+        self.logs.settle_found(image.deletion_of, self._is_here)
         for topic, index, decided in image.all_partitions():
             name = TopicPartition(topic.name, index)
             if self.logs.is_out_of_reach(name, topic.id):
                 self._lost.add(name)
             self._place(topic, index, decided)
         self.logs.settle_missing(self._lost)
+        self.logs.finish_taking_back()
 
     def _is_here(self, topic_id: TopicId, index: int) -> bool:
         """Whether the metadata places a partition of this topic on this broker."""
@@ -195,6 +196,7 @@ class ReplicaManager:
             yield 0
         self._table.close_some()
         yield from self._make_some()
+        self.logs.finish_taking_back()
         yield from self._configs.changing(changes.configs, self._image)
 
     def _make_some(self) -> Slices[None]:
@@ -239,6 +241,7 @@ class ReplicaManager:
         await self._table.close_leaving()
         await self._deletions.settle()
         await self._new.make_all()
+        self.logs.finish_taking_back()
 
     async def made(self, topics: Iterable[str]) -> None:
         """Return when the partitions of these topics can be used; others may still wait."""
@@ -279,15 +282,11 @@ class ReplicaManager:
         self._deletions.close()
 
     def _is_placed(self, found: Log, image: Image) -> bool:
-        topic = image.topic(found.partition.topic)
-        if topic is None or found.partition.partition >= len(topic.partitions):
-            return False
-        decided = topic.partitions[found.partition.partition]
         try:
-            is_same_topic = found.topic_id in (None, topic.id)
+            topic_id = found.topic_id
         except StorageError:
-            return True  # its file is damaged: `_place` takes the partition offline
-        return is_same_topic and self.broker_id in decided.replicas
+            topic_id = None  # its file is damaged: `_place` takes the partition offline
+        return is_placed(image, self.broker_id, found.partition, topic_id)
 
     def _place_soon(self, topic: entities.Topic, index: int, decided: entities.Partition) -> None:
         name = (topic.name, index)
@@ -363,6 +362,18 @@ class ReplicaManager:
         """Its files were removed by somebody else; it is not begun anew before the next start."""
         self._lost.add(name)
         self._table.take_offline(name)
+
+
+def is_placed(
+    image: Image, broker_id: int, partition: TopicPartition, topic_id: TopicId | None
+) -> bool:
+    """Whether the metadata places these files on this broker. Those that say no topic id are of
+    the topic that has their name."""
+    topic = image.topic(partition.topic)
+    if topic is None or partition.partition >= len(topic.partitions):
+        return False
+    decided = topic.partitions[partition.partition]
+    return topic_id in (None, topic.id) and broker_id in decided.replicas
 
 
 def check_epoch(found: Log, leader_epoch: int) -> None:

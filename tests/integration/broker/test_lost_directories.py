@@ -254,8 +254,7 @@ QUIET_FILES = (
 CASES = [
     *(Case("a/.metadata", damage, ENDS) for damage in DIRECTORY_DAMAGES),
     *(Case("a/.metadata/*.journal", damage, ENDS) for damage in FILE_DAMAGES),
-    *(Case("b", damage, DIRECTORY_OFFLINE) for damage in DIRECTORY_DAMAGES if damage != emptied),
-    Case("b", emptied, PARTITION_OFFLINE),
+    *(Case("b", damage, DIRECTORY_OFFLINE) for damage in DIRECTORY_DAMAGES),
     Case("b/t-*", renamed, PARTITION_OFFLINE),
     Case("b/t-*", removed, PARTITION_OFFLINE),
     Case("b/t-*/*.log", removed, PARTITION_OFFLINE),

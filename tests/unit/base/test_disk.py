@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -310,3 +311,29 @@ def test_a_file_that_was_replaced_while_its_descriptor_was_closed_is_not_written
         file.write_at(0, b"x")
     assert raised.value.errno == errno.ESTALE
     assert path.read_bytes() == b"new"
+
+
+def test_a_file_that_has_another_number_after_its_descriptor_was_closed_is_the_same(
+    tmp_path: Path,
+) -> None:
+    """As file systems of users and networks may do it: size and time tell."""
+    files = DiskFileSystem(open_files_max=1)
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    file = files.open(str(path))
+    files.open(str(tmp_path / "b"), create=True).write_at(0, b"this takes the only descriptor")
+    files.open(str(tmp_path / "b")).size()
+    shutil.copy2(path, tmp_path / "c")
+    os.replace(tmp_path / "c", path)
+    assert file.is_in_place()
+    file.write_at(0, b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_a_directory_is_held_once_though_its_lock_file_is_removed(tmp_path: Path) -> None:
+    files = DiskFileSystem()
+    held = files.hold_directory(str(tmp_path))
+    with pytest.raises(BlockingIOError, match="somebody else holds the directory"):
+        files.hold_directory(str(tmp_path))
+    held.close()
+    files.hold_directory(str(tmp_path)).close()

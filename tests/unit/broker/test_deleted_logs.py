@@ -39,7 +39,7 @@ class Place:
         for directory in self.logs.directories:
             take_care_of(directory, self.housekeeping)
         list(self.logs.load(lambda _topic: CONFIG))
-        self.logs.settle_deleted(TopicDeletion, lambda *_: False)
+        self.logs.settle_found(TopicDeletion, lambda *_: False)
         self.compactor = self.housekeeping.compactor_of(self.logs.directories[0])
 
     def create(self) -> Log:

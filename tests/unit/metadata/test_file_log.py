@@ -14,13 +14,13 @@ from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import MetadataLogConformance, batch
 
 from ottla.base.disk import DiskFileSystem
-from ottla.base.filesystem import FileSystem
+from ottla.base.filesystem import FileSystem, read_file
 from ottla.metadata.continuity import Known
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.frame import SNAPSHOT, encode_frame
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import JOURNAL_BYTES_MAX, open_journal, remove_older, write_snapshot
-from ottla.metadata.log import AppendFailed, CorruptMetadataError
+from ottla.metadata.log import AppendFailed, CorruptMetadataError, MetadataLost
 from ottla.metadata.records import ALL_BROKERS, ConfigChanged
 from ottla.testing.disk_faults import ANY
 from ottla.testing.filesystem import MemoryDisk
@@ -376,3 +376,40 @@ def test_a_log_asks_for_a_snapshot_when_its_journal_has_grown() -> None:
         await log.close()
 
     asyncio.run(story())
+
+
+def test_a_snapshot_is_not_written_where_another_directory_has_taken_the_place() -> None:
+    async def story() -> None:
+        disk = MemoryDisk()
+        gate = asyncio.Event()
+
+        async def gated(work: Callable[[], T]) -> T:
+            await gate.wait()
+            return work()
+
+        log = FileMetadataLog(disk, "/m", gated)
+        gate.set()
+        image = await log.load(Known())
+        await log.append(batch(0))
+        image.apply(batch(0))
+        writing = asyncio.ensure_future(log.write_snapshot(image))
+        while len(disk.list_directory("/m")) < 3:
+            await asyncio.sleep(0)
+        gate.clear()
+        disk.rename("/m", "/elsewhere")
+        fill_at(disk, "/m")
+        before = {name: read_file(disk, f"/m/{name}") for name in disk.list_directory("/m")}
+        gate.set()
+        with pytest.raises(OSError, match="removed or replaced"):
+            await writing
+        with pytest.raises(MetadataLost, match="removed or replaced"):
+            await log.close()
+        assert {name: read_file(disk, f"/m/{name}") for name in disk.list_directory("/m")} == before
+
+    asyncio.run(story())
+
+
+def fill_at(disk: MemoryDisk, directory: str) -> None:
+    journal, _ = open_journal(disk, directory, Known())
+    journal.append(batch(0))
+    journal.close(is_clean=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from tests.unit.replication.test_several_directories import FIRST, PATHS, SECOND, T0, T1, World
 from tests.unit.storage.log_making import append
@@ -11,8 +13,11 @@ from ottla.base.ids import TopicPartition
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionChanged, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
+from ottla.storage.directories.deletion_reasons import CopyRemains, Doomed
+from ottla.storage.errors import StorageError
 from ottla.storage.files.file_names import PARTITION_METADATA_NAME
 from ottla.storage.log.flushing import flush
+from ottla.testing.disk_faults import CHANGES, SYNCS
 from ottla.testing.filesystem import MemoryDisk
 
 
@@ -88,7 +93,7 @@ def test_what_was_deleted_at_the_beginning_of_a_log_stays_deleted(world: World) 
     again = started(started(world, Image()), world.image)
     found = again.replicas.partition(*T0).log
     assert (found.log_start_offset, found.log_end_offset) == (2, 3)
-    assert found.recovery_point == 2  # what is in the active segment is read again
+    assert found.recovery_point == 3
 
 
 def test_a_replaced_image_that_lacks_a_topic_sets_it_aside_while_the_broker_runs(
@@ -246,3 +251,134 @@ def test_metadata_with_earlier_leader_epochs_than_the_log_leads_nothing(world: W
     wrong = started(world, older)
     assert wrong.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
     assert started(wrong, world.image).values(T0) == [b"zero"]
+
+
+def test_the_files_of_an_unknown_topic_are_not_even_opened(world: World) -> None:
+    """To recover a log takes the settings of its topic, which nobody knows."""
+    world.create_topic(FIRST, 1)
+    world.append(T0, b"zero")
+    segment = world.replicas.partition(*T0).log.segments.active.path
+    world.disk.kill()
+    world.disk.open(segment).write_at(world.disk.size(segment), b"a torn batch")
+    before = read_file(world.disk, segment)
+    wrong = World(world.disk, Image())
+    (stray,) = (path for each in wrong.logs.directories for path in each.strays)
+    assert read_file(world.disk, f"{stray}/{segment.rpartition('/')[2]}") == before
+    assert started(wrong, world.image).values(T0) == [b"zero"]
+
+
+def test_a_move_under_way_goes_on_when_its_topic_is_back(world: World) -> None:
+    world.create_topic(FIRST, 1)
+    world.append(T0, b"zero")
+    old = world.place(T0)
+    new = next(each for each in world.logs.directories if each is not old)
+    world.logs.create_future(T0, world.replicas.partition(*T0).log.config, new)
+    wrong = started(world, Image())
+    assert marks(wrong) == ["-future", "-stray"]
+    again = started(wrong, world.image)
+    assert again.values(T0) == [b"zero"]
+    assert again.logs.future_partitions() == [T0]
+
+
+def test_a_move_whose_old_log_was_removed_by_somebody_else_is_not_finished(world: World) -> None:
+    world.create_topic(FIRST, 1)
+    world.append(T0, b"zero")
+    log, old = world.replicas.partition(*T0).log, world.place(T0)
+    new = next(each for each in world.logs.directories if each is not old)
+    world.logs.create_future(T0, log.config, new)
+    flush(log)
+    old.write_checkpoints()
+    world.disk.kill()
+    world.disk.rename(log.path, "/saved")
+    without = World(world.disk, world.image)
+    assert without.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
+    world.disk.kill()
+    world.disk.rename("/saved", log.path)
+    assert World(world.disk, world.image).values(T0) == [b"zero"]
+
+
+def test_a_move_is_finished_though_the_checkpoint_still_has_the_old_log(world: World) -> None:
+    world.create_topic(FIRST, 1)
+    world.append(T0, b"zero")
+    log, old = world.replicas.partition(*T0).log, world.place(T0)
+    flush(log)
+    old.write_checkpoints()
+    new = next(each for each in world.logs.directories if each is not old)
+    future = world.logs.create_future(T0, log.config, new)
+    future.append_as_follower(read_file(world.disk, log.segments.active.path))
+    flush(future)
+    old.make_way(Doomed(log, CopyRemains(future)))
+    again = world.restarted()
+    assert again.values(T0) == [b"zero"]
+    assert again.place(T0).path == new.path
+    remove_due(again)
+    assert marks(again) == [""]
+
+
+@pytest.mark.parametrize("keeps_file", [True, False])
+def test_a_partition_without_any_record_that_had_some_is_not_begun_anew(
+    world: World, keeps_file: bool
+) -> None:
+    world.create_topic(FIRST, 1)
+    world.append(T0, b"zero")
+    log = world.replicas.partition(*T0).log
+    world.logs.close()
+    path = log.segments.active.path
+    saved = read_file(world.disk, path)
+    world.disk.open(path).truncate(0)
+    if not keeps_file:
+        world.disk.remove(path)
+    for _ in range(2):
+        without = started(world, world.image)
+        assert without.error(T0) == ErrorCode.KAFKA_STORAGE_ERROR
+    world.disk.kill()
+    world.disk.open(path, create=True).write_at(0, saved)
+    assert World(world.disk, world.image).values(T0) == [b"zero"]
+
+
+def crashing(disk: MemoryDisk, image: Image, skip: int, seed: int) -> bool:
+    """A start that a failing disk, and then a power cut, interrupt; False if it was done before."""
+    disk.fail(CHANGES | SYNCS, skip=skip, times=None)
+    before = disk.operations.copy()
+    try:
+        World(disk, image)
+    except (StorageError, OSError):
+        pass
+    count = sum(disk.operations.get(kind, 0) - before.get(kind, 0) for kind in CHANGES | SYNCS)
+    disk.heal()
+    disk.crash(Random(seed))
+    return count > skip
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("is_taken_back", [False, True])
+def test_a_crash_while_logs_are_set_aside_or_taken_back_loses_nothing(
+    is_taken_back: bool, seed: int
+) -> None:
+    for skip in range(200):
+        disk = MemoryDisk()
+        for path in PATHS:
+            disk.make_directory(path)
+        disk.sync_directory("/")
+        world = World(disk, Image())
+        world.create_topic(FIRST)
+        for name in (T0, T1):
+            for value in (b"deleted", b"kept"):
+                world.append(name, value)
+            log = world.replicas.partition(*name).log
+            flush(log)
+            log.advance_log_start(1)
+        for each in world.logs.directories:
+            each.write_checkpoints()
+        disk.kill()
+        if is_taken_back:
+            World(disk, Image())
+            disk.kill()
+        was_interrupted = crashing(disk, world.image if is_taken_back else Image(), skip, seed)
+        again = World(disk, world.image)
+        assert [again.values(T0), again.values(T1)] == [[b"kept"], [b"kept"]]
+        last = again.restarted()
+        assert [last.values(T0), last.values(T1)] == [[b"kept"], [b"kept"]]
+        if not was_interrupted:
+            break
+    assert 10 < skip < 199

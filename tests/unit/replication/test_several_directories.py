@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -22,7 +23,7 @@ from ottla.metadata.records import (
 )
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.replica_manager import ReplicaManager
+from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
@@ -48,7 +49,8 @@ class World:
         self.logs = LogManager(disk, clock, Random(0), PATHS)
         self.logs.open(Owner("cluster", BROKER))
         self.logs.expect_directories(directory_ids)
-        list(self.logs.load(lambda _topic: TopicConfig()))
+        placed = partial(is_placed, image, BROKER)
+        list(self.logs.load(lambda _topic: TopicConfig(), placed))
         self.replicas = ReplicaManager(
             BROKER, self.logs, lambda _topic: TopicConfig(), clock, lambda *_: None
         )

@@ -13,12 +13,17 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ottla.base.filesystem import replace_file
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.directory_checkpoints import SavedOffsets
 from ottla.storage.directories.log_directory import LogDirectory
-from ottla.storage.directories.set_aside import look_at
-from ottla.storage.errors import StorageError
+from ottla.storage.directories.set_aside import (
+    SetAside,
+    has_records,
+    look_at,
+    read_offsets,
+)
+from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.clean_shutdown import read_clean_shutdown, remove_clean_shutdown
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import (
@@ -34,6 +39,12 @@ from ottla.storage.log.recovery import Checkpoint, open_log
 logger = logging.getLogger(__name__)
 
 ConfigOf = Callable[[str], TopicConfig]  # the settings of a topic
+IsPlaced = Callable[[TopicPartition, TopicId | None], bool]  # whether the metadata places it here
+
+
+def everything(_partition: TopicPartition, _topic_id: TopicId | None) -> bool:
+    """Where there is no metadata to ask."""
+    return True
 
 
 class LoadStep(NamedTuple):
@@ -46,17 +57,22 @@ class LoadStep(NamedTuple):
     bytes_read: int  # to check records, because the last stop was not orderly
 
 
-def load_logs(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
-    """Open every log, one a step. A disk that refuses takes the directory offline."""
+def load_logs(
+    directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced = everything
+) -> Iterator[LoadStep]:
+    """Open every log, one a step. A disk that refuses takes the directory offline.
+
+    One that the metadata does not place here is not opened: to recover it takes its settings.
+    """
     try:
-        yield from _load(directory, config_of)
+        yield from _load(directory, config_of, is_placed)
     except OSError as error:
         directory.health.failed(f"loading {directory.path}", error)
     except StorageUnavailable:
         pass  # noted already, and nothing here can be used
 
 
-def _load(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
+def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> Iterator[LoadStep]:
     marker = f"{directory.path}/{CLEAN_SHUTDOWN_NAME}"
     directory.last_shutdown = read_clean_shutdown(directory.files, marker)
     if directory.last_shutdown is not None:
@@ -67,7 +83,12 @@ def _load(directory: LogDirectory, config_of: ConfigOf) -> Iterator[LoadStep]:
     found = _partition_directories(directory)
     for number, (path, name) in enumerate(found, 1):
         bytes_read: list[int] = []
-        log = _load_one(directory, path, name, offsets, is_foreign, config_of, bytes_read.append)
+        log = None
+        aside = look_at(directory.files, path, name.partition, name.mark)
+        if _is_aside(aside, is_placed):
+            directory.set_aside.add(aside)
+        else:
+            log = _load_one(directory, aside, offsets, is_foreign, config_of, bytes_read.append)
         yield LoadStep(path, log, number, len(found), sum(bytes_read))
     if is_foreign:
         replace_file(directory.files, own, b"")
@@ -84,25 +105,28 @@ def _partition_directories(directory: LogDirectory) -> list[tuple[str, Partition
     return found
 
 
+def _is_aside(found: SetAside, is_placed: IsPlaced) -> bool:
+    """What becomes of it is decided when it is known which topics there are."""
+    if found.mark in (DirectoryMark.DELETE, DirectoryMark.STRAY):
+        return True
+    return not found.is_damaged and not is_placed(found.partition, found.topic_id)
+
+
 def _load_one(
     directory: LogDirectory,
-    path: str,
-    name: PartitionDirectoryName,
+    found: SetAside,
     offsets: SavedOffsets,
     is_foreign: bool,
     config_of: ConfigOf,
     progress: Callable[[int], None],
 ) -> Log | None:
-    if name.mark in (DirectoryMark.DELETE, DirectoryMark.STRAY):
-        # What becomes of it is decided when it is known which topics there are.
-        found = look_at(directory.files, path, name.partition, name.mark)
-        directory.set_aside.add(found)
-        return None
-    partition = name.partition
+    path, partition = found.path, found.partition
+    _restore_offsets(directory, found, offsets)
     is_clean = directory.last_shutdown is not None
     checkpoint = _checkpoint(offsets, partition, is_clean, is_foreign)
     config = config_of(partition.topic)
     try:
+        _check_records(directory, found, checkpoint)
         log = open_log(directory.context, partition, path, config, checkpoint, progress)
     except StorageUnavailable:
         raise
@@ -111,10 +135,38 @@ def _load_one(
         directory.unreadable[partition] = error
         return None
     log.update_high_watermark(offsets.high_watermarks.get(partition, 0))
-    known = directory.future_logs if name.mark is DirectoryMark.FUTURE else directory.logs
+    log.remember_topic_id(found.topic_id)
+    known = directory.future_logs if found.mark is DirectoryMark.FUTURE else directory.logs
     known[partition] = log
     directory.checkpoints.forget(partition)
     return log
+
+
+def _restore_offsets(directory: LogDirectory, found: SetAside, offsets: SavedOffsets) -> None:
+    """A log that was about to be set aside, or was just taken back, has its offsets with it. Some
+    of the checkpoints may have it again, and none of them goes back."""
+    saved = read_offsets(directory.files, found.path)
+    if saved is None:
+        return
+    checkpoint, high_watermark = saved
+    for known, offset in (
+        (offsets.recovery_points, checkpoint.recovery_point or 0),
+        (offsets.log_starts, checkpoint.log_start_offset),
+        (offsets.high_watermarks, high_watermark),
+    ):
+        known[found.partition] = max(offset, known.get(found.partition, 0))
+    directory.taken_back.append(found.path)
+
+
+def _check_records(directory: LogDirectory, found: SetAside, checkpoint: Checkpoint) -> None:
+    """StorageError if all records are gone: the log is not begun anew before somebody decides."""
+    synced = checkpoint.recovery_point or 0
+    is_future = found.mark is DirectoryMark.FUTURE
+    if synced <= checkpoint.log_start_offset or is_future:
+        return
+    if not has_records(directory.files, found.path):
+        what = f"no record is left, though offset {synced} was synced once"
+        raise CorruptLogError(found.path, 0, what)
 
 
 def _checkpoint(

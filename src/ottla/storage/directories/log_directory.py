@@ -21,6 +21,7 @@ from typing import NamedTuple
 from ottla.base.clock import Clock
 from ottla.base.filesystem import FileLock, FileSystem, HeldDirectory, make_lasting_directory
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import random_uuid
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.deletion_reasons import Doomed, fault_of
@@ -95,6 +96,7 @@ class LogDirectory:
         self.logs: dict[TopicPartition, Log] = {}
         self.future_logs: dict[TopicPartition, Log] = {}
         self.set_aside = SetAsideTable()  # partition directories that are out of use
+        self.taken_back: list[str] = []  # paths of logs whose offsets no checkpoint has yet
         self.lost_logs: list[Log] = []  # whose files somebody else removed while they were in use
         self.unreadable: dict[TopicPartition, StorageError] = {}
         self.is_loaded = False
@@ -118,16 +120,21 @@ class LogDirectory:
         make_lasting_directory(self.files, self.path)
         try:
             self._lock = self.files.lock(f"{self.path}/{LOCK_NAME}")
+            self._held = self.files.hold_directory(self.path)
         except BlockingIOError as error:
             raise WrongDirectory(f"{self.path} is in use: {error}") from error
-        self._held = self.files.hold_directory(self.path)
 
     def check_in_place(self) -> None:
-        """OSError if the directory was removed, renamed, replaced or mounted over. May run in any
-        thread."""
-        if self._held is not None and not self._held.is_in_place():
+        """OSError if the directory was removed, renamed, replaced, mounted over or emptied. May run
+        in any thread."""
+        if self._held is None:
+            return
+        if not self._held.is_in_place():
             what = "the directory was removed, replaced or unmounted while it was in use"
             raise OSError(errno.ESTALE, what, self.path)
+        names = (LOCK_NAME, META_PROPERTIES_NAME)
+        if not any(self.files.exists(f"{self.path}/{name}") for name in names):
+            raise OSError(errno.ESTALE, "the directory was emptied while it was in use", self.path)
 
     def open(self, owner: Owner) -> None:
         """Take the directory, and check whose it is."""
@@ -227,6 +234,7 @@ class LogDirectory:
             for each in list(doomed):
                 if (fault := fault_of(each)) is not None:
                     logger.error("%s is not deleted: %s", each.log.path, fault)
+                    self._write_offsets(each.log)
                     self._set_aside(each.log)
                 else:
                     self._begin_deleting(each.log)
@@ -318,17 +326,25 @@ class LogDirectory:
         """Rename the directories of logs that the metadata does not place here. Nobody deletes
         them; `take_back` puts one into service again."""
         self.health.check()
+        strays = list(logs)
         try:
-            for log in list(logs):
+            for log in strays:
+                self._write_offsets(log)
+                self._forget(log)
+                self.context.removed(log.partition)
+            self._write_what_is_gone()
+            for log in strays:
                 self._set_aside(log)
             self.files.sync_directory(self.path)
-            self._write_what_is_gone()
         except OSError as error:
             raise self.health.failed(f"setting aside strays in {self.path}", error) from error
 
-    def _set_aside(self, log: Log) -> None:
+    def _write_offsets(self, log: Log) -> None:
         if self.files.exists(log.path):
-            write_offsets(self.files, log)
+            point, start = log.recovery_checkpoint, log.log_start_offset
+            write_offsets(self.files, log.path, point, start, log.high_watermark)
+
+    def _set_aside(self, log: Log) -> None:
         if self._rename(log, DirectoryMark.STRAY):
             found = look_at(self.files, log.path, log.partition, DirectoryMark.STRAY)
             self.set_aside.add(found)
@@ -338,21 +354,46 @@ class LogDirectory:
     def has_records(self, found: SetAside) -> bool:
         return has_records(self.files, found.path)
 
-    def keep(self, found: SetAside) -> None:
-        """A `-delete` directory for whose deletion there is no reason is set aside, too."""
-        name = marked_directory_name(found.partition, DirectoryMark.STRAY, unique_id())
-        path = f"{self.path}/{name}"
+    def keep(self, found: Sequence[SetAside]) -> None:
+        """Directories that were found, for whose deletion there is no reason, are set aside."""
         self.health.check()
         try:
-            self.files.rename(found.path, path)
+            for each in found:
+                self._keep_offsets(each)
+            self._write_what_is_gone()
+            for each in found:
+                path = self._rename_found(each, DirectoryMark.STRAY)
+                logger.warning("%s is set aside as %s", each.path, path)
             self.files.sync_directory(self.path)
         except OSError as error:
-            raise self.health.failed(f"setting aside {found.path}", error) from error
+            raise self.health.failed(f"setting aside strays in {self.path}", error) from error
+
+    def _keep_offsets(self, found: SetAside) -> None:
+        if self.checkpoints.has_records_of(found.partition):
+            checkpoint, mark = self.checkpoints.carried_of(found.partition)
+            point, start = checkpoint.recovery_point or 0, checkpoint.log_start_offset
+            write_offsets(self.files, found.path, point, start, mark)
+            self.checkpoints.forget(found.partition)
+        self.context.removed(found.partition)
+
+    def _rename_found(self, found: SetAside, mark: DirectoryMark) -> str:
+        path = f"{self.path}/{marked_directory_name(found.partition, mark, unique_id())}"
+        self.files.rename(found.path, path)
         self.set_aside.remove(found)
-        self.set_aside.add(found._replace(path=path, mark=DirectoryMark.STRAY))
-        logger.warning(
-            "no record says that its topic was deleted: %s is kept as %s", found.path, path
-        )
+        self.set_aside.add(found._replace(path=path, mark=mark))
+        return path
+
+    def delete_found(self, found: SetAside, deletion: TopicDeletion) -> None:
+        """A directory of a topic that was deleted while nobody could delete it here."""
+        if found.topic_id != deletion.topic_id:
+            raise ValueError(f"{found.path} is not of the topic that was deleted")
+        self.health.check()
+        try:
+            path = self._rename_found(found, DirectoryMark.DELETE)
+        except OSError as error:
+            raise self.health.failed(f"deleting {found.path}", error) from error
+        self.resume_deletion(found._replace(path=path, mark=DirectoryMark.DELETE))
+        logger.info("%s is of a topic that was deleted, and is deleted now", found.path)
 
     def take_back(self, found: SetAside, partition: TopicPartition, config: TopicConfig) -> Log:
         """The metadata has the topic of a directory that was set aside: it serves again.
@@ -371,15 +412,28 @@ class LogDirectory:
             self.set_aside.remove(found)
             self.files.sync_directory(self.path)
             log = open_log(self.context, partition, path, config, checkpoint)
-            remove_offsets(self.files, path)
         except OSError as error:
             raise self.health.refused(f"opening {found.path}", error) from error
+        self.taken_back.append(path)
+        log.remember_topic_id(found.topic_id)
         log.update_high_watermark(high_watermark)
         self.logs[partition] = log
         self.checkpoints.forget(partition)
         self.context.needs_sync(log)
         logger.warning("%s is in service again as %s", found.path, path)
         return log
+
+    def finish_taking_back(self) -> None:
+        """What logs brought along is in the checkpoints from here on."""
+        if not self.taken_back or not self.health.is_online:
+            return
+        paths, self.taken_back = self.taken_back, []
+        try:
+            self.write_checkpoints()
+            for path in paths:
+                remove_offsets(self.files, path)
+        except OSError as error:
+            self.health.refused(f"writing checkpoints in {self.path}", error)
 
     def has_lost(self, partition: TopicPartition, topic_id: TopicId | None) -> bool:
         """The checkpoints know a log with records, and there is none, also not set aside."""

@@ -27,7 +27,13 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.directories.deletion_reasons import CopyRemains, Doomed
 from ottla.storage.directories.directory_checkpoints import CheckpointJob
-from ottla.storage.directories.directory_loading import ConfigOf, LoadStep, load_logs
+from ottla.storage.directories.directory_loading import (
+    ConfigOf,
+    IsPlaced,
+    LoadStep,
+    everything,
+    load_logs,
+)
 from ottla.storage.directories.log_directory import (
     LogDirectory,
     Owner,
@@ -93,10 +99,10 @@ class LogManager:
             raise WrongDirectory("two log directories have the same directory.id")
         self._require_one()
 
-    def load(self, config_of: ConfigOf) -> Iterator[LoadStep]:
-        """Open all logs, one a step. `settle_duplicates` comes next."""
+    def load(self, config_of: ConfigOf, is_placed: IsPlaced = everything) -> Iterator[LoadStep]:
+        """Open all logs that are placed here, one a step. `settle_duplicates` comes next."""
         for directory in self.online:
-            yield from load_logs(directory, config_of)
+            yield from load_logs(directory, config_of, is_placed)
         for directory in self.online:
             self._find_places(directory)
         self._finish_moves()
@@ -193,15 +199,28 @@ class LogManager:
             logger.error("deleted topics are still on disk: %s", error)
 
     def _finish_moves(self) -> None:
-        """A future log without a current one has caught up: the old one went before the crash."""
+        """A future log without a current one has caught up: the old one went before the crash.
+
+        It has not if the current one was lost, or is set aside and may be taken back.
+        """
         for partition, directory in list(self._future_places.items()):
-            if partition not in self._places and not self.is_out_of_reach(partition):
+            if self._has_made_way(partition, directory.future_logs[partition]):
                 try:
                     directory.promote_future(partition)
                 except StorageUnavailable as error:
                     logger.error("%s has no log until the next start: %s", partition, error)
                 else:
                     self._places[partition] = self._future_places.pop(partition)
+
+    def _has_made_way(self, partition: TopicPartition, future: Log) -> bool:
+        topic_id = known_topic_id(future)
+        if partition in self._places or self.is_out_of_reach(partition, topic_id):
+            return False
+        return not any(
+            each.mark is DirectoryMark.STRAY
+            for directory in self.online
+            for each in directory.set_aside.of(topic_id, partition.partition)
+        )
 
     def close(self, broker_epoch: int = -1, run_all: RunAll = run_in_order) -> None:
         for directory in self.directories:
@@ -397,44 +416,66 @@ class LogManager:
         self._places[partition] = directory
         return log
 
-    def settle_deleted(
+    def settle_found(
         self, deletion_of: DeletionOf, is_placed: Callable[[TopicId, int], bool]
     ) -> None:
-        """Decide about `-delete` directories that the last stop has left, before logs are made.
+        """Decide about directories that a start has found and not opened, before logs are made.
 
-        One of a partition that `is_placed` here and has no log stays: `take_back` finds it.
+        A `-delete` one of a partition that `is_placed` here and has no log stays: `take_back`
+        finds it. So does a future log, which is nothing without its current one.
         """
-        found = [
-            (directory, each)
-            for directory in self.online
-            for each in directory.set_aside
-            if each.mark is DirectoryMark.DELETE
-        ]
-        if not found:
-            return
-        served = {(known_topic_id(log), log.partition.partition) for log in self.logs}
-        for directory, each in found:
-            topic_id, index = each.topic_id, each.partition.partition
-            try:
-                if self._may_be_deleted(directory, each, deletion_of, served):
-                    directory.resume_deletion(each)
-                elif topic_id is None or not is_placed(topic_id, index):
-                    directory.keep(each)
-            except (StorageUnavailable, OSError) as error:
-                logger.error("%s is left as it is: %s", each.path, error)
+        served: set[tuple[TopicId | None, int]] | None = None
+        for directory in self.online:
+            kept: list[SetAside] = []
+            for each in directory.set_aside:
+                if each.mark is DirectoryMark.STRAY:
+                    continue
+                served = served or {
+                    (known_topic_id(log), log.partition.partition) for log in self.logs
+                }
+                try:
+                    if not self._delete_found(directory, each, deletion_of, served) and (
+                        each.mark is not DirectoryMark.FUTURE and not is_taken_back(each, is_placed)
+                    ):
+                        kept.append(each)
+                except (StorageUnavailable, OSError) as error:
+                    logger.error("%s is left as it is: %s", each.path, error)
+            self._keep(directory, kept)
 
     @staticmethod
-    def _may_be_deleted(
+    def _delete_found(
         directory: LogDirectory,
         found: SetAside,
         deletion_of: DeletionOf,
         served: Container[tuple[TopicId | None, int]],
     ) -> bool:
-        """The topic was deleted, or another log of the partition is in use, or nothing is left."""
-        if found.topic_id is None:
-            return not directory.has_records(found)
+        """Whether it goes: the topic was deleted; or it was on its way to be deleted, and another
+        log of the partition is in use, or nothing is left of it."""
+        is_begun = found.mark is DirectoryMark.DELETE
+        deletion = None if found.topic_id is None else deletion_of(found.topic_id)
+        if deletion is not None and not is_begun:
+            directory.delete_found(found, deletion)
+            return True
         key = (found.topic_id, found.partition.partition)
-        return deletion_of(found.topic_id) is not None or key in served
+        if found.topic_id is None:
+            is_deleted = is_begun and not directory.has_records(found)
+        else:
+            is_deleted = is_begun and (deletion is not None or key in served)
+        if is_deleted:
+            directory.resume_deletion(found)
+        return is_deleted
+
+    @staticmethod
+    def _keep(directory: LogDirectory, kept: list[SetAside]) -> None:
+        try:
+            if kept:
+                directory.keep(kept)
+        except StorageUnavailable as error:
+            logger.error("logs that belong to nobody are where they were: %s", error)
+
+    def finish_taking_back(self) -> None:
+        for directory in self.online:
+            directory.finish_taking_back()
 
     def lose(self, log: Log, why: OSError) -> None:
         """Somebody else removed or replaced the files of a log: it is offline from here on."""
@@ -491,6 +532,11 @@ class LogManager:
     def _require_one(self) -> None:
         if not self.online:
             raise StorageUnavailable("no log directory is left")
+
+
+def is_taken_back(found: SetAside, is_placed: Callable[[TopicId, int], bool]) -> bool:
+    """Whether it is the log of a partition, which nobody has opened because it was renamed."""
+    return found.topic_id is not None and is_placed(found.topic_id, found.partition.partition)
 
 
 def known_topic_id(log: Log) -> TopicId | None:

@@ -5,7 +5,8 @@ place here. Nobody deletes them. If the metadata has the topic, by its id, again
 its name back and serves. `-delete` directories that a stop has left are looked at in the same way.
 
 Owns      what such a directory says of itself: the topic id, and in the file `set-aside` the
-          offsets that the checkpoints of the log directory had.
+          offsets that the checkpoints of the log directory had. The file is written before the
+          checkpoints forget the log, and removed when they have it again: in between it counts.
 Leaves    renaming to `log_directory.py`, deciding to the replica manager.
 """
 
@@ -28,7 +29,6 @@ from ottla.storage.files.file_names import (
     parse_segment_file_name,
 )
 from ottla.storage.files.partition_metadata import read_topic_id
-from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
 
 logger = logging.getLogger(__name__)
@@ -37,10 +37,14 @@ VERSION = 0
 
 
 class SetAside(NamedTuple):
+    """A directory that is not in use. Without a mark, or with that of a future log, it was found by
+    a start and not even opened, because the metadata does not place it here."""
+
     path: str
     partition: TopicPartition  # whose topic may have been cut short to fit the name
     mark: DirectoryMark
     topic_id: TopicId | None  # None where it does not say, or nobody can read it
+    is_damaged: bool = False  # nobody can read it
 
 
 class SetAsideTable:
@@ -64,18 +68,18 @@ class SetAsideTable:
         del self._by_path[found.path]
         self._by_topic[found.topic_id, found.partition.partition].remove(found)
 
-    def of(self, topic_id: TopicId, partition: int) -> list[SetAside]:
+    def of(self, topic_id: TopicId | None, partition: int) -> list[SetAside]:
         return self._by_topic.get((topic_id, partition), [])
 
 
 def look_at(
     files: FileSystem, path: str, partition: TopicPartition, mark: DirectoryMark
 ) -> SetAside:
-    topic_id: TopicId | None = None
     try:
         topic_id = read_topic_id(files, f"{path}/{PARTITION_METADATA_NAME}")
-    except (StorageError, OSError) as error:
+    except StorageError as error:
         logger.error("%s: nobody can tell whose records these are: %s", path, error)
+        return SetAside(path, partition, mark, None, is_damaged=True)
     return SetAside(path, partition, mark, topic_id)
 
 
@@ -85,15 +89,17 @@ def has_records(files: FileSystem, path: str) -> bool:
     return any(files.size(f"{path}/{name}") for name in logs)
 
 
-def write_offsets(files: FileSystem, log: Log) -> None:
+def write_offsets(
+    files: FileSystem, path: str, recovery_point: int, log_start_offset: int, high_watermark: int
+) -> None:
     """Before a log is set aside: what its checkpoints say would be forgotten."""
     content = {
         "version": VERSION,
-        "recoveryPoint": log.recovery_checkpoint,
-        "logStartOffset": log.log_start_offset,
-        "highWatermark": log.high_watermark,
+        "recoveryPoint": recovery_point,
+        "logStartOffset": log_start_offset,
+        "highWatermark": high_watermark,
     }
-    replace_file(files, f"{log.path}/{SET_ASIDE_NAME}", json.dumps(content).encode("ascii"))
+    replace_file(files, f"{path}/{SET_ASIDE_NAME}", json.dumps(content).encode("ascii"))
 
 
 def read_offsets(files: FileSystem, path: str) -> tuple[Checkpoint, int] | None:

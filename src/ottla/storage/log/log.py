@@ -279,6 +279,10 @@ class Log:
                 logger.warning("a log that was never synced has no topic id: %s", error)
         return self._topic_id
 
+    def remember_topic_id(self, topic_id: TopicId | None) -> None:
+        """Somebody has read it already."""
+        self._topic_id = topic_id
+
     def begin_topic(self, topic_id: TopicId) -> None:
         """As `assign_topic_id`, for a log that was made just now and is synced later."""
         path = f"{self.path}/{PARTITION_METADATA_NAME}"

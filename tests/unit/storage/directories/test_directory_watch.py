@@ -13,7 +13,7 @@ from ottla.base.filesystem import read_file
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
-from ottla.storage.directories.directory_watch import AT_REST_MAX, DirectoryWatch
+from ottla.storage.directories.directory_watch import AT_REST_MAX, WRITTEN_MAX, DirectoryWatch
 from ottla.storage.directories.log_directory import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
@@ -111,6 +111,18 @@ def test_a_log_at_rest_is_looked_at_in_its_turn(
     assert world.lost == [logs[-1].partition]
 
 
+def test_many_logs_that_are_written_to_are_looked_at_over_several_rounds(world: Watching) -> None:
+    logs = [world.create(TopicPartition("t", index)) for index in range(WRITTEN_MAX + 20)]
+    for _ in range(3):
+        world.look()
+    for log in logs:
+        world.disk.remove(log.segments.active.path)
+        append(log, b"to nowhere")
+    for _ in range(3):
+        world.look()
+    assert set(world.lost) == {log.partition for log in logs}
+
+
 def test_what_a_lost_log_had_is_there_when_its_files_are_back(world: Watching) -> None:
     log = world.create(A)
     world.disk.rename(log.path, "/elsewhere")
@@ -144,6 +156,26 @@ def test_a_directory_that_is_gone_takes_its_logs_offline(
     if is_made_anew:
         assert world.disk.list_directory(gone.path) == []
     assert one.is_closed
+
+
+def test_a_directory_that_was_emptied_is_offline(world: Watching) -> None:
+    world.create(A)
+    world.create(B)
+    for name in world.disk.list_directory("/one"):
+        path = f"/one/{name}"
+        remove = world.disk.remove_directory if world.disk.is_directory(path) else world.disk.remove
+        remove(path)
+    world.look()
+    assert [each.path for each in world.logs.online] == ["/two"]
+    world.logs.close()
+    assert world.disk.list_directory("/one") == []
+
+
+def test_a_directory_without_its_lock_file_serves_on(world: Watching) -> None:
+    world.create(A)
+    world.disk.remove("/one/.lock")
+    world.look()
+    assert len(world.logs.online) == 2
 
 
 def test_a_directory_that_is_gone_when_the_broker_stops_is_not_written_to(world: Watching) -> None:

@@ -51,7 +51,7 @@ class Broker:
         self.manager = LogManager(disk, self.clock, Random(1), paths)
         self.manager.open(OWNER)
         self.steps = list(self.manager.load(lambda _topic: CONFIG))
-        self.manager.settle_deleted(TopicDeletion, lambda *_: False)
+        self.manager.settle_found(TopicDeletion, lambda *_: False)
 
     def log(self, partition: TopicPartition = A) -> Log:
         found = self.manager.get(partition)
