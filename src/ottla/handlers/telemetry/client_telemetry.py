@@ -34,6 +34,7 @@ from ottla.protocol.records.compression import decompress
 INSTANCES_MAX = 16_384
 KEPT_MS = 60_000  # or three intervals, if that is longer
 UNPACKED_FACTOR_MAX = 32  # metrics are text that repeats itself
+UNPACKED_BYTES_MAX = 64 * 1024 * 1024  # or `telemetry.max.bytes`, if that is more
 Receiver = Callable[[Context, bytes, memoryview], None]
 ASK_AGAIN = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
@@ -175,7 +176,7 @@ class ClientTelemetry:
             return
         try:
             unpacked, metrics = await asyncio.to_thread(
-                unpack, codec, data, UNPACKED_FACTOR_MAX * self.bytes_max
+                unpack, codec, data, unpacked_bytes_max(self.bytes_max)
             )
         except (InvalidBatch, MalformedMessage) as error:
             raise self._refused(ErrorCode.INVALID_RECORD) from error
@@ -214,6 +215,10 @@ class ClientTelemetry:
 
     def _now_ms(self) -> int:
         return int(self._clock.monotonic_s() * 1000)
+
+
+def unpacked_bytes_max(bytes_max: int) -> int:
+    return min(UNPACKED_FACTOR_MAX * bytes_max, max(bytes_max, UNPACKED_BYTES_MAX))
 
 
 def unpack(codec: int, data: bytes, limit: int) -> tuple[memoryview, int]:

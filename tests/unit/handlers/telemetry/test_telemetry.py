@@ -275,3 +275,13 @@ def test_a_message_of_too_many_fields_is_refused_whatever_it_was_packed_to(world
     many = b"\x08\x01" * (FIELDS_MAX + 1)
     assert push(world, wanted, compress(Codec.ZSTD, many), Codec.ZSTD) == ErrorCode.INVALID_RECORD
     assert OtlpReader().count_metrics(memoryview(many)[2:]) == 0
+
+
+@pytest.mark.parametrize(
+    ("bytes_max", "unpacked"),
+    [(1000, 32_000), (2**20, 2**25), (2**25, 2**26), (2**31 - 1, 2**31 - 1)],
+)
+def test_what_a_push_unpacks_to_is_bounded_whatever_may_be_pushed(
+    bytes_max: int, unpacked: int
+) -> None:
+    assert client_telemetry.unpacked_bytes_max(bytes_max) == unpacked
