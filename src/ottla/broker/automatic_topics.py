@@ -23,6 +23,7 @@ from ottla.protocol.messages.create_topics_request import (
 )
 
 BROKER_DEFAULT = -1
+DECIDED_HERE_MAX = 10  # topics; more are decided in a thread
 
 
 class AutomaticTopics:
@@ -43,7 +44,8 @@ class AutomaticTopics:
         request = CreateTopicsRequest([self.wanted(name) for name in names], timeout_ms=30_000)
         try:
             answer = await self._controller.decide(
-                lambda state: decide_create_topics(state, request, charge=charge)
+                lambda state: decide_create_topics(state, request, charge=charge),
+                is_large=len(request.topics) > DECIDED_HERE_MAX,
             )
             await self._made(topic.name for topic in request.topics)
         except BrokerError as error:

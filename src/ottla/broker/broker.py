@@ -228,7 +228,7 @@ class Broker:
             self.markers,
             ClientQuotas(image, self.config, self.clock),
             self._build_moves(),
-            ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock),
+            ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock, self.turns),
             ResponseMemory(self.config.ottla_queued_response_bytes_max),
             ParkedFetches(self.config.ottla_fetch_parked_partitions_max),
         )

@@ -34,6 +34,9 @@ _GROUP_ORDER = _in_kafkas_order(GROUP_OPTIONS, 32)
 _CLIENT_METRICS_ORDER = _in_kafkas_order(CLIENT_METRICS_OPTIONS, 16)
 
 
+_NOTHING: Mapping[str, str] = {}
+
+
 class ConfigEntry(NamedTuple):
     name: str
     value: str | None  # null where it is sensitive or not set
@@ -46,8 +49,30 @@ class ConfigEntry(NamedTuple):
 
 
 def describe_topic(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
-    names = [n for n in _TOPIC_ORDER if not TOPIC_OPTIONS[n].is_internal or n in overrides]
-    return [_topic_entry(name, overrides, layers) for name in names]
+    return TopicDescriptions(layers).of(overrides)
+
+
+class TopicDescriptions:
+    """Of many topics: what a topic does not set by itself is described once for all of them."""
+
+    def __init__(self, layers: BrokerLayers) -> None:
+        self._layers = layers
+        self.defaults = {
+            name: _topic_entry(name, _NOTHING, layers)
+            for name in _TOPIC_ORDER
+            if not TOPIC_OPTIONS[name].is_internal
+        }
+
+    def of(self, overrides: Mapping[str, str]) -> list[ConfigEntry]:
+        if not overrides:
+            return list(self.defaults.values())
+        return [
+            _topic_entry(name, overrides, self._layers)
+            if name in overrides
+            else self.defaults[name]
+            for name in _TOPIC_ORDER
+            if name in overrides or name in self.defaults
+        ]
 
 
 def _topic_entry(name: str, overrides: Mapping[str, str], layers: BrokerLayers) -> ConfigEntry:
@@ -102,16 +127,30 @@ def _broker_entry(name: str, text: str | None, synonyms: tuple[Sourced, ...]) ->
 
 
 def describe_group(overrides: Mapping[str, str], layers: BrokerLayers) -> list[ConfigEntry]:
-    texts = layers.effective()
-    entries = []
-    for name in _GROUP_ORDER:
+    return GroupDescriptions(layers).of(overrides)
+
+
+class GroupDescriptions:
+    """Of many groups: what a group does not set by itself is described once for all of them."""
+
+    def __init__(self, layers: BrokerLayers) -> None:
+        self._layers = layers
+        self._texts = layers.effective()
+        self.defaults = {name: self._entry(name, _NOTHING) for name in _GROUP_ORDER}
+
+    def of(self, overrides: Mapping[str, str]) -> list[ConfigEntry]:
+        return [
+            self._entry(name, overrides) if name in overrides else entry
+            for name, entry in self.defaults.items()
+        ]
+
+    def _entry(self, name: str, overrides: Mapping[str, str]) -> ConfigEntry:
         option = GROUP_OPTIONS[name]
-        synonyms = _synonyms(GROUP_SYNONYMS[name], layers)
-        value = _as_read(option, overrides.get(name, texts[GROUP_SYNONYMS[name]]))
+        synonyms = _synonyms(GROUP_SYNONYMS[name], self._layers)
+        value = _as_read(option, overrides.get(name, self._texts[GROUP_SYNONYMS[name]]))
         if name in overrides and value is not None:
             synonyms = (Sourced(name, value, ConfigSource.GROUP), *synonyms)
-        entries.append(_entry(option, value, synonyms, is_read_only=False))
-    return entries
+        return _entry(option, value, synonyms, is_read_only=False)
 
 
 def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:

@@ -40,7 +40,7 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 EVENTS_MAX = 1000  # that wait to be decided; whoever comes then has to wait for room
 BATCH_RECORDS_MAX = 2000  # above which no further event goes into a batch
-APPLIED_HERE_MAX = 200  # records, or partitions of deleted topics; more are applied in a thread
+APPLIED_HERE_MAX = 50  # records, or partitions of deleted topics; more are applied in a thread
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from ottla.base.turns import Slices, run_at_once
+from ottla.handlers.chunks import chunks
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -19,43 +21,57 @@ from ottla.protocol.messages.alter_replica_log_dirs_response import (
     AlterReplicaLogDirTopicResult,
 )
 
+PARTITION_BYTES = 8  # about what one takes when it is encoded
 Codes = dict[tuple[str, int], ErrorCode]
 
 
 def refuse_alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, code: ErrorCode, _message: str
 ) -> AlterReplicaLogDirsResponse:
-    return as_response(dict.fromkeys(wanted_places(request), code))
+    return as_response(dict.fromkeys(run_at_once(wanted_places(request)), code))
 
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS, versions=range(1, 3), refuse=refuse_alter_replica_log_dirs)
 def alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, context: Context
-) -> AlterReplicaLogDirsResponse:
+) -> Slices[AlterReplicaLogDirsResponse]:
     codes: Codes = {}
-    for (topic, index), path in wanted_places(request).items():
+    places = yield from wanted_places(request)
+    for (topic, index), path in places.items():
         try:
             context.parts.directory_moves.move(topic, index, path)
             codes[topic, index] = ErrorCode.NONE
         except BrokerError as error:
             codes[topic, index] = error.code
-    return as_response(codes)
+        yield PARTITION_BYTES
+    return (yield from responding(codes))
 
 
-def wanted_places(request: AlterReplicaLogDirsRequest) -> dict[tuple[str, int], str]:
+def wanted_places(request: AlterReplicaLogDirsRequest) -> Slices[dict[tuple[str, int], str]]:
     """Of two directories for one partition the last counts."""
-    return {
-        (topic.name, index): directory.path
-        for directory in request.dirs
-        for topic in directory.topics
-        for index in topic.partitions
-    }
+    places = {}
+    for directory in request.dirs:
+        for topic in directory.topics:
+            for index in topic.partitions:
+                places[topic.name, index] = directory.path
+                yield 0
+            yield 0
+        yield 0
+    return places
 
 
 def as_response(codes: Codes) -> AlterReplicaLogDirsResponse:
+    return run_at_once(responding(codes))
+
+
+def responding(codes: Codes) -> Slices[AlterReplicaLogDirsResponse]:
     by_topic: dict[str, list[AlterReplicaLogDirPartitionResult]] = defaultdict(list)
     for (topic, index), code in codes.items():
+        grown = 0 if topic in by_topic else len(topic)
         by_topic[topic].append(AlterReplicaLogDirPartitionResult(index, code))
-    return AlterReplicaLogDirsResponse(
-        results=[AlterReplicaLogDirTopicResult(*each) for each in by_topic.items()]
-    )
+        yield grown
+    results: list[AlterReplicaLogDirTopicResult] = []
+    for chunk in chunks(by_topic.items()):
+        results += [AlterReplicaLogDirTopicResult(*each) for each in chunk]
+        yield 0
+    return AlterReplicaLogDirsResponse(results=results)

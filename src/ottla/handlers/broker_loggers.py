@@ -25,10 +25,14 @@ LEVELS = {"FATAL": 50, "ERROR": 40, "WARN": 30, "INFO": 20, "DEBUG": 10, "TRACE"
 UNKNOWN_WIRE_TYPE = 0
 
 
-def describe_loggers(broker_id: int, name: str) -> list[ConfigEntry]:
+def check_loggers(broker_id: int, name: str) -> None:
+    """Whether loggers of this broker are asked for."""
     if not name:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
     check_broker(broker_id, name)
+
+
+def describe_loggers() -> list[ConfigEntry]:
     return [entry_of(logger) for logger in logger_names()]
 
 

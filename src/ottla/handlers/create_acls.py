@@ -7,6 +7,7 @@ There are no ACLs, and the answer is that of a Kafka without an authorizer.
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.permissions import check_known
 from ottla.handlers.registry import handles
@@ -29,9 +30,10 @@ def refuse_create_acls(
 def create_acls(
     request: CreateAclsRequest,
     context: Context,  # noqa: ARG001
-) -> CreateAclsResponse:
+) -> Slices[CreateAclsResponse]:
     for each in request.creations:
         check_known(
             each.resource_type, each.resource_pattern_type, each.operation, each.permission_type
         )
+        yield 0
     raise BrokerError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")

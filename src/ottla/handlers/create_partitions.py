@@ -6,10 +6,9 @@ v2 flexible encoding · v3 quota on changes
 from __future__ import annotations
 
 from ottla.controller.create_partitions import decide_create_partitions
-from ottla.controller.decision import CHANGED_MAX
 from ottla.handlers.context import Context
 from ottla.handlers.deciding import decide
-from ottla.handlers.missing_logs import tell_missing
+from ottla.handlers.missing_logs import noting_missing, tell_missing
 from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -41,17 +40,21 @@ async def create_partitions(
 ) -> CreatePartitionsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
     replicas = context.parts.replicas
-    had_logs = replicas.all_have_logs
-    before = {each.name: replicas.without_log(each.name) for each in request.topics if not had_logs}
+    run, before = context.parts.turns.run, dict[str, set[int]]()
+    if not replicas.all_have_logs:
+        names = (topic.name for topic in request.topics)
+        before = await run(noting_missing(names, replicas.without_log))
     answer = await decide(
         context,
         lambda state: decide_create_partitions(state, request, charge=charge),
         is_large=context.is_large or is_large(request),
     )
-    await replicas.made([topic.name for topic in request.topics[:CHANGED_MAX]])
+    await replicas.made(topic.name for topic in request.topics)
     if not replicas.all_have_logs:
-        tell_missing(
-            answer.results, lambda topic: replicas.without_log(topic) - before.get(topic, set())
+        await run(
+            tell_missing(
+                answer.results, lambda topic: replicas.without_log(topic) - before.get(topic, set())
+            )
         )
     return answer
 

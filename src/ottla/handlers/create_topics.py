@@ -7,7 +7,6 @@ changes · v7 topic ids
 from __future__ import annotations
 
 from ottla.controller.create_topics import decide_create_topics
-from ottla.controller.decision import CHANGED_MAX
 from ottla.handlers.context import Context
 from ottla.handlers.deciding import decide
 from ottla.handlers.missing_logs import tell_missing
@@ -45,9 +44,9 @@ async def create_topics(request: CreateTopicsRequest, context: Context) -> Creat
         is_large=context.is_large or is_large(request),
     )
     replicas = context.parts.replicas
-    await replicas.made([topic.name for topic in request.topics[:CHANGED_MAX]])
+    await replicas.made(topic.name for topic in request.topics)
     if not replicas.all_have_logs:
-        tell_missing(answer.topics, lambda topic: replicas.without_log(topic))
+        await context.parts.turns.run(tell_missing(answer.topics, replicas.without_log))
     return answer
 
 

@@ -7,6 +7,7 @@ There are no ACLs, and the answer is that of a Kafka without an authorizer.
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.permissions import check_known
 from ottla.handlers.registry import handles
@@ -29,7 +30,7 @@ def refuse_delete_acls(
 def delete_acls(
     request: DeleteAclsRequest,
     context: Context,  # noqa: ARG001
-) -> DeleteAclsResponse:
+) -> Slices[DeleteAclsResponse]:
     for each in request.filters:
         check_known(
             each.resource_type_filter,
@@ -37,4 +38,5 @@ def delete_acls(
             each.operation,
             each.permission_type,
         )
+        yield 0
     raise BrokerError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")

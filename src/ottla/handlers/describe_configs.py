@@ -5,17 +5,23 @@ v1 sources and synonyms · v3 types and documentation · v4 flexible encoding
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
 from ottla.base.turns import Slices
 from ottla.config.describe import (
     ConfigEntry,
+    GroupDescriptions,
+    TopicDescriptions,
     describe_all_brokers,
     describe_broker,
     describe_client_metrics,
-    describe_group,
-    describe_topic,
 )
 from ottla.config.kinds import INT
-from ottla.handlers.broker_loggers import describe_loggers
+from ottla.config.layers import ConfigSource
+from ottla.handlers.broker_loggers import check_loggers, describe_loggers
+from ottla.handlers.chunks import chunks
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.metadata.records import ConfigResource, ResourceType
@@ -36,7 +42,9 @@ from ottla.protocol.messages.describe_configs_response import (
 
 RESULT_BYTES = 64
 ENTRY_BYTES = 16
-SYNONYM_BYTES = 80
+SYNONYM_BYTES = 4
+# Of settings that belong to one resource alone.
+OWN_SOURCES = (ConfigSource.TOPIC, ConfigSource.GROUP, ConfigSource.CLIENT_METRICS)
 
 
 def refuse_describe_configs(
@@ -55,66 +63,141 @@ def describe_configs(
     request: DescribeConfigsRequest, context: Context
 ) -> Slices[DescribeConfigsResponse]:
     """Each entry once: repeated, a few bytes of a request would make kilobytes of a response."""
+    descriptions = Descriptions(request, context)
     results: dict[object, DescribeConfigsResult] = {}
     for each in request.resources:
-        key = each.resource_type, each.resource_name, frozenset(each.configuration_keys or ())
+        wanted = yield from wanted_keys(each)
+        key = each.resource_type, each.resource_name, wanted
         if key in results:
             yield 0
             continue
-        results[key] = describe(each, request, context)
-        yield RESULT_BYTES + sum(map(entry_bytes, results[key].configs))
+        results[key], size = descriptions.result(each, wanted)
+        yield size
     return DescribeConfigsResponse(results=list(results.values()))
+
+
+def wanted_keys(resource: DescribeConfigsResource) -> Slices[frozenset[str]]:
+    """Each once; none means all, as null does."""
+    keys: set[str] = set()
+    for chunk in chunks(resource.configuration_keys or ()):
+        keys.update(chunk)
+        yield 0
+    return frozenset(keys)
+
+
+class Described(NamedTuple):
+    """Settings in the order in which they are told, where each is, and what they take."""
+
+    entries: tuple[DescribeConfigsResourceResult, ...]
+    sizes: tuple[int, ...]
+    places: dict[str, int]
+
+    def select(self, wanted: frozenset[str]) -> tuple[Sequence[DescribeConfigsResourceResult], int]:
+        """An empty set means all, as null does."""
+        if not wanted:
+            return self.entries, sum(self.sizes)
+        at = sorted(self.places[name] for name in self.places.keys() & wanted)
+        return [self.entries[each] for each in at], sum(self.sizes[each] for each in at)
+
+
+class Descriptions:
+    """Of the resources of one request. What they have in common is put together once."""
+
+    def __init__(self, request: DescribeConfigsRequest, context: Context) -> None:
+        self._request = request
+        self._context = context
+        self._layers = context.parts.layers
+        self._shared: dict[str, Described] = {}
+        self._default_entries: dict[ConfigEntry, DescribeConfigsResourceResult] = {}
+
+    def result(
+        self, resource: DescribeConfigsResource, wanted: frozenset[str]
+    ) -> tuple[DescribeConfigsResult, int]:
+        """What is told of a resource, and about what it takes when it is encoded."""
+        kind, name = resource.resource_type, resource.resource_name
+        size = RESULT_BYTES + len(name)
+        try:
+            configs, configs_size = self._describe(kind, name).select(wanted)
+        except BrokerError as error:
+            size += len(error.message)
+            return DescribeConfigsResult(error.code, error.message or None, kind, name), size
+        return DescribeConfigsResult(ErrorCode.NONE, "", kind, name, configs), size + configs_size
+
+    def _describe(self, kind: int, name: str) -> Described:
+        image = self._context.parts.metadata
+        match kind:
+            case ResourceType.TOPIC:
+                check_name(name)
+                if image.topic(name) is None:
+                    raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                return self._with_defaults("topics", image.topic_config(name), self._topics)
+            case ResourceType.BROKER if not name:
+                return self._shared_by("all brokers", lambda: describe_all_brokers(self._layers))
+            case ResourceType.BROKER:
+                check_broker_name(name, self._context)
+                return self._shared_by("broker", lambda: describe_broker(self._layers))
+            case ResourceType.BROKER_LOGGER:
+                own = self._context.parts.broker_id
+                check_loggers(own, name)
+                return self._shared_by("loggers", describe_loggers)
+            case ResourceType.GROUP:
+                if not name:
+                    raise BrokerError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+                overrides = image.config(ConfigResource(ResourceType.GROUP, name))
+                return self._with_defaults("groups", overrides, self._groups)
+            case ResourceType.CLIENT_METRICS:
+                if not name:
+                    what = "Client metrics subscription name must not be empty"
+                    raise BrokerError(ErrorCode.INVALID_REQUEST, what)
+                overrides = image.config(ConfigResource(ResourceType.CLIENT_METRICS, name))
+                return self._described(describe_client_metrics(overrides))
+        raise BrokerError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {kind}")
+
+    def _with_defaults(
+        self,
+        what: str,
+        overrides: Mapping[str, str],
+        descriptions: TopicDescriptions | GroupDescriptions,
+    ) -> Described:
+        if overrides:
+            return self._described(descriptions.of(overrides))
+        return self._shared_by(what, lambda: descriptions.of(overrides))
+
+    @cached_property
+    def _topics(self) -> TopicDescriptions:
+        return TopicDescriptions(self._layers)
+
+    @cached_property
+    def _groups(self) -> GroupDescriptions:
+        return GroupDescriptions(self._layers)
+
+    def _shared_by(self, what: str, describe: Callable[[], list[ConfigEntry]]) -> Described:
+        if what not in self._shared:
+            self._shared[what] = self._described(describe())
+        return self._shared[what]
+
+    def _described(self, entries: Sequence[ConfigEntry]) -> Described:
+        results = tuple(self._as_result(entry) for entry in entries)
+        places = {entry.name: at for at, entry in enumerate(entries)}
+        return Described(results, tuple(map(entry_bytes, results)), places)
+
+    def _as_result(self, entry: ConfigEntry) -> DescribeConfigsResourceResult:
+        """Equal entries of many resources are one object."""
+        if entry.source in OWN_SOURCES:
+            return as_result(entry, self._request)
+        if entry not in self._default_entries:
+            self._default_entries[entry] = as_result(entry, self._request)
+        return self._default_entries[entry]
 
 
 def entry_bytes(entry: DescribeConfigsResourceResult) -> int:
     """About what it takes when it is encoded."""
     text = len(entry.name) + len(entry.value or "") + len(entry.documentation or "")
-    return ENTRY_BYTES + text + SYNONYM_BYTES * len(entry.synonyms)
+    synonyms = sum(len(each.name) + len(each.value or "") for each in entry.synonyms)
+    return ENTRY_BYTES + text + synonyms + SYNONYM_BYTES * len(entry.synonyms)
 
 
-def describe(
-    resource: DescribeConfigsResource, request: DescribeConfigsRequest, context: Context
-) -> DescribeConfigsResult:
-    kind, name = resource.resource_type, resource.resource_name
-    try:
-        entries = entries_of(kind, name, context)
-    except BrokerError as error:
-        return DescribeConfigsResult(error.code, error.message or None, kind, name)
-    wanted = set(resource.configuration_keys or ())
-    if wanted:  # an empty list means all, as null does
-        entries = [entry for entry in entries if entry.name in wanted]
-    configs = [as_result(entry, request) for entry in entries]
-    return DescribeConfigsResult(ErrorCode.NONE, "", kind, name, configs)
-
-
-def entries_of(kind: int, name: str, context: Context) -> list[ConfigEntry]:
-    image, layers = context.parts.metadata, context.parts.layers
-    match kind:
-        case ResourceType.TOPIC:
-            check_name(name)
-            if image.topic(name) is None:
-                raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-            return describe_topic(image.topic_config(name), layers)
-        case ResourceType.BROKER:
-            return describe_all_brokers(layers) if not name else broker_entries(name, context)
-        case ResourceType.BROKER_LOGGER:
-            return describe_loggers(context.parts.broker_id, name)
-        case ResourceType.GROUP:
-            if not name:
-                raise BrokerError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-            overrides = image.config(ConfigResource(ResourceType.GROUP, name))
-            return describe_group(overrides, layers)
-        case ResourceType.CLIENT_METRICS:
-            if not name:
-                what = "Client metrics subscription name must not be empty"
-                raise BrokerError(ErrorCode.INVALID_REQUEST, what)
-            return describe_client_metrics(
-                image.config(ConfigResource(ResourceType.CLIENT_METRICS, name))
-            )
-    raise BrokerError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {kind}")
-
-
-def broker_entries(name: str, context: Context) -> list[ConfigEntry]:
+def check_broker_name(name: str, context: Context) -> None:
     own = context.parts.broker_id
     try:
         number = INT.parse(name)
@@ -126,7 +209,6 @@ def broker_entries(name: str, context: Context) -> list[ConfigEntry]:
             ErrorCode.INVALID_REQUEST,
             f"Unexpected broker id, expected {own} or empty string, but received {name}",
         )
-    return describe_broker(context.parts.layers)
 
 
 def as_result(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:

@@ -5,10 +5,13 @@ v2 flexible encoding · v3 top-level error · v4 total and usable bytes · v5 co
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Awaitable, Collection, Iterable, Mapping
 
 from ottla.base.ids import TopicPartition
+from ottla.base.turns import Slices
+from ottla.handlers.chunks import chunks
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -26,22 +29,48 @@ from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 
 UNKNOWN_LAG = -1
+TOPIC_BYTES, PARTITION_BYTES = 32, 24  # about what they take when they are encoded
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS, versions=range(1, 6))
-def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> DescribeLogDirsResponse:
-    wanted = None
-    if request.topics is not None:
-        wanted = {(t.topic, index) for t in request.topics for index in t.partitions}
+def describe_log_dirs(
+    request: DescribeLogDirsRequest, context: Context
+) -> Slices[Awaitable[DescribeLogDirsResponse]]:
+    wanted = yield from wanted_partitions(request)
     logs = context.parts.replicas.logs
-    return DescribeLogDirsResponse(
-        results=[describe(each, wanted, logs) for each in logs.directories]
-    )
+    found = []
+    for directory in logs.directories:
+        topics: list[DescribeLogDirsTopic] = []
+        if directory.health.is_online:
+            topics = yield from described_topics(directory, wanted, logs)
+        found.append((directory, topics))
+    return with_space(found)
 
 
-def describe(
-    directory: LogDirectory, wanted: set[tuple[str, int]] | None, logs: LogManager
-) -> DescribeLogDirsResult:
+def wanted_partitions(
+    request: DescribeLogDirsRequest,
+) -> Slices[dict[TopicPartition, None] | None]:
+    """Each once; None for all."""
+    if request.topics is None:
+        return None
+    wanted: dict[TopicPartition, None] = {}
+    for topic in request.topics:
+        for index in topic.partitions:
+            wanted[TopicPartition(topic.topic, index)] = None
+            yield 0
+        yield 0
+    return wanted
+
+
+async def with_space(
+    found: Iterable[tuple[LogDirectory, list[DescribeLogDirsTopic]]],
+) -> DescribeLogDirsResponse:
+    """A thread asks for the free space: a disk that hangs would keep the event loop."""
+    results = [await asyncio.to_thread(describe, directory, topics) for directory, topics in found]
+    return DescribeLogDirsResponse(results=results)
+
+
+def describe(directory: LogDirectory, topics: list[DescribeLogDirsTopic]) -> DescribeLogDirsResult:
     if not directory.health.is_online:
         return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, directory.path)
     try:
@@ -49,31 +78,38 @@ def describe(
     except OSError:
         return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, directory.path)
     return DescribeLogDirsResult(
-        ErrorCode.NONE,
-        directory.path,
-        topics(directory, wanted, logs),
-        space.total_bytes,
-        space.free_bytes,
+        ErrorCode.NONE, directory.path, topics, space.total_bytes, space.free_bytes
     )
 
 
-def topics(
-    directory: LogDirectory, wanted: set[tuple[str, int]] | None, manager: LogManager
-) -> list[DescribeLogDirsTopic]:
+def described_topics(
+    directory: LogDirectory, wanted: Collection[TopicPartition] | None, manager: LogManager
+) -> Slices[list[DescribeLogDirsTopic]]:
     found: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
     for logs, is_future in ((directory.logs, False), (directory.future_logs, True)):
-        for name, log in selected(logs.items(), wanted):
-            lag = lag_of_future(log, manager) if is_future else log_lag(log)
-            found[name.topic].append(
-                DescribeLogDirsPartition(name.partition, log.size_bytes, lag, is_future)
-            )
-    return [DescribeLogDirsTopic(name, partitions) for name, partitions in found.items()]
+        for name in names_among(logs, wanted):
+            log = logs.get(name)
+            grown = 0
+            if log is not None:
+                lag = lag_of_future(log, manager) if is_future else log_lag(log)
+                told = DescribeLogDirsPartition(name.partition, log.size_bytes, lag, is_future)
+                grown = PARTITION_BYTES if name.topic in found else TOPIC_BYTES + len(name.topic)
+                found[name.topic].append(told)
+            yield grown
+    topics: list[DescribeLogDirsTopic] = []
+    for chunk in chunks(found.items()):
+        topics += [DescribeLogDirsTopic(*each) for each in chunk]
+        yield 0
+    return topics
 
 
-def selected(
-    logs: Iterable[tuple[TopicPartition, Log]], wanted: set[tuple[str, int]] | None
-) -> Iterable[tuple[TopicPartition, Log]]:
-    return (each for each in logs if wanted is None or each[0] in wanted)
+def names_among(
+    logs: Mapping[TopicPartition, Log], wanted: Collection[TopicPartition] | None
+) -> Iterable[TopicPartition]:
+    """What is wanted, or all of these logs, as they are now."""
+    if wanted is None:
+        return list(logs)
+    return wanted if logs else ()
 
 
 def log_lag(log: Log) -> int:

@@ -8,6 +8,8 @@ reads it. As Kafka does, only a request for that one partition and nothing besid
 
 from __future__ import annotations
 
+from ottla.base.turns import Slices
+from ottla.handlers.chunks import chunks
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -25,38 +27,41 @@ from ottla.protocol.messages.describe_quorum_response import (
 METADATA_TOPIC = "__cluster_metadata"
 METADATA_PARTITION = 0
 NODES_FROM_VERSION = 2
+PARTITION_BYTES = 32  # about what one takes when it is encoded, without words
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 @handles(ApiKey.DESCRIBE_QUORUM, versions=range(0, 3))
-def describe_quorum(request: DescribeQuorumRequest, context: Context) -> DescribeQuorumResponse:
+def describe_quorum(
+    request: DescribeQuorumRequest, context: Context
+) -> Slices[DescribeQuorumResponse]:
     if not asks_for_the_metadata_log(request):
-        return refused(request)
+        return (yield from refused(request))
     log = TopicData(METADATA_TOPIC, [described_log(context)])
     nodes = [controller_node(context)] if context.version >= NODES_FROM_VERSION else []
     return DescribeQuorumResponse(topics=[log], nodes=nodes)
 
 
 def asks_for_the_metadata_log(request: DescribeQuorumRequest) -> bool:
-    asked = [
-        (topic.topic_name, [p.partition_index for p in topic.partitions])
-        for topic in request.topics
-    ]
-    return asked == [(METADATA_TOPIC, [METADATA_PARTITION])]
+    if len(request.topics) != 1 or len(request.topics[0].partitions) != 1:
+        return False
+    topic = request.topics[0]
+    asked = topic.topic_name, topic.partitions[0].partition_index
+    return asked == (METADATA_TOPIC, METADATA_PARTITION)
 
 
-def refused(request: DescribeQuorumRequest) -> DescribeQuorumResponse:
+def refused(request: DescribeQuorumRequest) -> Slices[DescribeQuorumResponse]:
     """Everything that was asked for is unknown, also what would be known by itself."""
     message = "This server does not host this topic-partition."
-    return DescribeQuorumResponse(
-        topics=[
-            TopicData(
-                topic.topic_name,
-                [PartitionData(p.partition_index, UNKNOWN, message) for p in topic.partitions],
-            )
-            for topic in request.topics
-        ]
-    )
+    topics = []
+    for topic in request.topics:
+        partitions: list[PartitionData] = []
+        topics.append(TopicData(topic.topic_name, partitions))
+        yield len(topic.topic_name)
+        for chunk in chunks(topic.partitions):
+            partitions += [PartitionData(each.partition_index, UNKNOWN, message) for each in chunk]
+            yield (PARTITION_BYTES + len(message)) * len(chunk)
+    return DescribeQuorumResponse(topics=topics)
 
 
 def described_log(context: Context) -> PartitionData:

@@ -6,6 +6,11 @@ the answer has one where it had to stop.
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
+
+from ottla.base.sorting import sorting
+from ottla.base.turns import Slices
+from ottla.handlers.chunks import chunks
 from ottla.handlers.context import Context
 from ottla.handlers.permissions import TOPIC_OPERATIONS
 from ottla.handlers.registry import handles
@@ -17,6 +22,9 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.describe_topic_partitions_request import (
+    Cursor as RequestCursor,
+)
+from ottla.protocol.messages.describe_topic_partitions_request import (
     DescribeTopicPartitionsRequest,
 )
 from ottla.protocol.messages.describe_topic_partitions_response import (
@@ -25,6 +33,8 @@ from ottla.protocol.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
 )
+
+TOPIC_BYTES, PARTITION_BYTES = 32, 48  # about what they take when they are encoded
 
 
 def refuse_describe_topic_partitions(
@@ -42,52 +52,77 @@ def refuse_describe_topic_partitions(
 )
 def describe_topic_partitions(
     request: DescribeTopicPartitionsRequest, context: Context
-) -> DescribeTopicPartitionsResponse:
-    names = wanted_names(request, context.parts.metadata)
+) -> Slices[DescribeTopicPartitionsResponse]:
+    names = yield from wanted_names(request, context.parts.metadata)
     limit_max = context.parts.settings.config.max_request_partition_size_limit
-    room = max(1, min(limit_max, request.response_partition_limit))
-    cursor = request.cursor
-    response = DescribeTopicPartitionsResponse()
-    topics: list[DescribeTopicPartitionsResponseTopic] = []
-    response.topics = topics
+    page = Page(request, max(1, min(limit_max, request.response_partition_limit)))
     for name in names:
-        topic = context.parts.metadata.topic(name)
-        if topic is None:
-            if request.topics:
-                topics.append(missing_topic(name))
-            continue
-        first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
-        topics.append(describe(topic, first, room, context.parts.metadata))
-        told = len(topics[-1].partitions)
-        room -= told
-        if first + told < len(topic.partitions):
-            response.next_cursor = Cursor(name, first + told)
+        yield from page.tell(name, context.parts.metadata)
+        if page.room == 0:
+            if page.next_cursor is None:
+                following = next(names, None)
+                page.next_cursor = None if following is None else Cursor(following, 0)
             break
-        if room == 0:
-            following = next((each for each in names if each > name), None)
-            response.next_cursor = None if following is None else Cursor(following, 0)
-            break
+    response = DescribeTopicPartitionsResponse(topics=page.topics)
+    response.next_cursor = page.next_cursor
     return response
 
 
-def wanted_names(request: DescribeTopicPartitionsRequest, image: Image) -> list[str]:
+class Page:
+    """What one response has room for."""
+
+    def __init__(self, request: DescribeTopicPartitionsRequest, room: int) -> None:
+        self._cursor = request.cursor
+        self._tells_missing = bool(request.topics)
+        self.room = room  # for so many partitions
+        self.topics: list[DescribeTopicPartitionsResponseTopic] = []
+        self.next_cursor: Cursor | None = None
+
+    def tell(self, name: str, image: Image) -> Slices[None]:
+        topic, cursor = image.topic(name), self._cursor
+        if topic is None:
+            if self._tells_missing:
+                self.topics.append(missing_topic(name))
+                yield TOPIC_BYTES + len(name)
+            return
+        first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
+        partition_count = len(topic.partitions)
+        described = yield from describe(topic, first, self.room, image)
+        self.topics.append(described)
+        yield TOPIC_BYTES + len(name)
+        told = len(described.partitions)
+        self.room -= told
+        if first + told < partition_count:
+            self.next_cursor, self.room = Cursor(name, first + told), 0
+
+
+def wanted_names(request: DescribeTopicPartitionsRequest, image: Image) -> Slices[Iterator[str]]:
     cursor = request.cursor
     start = "" if cursor is None else cursor.topic_name
-    asked = {topic.name for topic in request.topics} or set(image.topics)
-    names = sorted(name for name in asked if name >= start)
+    names: dict[str, None] = {}
+    asked = (topic.name for topic in request.topics) if request.topics else list(image.topics)
+    for chunk in chunks(asked):
+        for name in chunk:
+            if name >= start:
+                names[name] = None
+        yield 0
     if cursor is not None:
-        if request.topics and cursor.topic_name not in names:
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST,
-                "DescribeTopicPartitionsRequest topic list should contain the cursor topic: "
-                + cursor.topic_name,
-            )
-        if cursor.partition_index < 0:
-            raise BrokerError(
-                ErrorCode.INVALID_REQUEST,
-                f"DescribeTopicPartitionsRequest cursor partition must be valid: {cursor}",
-            )
-    return names
+        check_cursor(cursor, names, has_names=bool(request.topics))
+    return (yield from sorting(names))
+
+
+def check_cursor(cursor: RequestCursor, names: Container[str], *, has_names: bool) -> None:
+    if has_names and cursor.topic_name not in names:
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST,
+            "DescribeTopicPartitionsRequest topic list should contain the cursor topic: "
+            + cursor.topic_name,
+        )
+    if cursor.partition_index < 0:
+        raise BrokerError(
+            ErrorCode.INVALID_REQUEST,
+            f"DescribeTopicPartitionsRequest cursor partition must be valid: {cursor}",
+        )
 
 
 def missing_topic(name: str) -> DescribeTopicPartitionsResponseTopic:
@@ -104,14 +139,20 @@ def missing_topic(name: str) -> DescribeTopicPartitionsResponseTopic:
 
 def describe(
     topic: Topic, first: int, room: int, image: Image
-) -> DescribeTopicPartitionsResponseTopic:
-    told = topic.partitions[first : first + room]
+) -> Slices[DescribeTopicPartitionsResponseTopic]:
+    partitions: list[DescribeTopicPartitionsResponsePartition] = []
+    for chunk in chunks(topic.partitions[first : first + room]):
+        partitions += [
+            describe_partition(index, each, image)
+            for index, each in enumerate(chunk, first + len(partitions))
+        ]
+        yield PARTITION_BYTES * len(chunk)
     return DescribeTopicPartitionsResponseTopic(
         ErrorCode.NONE,
         topic.name,
         topic.id,
         topic.name in INTERNAL_TOPICS,
-        [describe_partition(first + at, each, image) for at, each in enumerate(told)],
+        partitions,
         TOPIC_OPERATIONS,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -21,14 +22,22 @@ from ottla.protocol.messages.describe_user_scram_credentials_response import (
     DescribeUserScramCredentialsResult,
 )
 
+RESULT_BYTES = 48  # about what one takes when it is encoded, besides the name
+
 
 @handles(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, versions=range(1))
 def describe_user_scram_credentials(
     request: DescribeUserScramCredentialsRequest,
     context: Context,  # noqa: ARG001
-) -> DescribeUserScramCredentialsResponse:
-    named = Counter(user.name for user in request.users or ())
-    results = [nothing_about(name, times) for name, times in named.items()]
+) -> Slices[DescribeUserScramCredentialsResponse]:
+    named: Counter[str] = Counter()
+    for user in request.users or ():
+        named[user.name] += 1
+        yield 0
+    results = []
+    for name, times in named.items():
+        results.append(nothing_about(name, times))
+        yield RESULT_BYTES + 2 * len(name)
     return DescribeUserScramCredentialsResponse(results=results)
 
 

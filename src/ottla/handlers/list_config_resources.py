@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ottla.base.sorting import sorting
+from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles
 from ottla.metadata.image import Image
@@ -20,6 +22,7 @@ from ottla.protocol.messages.list_config_resources_response import (
     ListConfigResourcesResponse,
 )
 
+RESOURCE_BYTES = 4  # about what one takes when it is encoded, besides the name
 LISTED = (
     ResourceType.TOPIC,
     ResourceType.BROKER,
@@ -32,30 +35,36 @@ LISTED = (
 @handles(ApiKey.LIST_CONFIG_RESOURCES, versions=range(0, 2))
 def list_config_resources(
     request: ListConfigResourcesRequest, context: Context
-) -> ListConfigResourcesResponse:
+) -> Slices[ListConfigResourcesResponse]:
     wanted = {ResourceType.CLIENT_METRICS} if context.version == 0 else wanted_types(request)
-    return ListConfigResourcesResponse(
-        config_resources=[
-            ConfigResource(name, kind)
-            for kind in LISTED
-            if kind in wanted
-            for name in names_of(kind, context.parts.metadata)
-        ]
-    )
+    resources = []
+    for kind in LISTED:
+        if kind in wanted:
+            names = yield from names_of(kind, context.parts.metadata)
+            for name in names:
+                resources.append(ConfigResource(name, kind))
+                yield RESOURCE_BYTES + len(name)
+    return ListConfigResourcesResponse(config_resources=resources)
 
 
 def wanted_types(request: ListConfigResourcesRequest) -> set[ResourceType]:
-    unknown = set(request.resource_types) - set(LISTED)
+    asked = set(request.resource_types)
+    unknown = asked - set(LISTED)
     if unknown:
         what = f"Unsupported resource types: {sorted(unknown)}"
         raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, what)
-    return {ResourceType(kind) for kind in request.resource_types} or set(LISTED)
+    return {ResourceType(kind) for kind in asked} or set(LISTED)
 
 
-def names_of(kind: ResourceType, image: Image) -> Iterable[str]:
+def names_of(kind: ResourceType, image: Image) -> Slices[Iterable[str]]:
     match kind:
         case ResourceType.TOPIC:
-            return image.topics
+            return list(image.topics)
         case ResourceType.BROKER | ResourceType.BROKER_LOGGER:
-            return map(str, image.brokers)
-    return sorted(resource.name for resource in image.configs if resource.type == kind)
+            return [str(each) for each in image.brokers]
+    names = []
+    for resource in list(image.configs):
+        if resource.type == kind:
+            names.append(resource.name)
+        yield 0
+    return (yield from sorting(names))

@@ -9,17 +9,23 @@ A topic that does not exist is created if the client and the broker allow it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
 from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.base.turns import Slices
+from ottla.handlers.chunks import chunks
 from ottla.handlers.context import Context
 from ottla.handlers.leaders import live_brokers
 from ottla.handlers.permissions import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from ottla.handlers.quotas.mutations import charging_unasked
 from ottla.handlers.registry import Working, handles
+from ottla.metadata.entities import Topic
 from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.protocol.messages.metadata_request import MetadataRequest
+from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from ottla.protocol.messages.metadata_response import (
     MetadataResponse,
     MetadataResponseBroker,
@@ -27,6 +33,9 @@ from ottla.protocol.messages.metadata_response import (
 )
 
 TOPIC_IDS_FROM = 12
+CREATED_MAX = 100  # topics, by one request that only asks for them
+ENCODED_HERE = 500  # partitions; more are encoded in a thread
+TOPIC_BYTES, PARTITION_BYTES = 32, 40  # about what they take when they are encoded
 
 
 def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) -> MetadataResponse:
@@ -40,62 +49,96 @@ def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) ->
 
 
 @handles(ApiKey.METADATA, versions=range(0, 14), refuse=refuse_metadata)
-def metadata(request: MetadataRequest, context: Context) -> MetadataResponse | Working:
-    check_topics(request, context.version)
-    missing = topics_to_create(request, context)
+def metadata(request: MetadataRequest, context: Context) -> Slices[MetadataResponse | Working]:
+    wanted = yield from wanted_topics(request, context.version)
+    missing = yield from topics_to_create(wanted, request, context)
     if missing:
-        return Working(create_and_answer(request, context, missing))
-    return answer(request, context)
+        return Working(create_and_answer(wanted, request, context, missing))
+    return (yield from answer(wanted, request, context))
 
 
-def check_topics(request: MetadataRequest, version: int) -> None:
-    if version >= TOPIC_IDS_FROM:
-        return
-    for topic in request.topics or ():
-        if topic.name is None:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic without a name")
-        if topic.topic_id != NO_TOPIC_ID:
-            raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic id in this version")
+class Wanted(NamedTuple):
+    """What a request asks for, each once and in its order. Where ids are given, names are not
+    looked at."""
+
+    names: dict[str, None]
+    ids: dict[TopicId, None]
+    is_all: bool
+
+
+def wanted_topics(request: MetadataRequest, version: int) -> Slices[Wanted]:
+    wanted = Wanted({}, {}, asks_for_all(request, version))
+    for chunk in chunks(request.topics or ()):
+        for topic in chunk:
+            if version < TOPIC_IDS_FROM:
+                check_topic(topic)
+            if topic.topic_id != NO_TOPIC_ID:
+                wanted.ids[TopicId(topic.topic_id)] = None
+            else:
+                wanted.names[topic.name or ""] = None
+        yield 0
+    return wanted
+
+
+def check_topic(topic: MetadataRequestTopic) -> None:
+    if topic.name is None:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic without a name")
+    if topic.topic_id != NO_TOPIC_ID:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic id in this version")
 
 
 def asks_for_all(request: MetadataRequest, version: int) -> bool:
     return request.topics is None or (version == 0 and not request.topics)
 
 
-def topics_to_create(request: MetadataRequest, context: Context) -> list[str]:
-    """Named, not there, and both sides agree that asking for a topic may create it."""
-    if not request.allow_auto_topic_creation or asks_for_all(request, context.version):
+def topics_to_create(
+    wanted: Wanted, request: MetadataRequest, context: Context
+) -> Slices[list[str]]:
+    """Named, not there, and both sides agree that asking for a topic may create it.
+
+    As many as one request may create; who asks again for the others gets them then.
+    """
+    if not request.allow_auto_topic_creation or wanted.is_all:
         return []
     if not context.parts.settings.config.auto_create_topics_enable:
         return []
-    image = context.parts.metadata
-    names = {topic.name: None for topic in request.topics or () if topic.topic_id == NO_TOPIC_ID}
-    return [
-        name
-        for name in names
-        if name is not None and image.topic(name) is None and fault_of_name(name) is None
-    ]
+    missing: list[str] = []
+    for chunk in chunks(wanted.names):
+        known = context.parts.metadata.topics
+        missing += [name for name in chunk if name not in known and fault_of_name(name) is None]
+        if len(missing) >= CREATED_MAX:
+            break
+        yield 0
+    return missing[:CREATED_MAX]
 
 
 async def create_and_answer(
-    request: MetadataRequest, context: Context, names: list[str]
+    wanted: Wanted, request: MetadataRequest, context: Context, names: list[str]
 ) -> MetadataResponse:
     errors = await context.parts.automatic_topics.create(names, charging_unasked(context))
-    response = answer(request, context)
-    for topic in response.topics:
-        if topic.name in errors and topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-            topic.error_code = errors[topic.name]
+    return await context.parts.turns.run(answer_after(wanted, request, context, errors))
+
+
+def answer_after(
+    wanted: Wanted, request: MetadataRequest, context: Context, errors: Mapping[str, ErrorCode]
+) -> Slices[MetadataResponse]:
+    """With what kept topics from being created."""
+    response = yield from answer(wanted, request, context)
+    for topic in response.topics if errors else ():
+        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            topic.error_code = errors.get(topic.name or "", topic.error_code)
+        yield 0
     return response
 
 
-def answer(request: MetadataRequest, context: Context) -> MetadataResponse:
+def answer(wanted: Wanted, request: MetadataRequest, context: Context) -> Slices[MetadataResponse]:
     image = context.parts.metadata
     operations = context.version >= 8 and request.include_topic_authorized_operations
-    if asks_for_all(request, context.version):
-        answers = context.parts.topic_answers
-        topics = [answers.get(topic, operations) for topic in image.topics.values()]
+    if wanted.ids:
+        topics = yield from topics_by_id(wanted.ids, context, operations)
     else:
-        topics = named_topics(request, context, operations)
+        names = list(image.topics) if wanted.is_all else wanted.names
+        topics = yield from topics_by_name(names, context, operations, is_all=wanted.is_all)
     asks_cluster = 8 <= context.version <= 10 and request.include_cluster_authorized_operations
     return MetadataResponse(
         brokers=[MetadataResponseBroker(*each) for each in live_brokers(context)],
@@ -106,27 +149,52 @@ def answer(request: MetadataRequest, context: Context) -> MetadataResponse:
     )
 
 
-def named_topics(
-    request: MetadataRequest, context: Context, operations: bool
-) -> list[MetadataResponseTopic]:
-    """Each topic once. Where ids are given, names are not looked at."""
-    image, answers = context.parts.metadata, context.parts.topic_answers
-    wanted = request.topics or ()
-    ids = {TopicId(topic.topic_id): None for topic in wanted if topic.topic_id != NO_TOPIC_ID}
-    if ids:
-        return [
-            MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id)
-            if (found := image.topic_by_id(topic_id)) is None
-            else answers.get(found, operations)
-            for topic_id in ids
-        ]
-    names = {topic.name or "": None for topic in wanted}
-    return [
-        missing_topic(name, operations)
-        if (found := image.topic(name)) is None
-        else answers.get(found, operations)
-        for name in names
-    ]
+def topics_by_name(
+    names: Iterable[str], context: Context, operations: bool, *, is_all: bool
+) -> Slices[list[MetadataResponseTopic]]:
+    found: list[MetadataResponseTopic] = []
+    for chunk in chunks(names):
+        grown = 0
+        for name in chunk:
+            topic = context.parts.metadata.topic(name)
+            if topic is not None:
+                answer = yield from described(topic, context, operations)
+            elif is_all:
+                continue  # deleted since this began
+            else:
+                answer = missing_topic(name, operations)
+            found.append(answer)
+            grown += TOPIC_BYTES + len(name) + PARTITION_BYTES * len(answer.partitions)
+        yield grown
+    return found
+
+
+def topics_by_id(
+    ids: Iterable[TopicId], context: Context, operations: bool
+) -> Slices[list[MetadataResponseTopic]]:
+    found: list[MetadataResponseTopic] = []
+    for chunk in chunks(ids):
+        grown = 0
+        for topic_id in chunk:
+            topic = context.parts.metadata.topic_by_id(topic_id)
+            if topic is not None:
+                answer = yield from described(topic, context, operations)
+            else:
+                answer = MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id)
+            found.append(answer)
+            grown += TOPIC_BYTES + PARTITION_BYTES * len(answer.partitions)
+        yield grown
+    return found
+
+
+def described(topic: Topic, context: Context, operations: bool) -> Slices[MetadataResponseTopic]:
+    answers = context.parts.topic_answers
+    answer = answers.find(topic.id, operations)
+    if answer is None:
+        answer = yield from answers.describing(topic, operations)
+    if not answers.is_encoded(answer, context.version) and len(answer.partitions) > ENCODED_HERE:
+        context.is_large = True
+    return answer
 
 
 def missing_topic(name: str, operations: bool) -> MetadataResponseTopic:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
+from ottla.base.turns import Slices
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_partitions_response import CreatePartitionsTopicResult
 from ottla.protocol.messages.create_topics_response import CreatableTopicResult
@@ -18,12 +19,25 @@ NUMBERS_MAX = 10
 def tell_missing(
     results: Iterable[CreatableTopicResult | CreatePartitionsTopicResult],
     missing_of: Callable[[str], Collection[int]],
-) -> None:
+) -> Slices[None]:
     """Turn the success of a topic with such partitions into KAFKA_STORAGE_ERROR."""
     for result in results:
         if not result.error_code and (missing := missing_of(result.name)):
             result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
             result.error_message = what_is_missing(missing)
+        yield 0
+
+
+def noting_missing(
+    topics: Iterable[str], missing_of: Callable[[str], set[int]]
+) -> Slices[dict[str, set[int]]]:
+    """Of topics that are to grow: the partitions that have no log already."""
+    missing: dict[str, set[int]] = {}
+    for topic in topics:
+        if found := missing_of(topic):
+            missing[topic] = found
+        yield 0
+    return missing
 
 
 def what_is_missing(indexes: Collection[int]) -> str:

@@ -1,13 +1,14 @@
 """A topic as Metadata tells it, encoded once per version and kept until the topic changes.
 
 A topic of a thousand partitions takes a millisecond to encode, and every client asks again and
-again.
+again. An answer is put together in slices, because a topic may have very many partitions.
 """
 
 from __future__ import annotations
 
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices
+from ottla.handlers.chunks import chunks
 from ottla.handlers.permissions import NOT_ASKED, TOPIC_OPERATIONS
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import Partition, Topic
@@ -19,22 +20,37 @@ from ottla.protocol.messages.metadata_response import (
     MetadataResponseTopic,
 )
 
+VERSIONS_MAX = 4  # in which an answer is kept encoded: clients of a cluster use few
+
 
 class TopicAnswers:
     def __init__(self, image: Image) -> None:
         self._image = image
         self._kept: dict[tuple[TopicId, bool], MetadataResponseTopic] = {}
+        self._changes = 0  # batches of metadata since the start
 
-    def get(self, topic: Topic, with_operations: bool) -> MetadataResponseTopic:
-        key = (topic.id, with_operations)
-        answer = self._kept.get(key)
-        if answer is None:
-            answer = self._kept[key] = describe_topic(topic, self._image, with_operations)
+    def find(self, topic_id: TopicId, with_operations: bool) -> MetadataResponseTopic | None:
+        answer = self._kept.get((topic_id, with_operations))
+        if answer is not None and answer.kept is not None and len(answer.kept) > VERSIONS_MAX:
+            answer.kept.clear()
+        return answer
+
+    @staticmethod
+    def is_encoded(answer: MetadataResponseTopic, version: int) -> bool:
+        return answer.kept is not None and version in answer.kept
+
+    def describing(self, topic: Topic, with_operations: bool) -> Slices[MetadataResponseTopic]:
+        """A new answer. It is kept, unless the metadata has changed meanwhile."""
+        changes = self._changes
+        answer = yield from describing_topic(topic, self._image, with_operations)
+        if changes == self._changes:
             answer.keep()
+            self._kept[topic.id, with_operations] = answer
         return answer
 
     def forget(self, _image: Image, changes: Changes) -> Slices[None]:
         """Listens to the metadata: these answers are no longer true."""
+        self._changes += 1
         if changes.brokers:
             self._kept = {}  # whoever uses the old one may go on
         last = None
@@ -46,16 +62,22 @@ class TopicAnswers:
             yield 0
 
 
-def describe_topic(topic: Topic, image: Image, with_operations: bool) -> MetadataResponseTopic:
+def describing_topic(
+    topic: Topic, image: Image, with_operations: bool
+) -> Slices[MetadataResponseTopic]:
+    described: list[MetadataResponsePartition] = []
+    for chunk in chunks(list(topic.partitions)):
+        described += [
+            describe_partition(index, partition, image)
+            for index, partition in enumerate(chunk, len(described))
+        ]
+        yield 0
     return MetadataResponseTopic(
         ErrorCode.NONE,
         topic.name,
         topic.id,
         topic.name in INTERNAL_TOPICS,
-        [
-            describe_partition(index, partition, image)
-            for index, partition in enumerate(topic.partitions)
-        ],
+        described,
         TOPIC_OPERATIONS if with_operations else NOT_ASKED,
     )
 

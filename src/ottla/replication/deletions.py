@@ -27,7 +27,7 @@ from ottla.storage.log.steps import run_steps, run_steps_elsewhere
 
 log = logging.getLogger(__name__)
 
-DELETED_AT_ONCE = 16  # partitions: a rename for each
+DELETED_AT_ONCE = 8  # partitions: a rename for each
 
 
 class Deletions:

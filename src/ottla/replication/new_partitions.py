@@ -9,6 +9,7 @@ Leaves    making one to whoever is given the decision about it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
 
@@ -23,6 +24,7 @@ TOO_MANY_TO_LOOK = 2_000  # partitions: to look for garbage among them takes ove
 class NewPartitions:
     def __init__(self, place: Callable[[Topic, int, Partition], None]) -> None:
         self._place = place
+        self._making = asyncio.Lock()  # whoever waits for partitions: one is made in a turn
         self._unmade: dict[tuple[str, int], tuple[Topic, Partition]] = {}
         self._seen_count = 0  # of those made, by the garbage collector
 
@@ -52,9 +54,10 @@ class NewPartitions:
         wanted = list(self._unmade if names is None else names)
         with paused_collector() if len(wanted) > MANY else nullcontext():
             for name in wanted:
-                if name in self._unmade:  # and not made meanwhile, because somebody wanted it
-                    self.make(name)
-                    await next_turn()
+                async with self._making:
+                    if name in self._unmade:  # and not made meanwhile, because somebody wanted it
+                        self.make(name)
+                        await next_turn()
             if self._seen_count > MANY:
                 keep_lasting(looks_first=self._seen_count <= TOO_MANY_TO_LOOK)
                 self._seen_count = 0

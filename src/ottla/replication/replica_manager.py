@@ -42,7 +42,7 @@ from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
 
-LOOKED_AT_ONCE = 100  # partitions, in a turn of the event loop
+LOOKED_AT_ONCE = 20  # partitions, in a turn of the event loop
 MADE_AT_ONCE = 4  # new partitions of one change: each takes about a millisecond for its files
 
 

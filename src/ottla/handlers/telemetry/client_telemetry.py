@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from ottla.base.clock import Clock
-from ottla.base.turns import Slices
+from ottla.base.turns import Slices, Turns
 from ottla.base.uuids import random_uuid
 from ottla.handlers.context import Context
 from ottla.handlers.telemetry.otlp import OtlpReader
@@ -74,11 +74,12 @@ class Instance:
 
 
 class ClientTelemetry:
-    def __init__(self, image: Image, bytes_max: int, clock: Clock) -> None:
+    def __init__(self, image: Image, bytes_max: int, clock: Clock, turns: Turns) -> None:
         self.bytes_max = bytes_max
         self.receivers: list[Receiver] = []
         self.counts: Counter[str] = Counter()  # pushes, bytes, metrics, and refusals by code
         self._clock = clock
+        self._turns = turns
         self._subscriptions: dict[str, Subscription] = {}
         self._version = 0
         self._instances: dict[bytes, Instance] = {}  # the one seen last comes last
@@ -196,8 +197,8 @@ class ClientTelemetry:
         if instance is None or instance.is_forgotten(now_ms) or instance.version != self._version:
             properties = client_properties(context, instance_id)
             version = self._version
-            wish = await wish_for(
-                instance_id, properties, self._subscriptions.values(), self._clock
+            wish = await self._turns.run(
+                wish_for(instance_id, properties, self._subscriptions.values())
             )
             instance = Instance(wish, version, now_ms)
         instance.seen_ms = now_ms

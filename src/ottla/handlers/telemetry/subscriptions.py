@@ -2,7 +2,7 @@
 
 A subscription names prefixes of metrics, how often they are to be pushed, and patterns that a
 client's properties must match. A client is asked for the union of all subscriptions it matches, as
-often as the most eager of them wants.
+often as the most eager of them wants. If these are very many names, it is asked for all metrics.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import crc32c
 
-from ottla.base.clock import Clock
 from ottla.base.log_text import shown
 from ottla.base.patterns import Pattern
-from ottla.base.tasks import next_turn
+from ottla.base.turns import Slices
 from ottla.base.uuids import uuid_to_text
 from ottla.config.options import InvalidOption, stored_values
 from ottla.config.resource_options import (
@@ -30,7 +29,7 @@ log = logging.getLogger(__name__)
 
 ALL_METRICS = "*"
 INTERVAL_MS_DEFAULT = 5 * 60 * 1000
-SLICE_S = 0.002
+METRICS_MAX = 500  # that a client is asked for by name: it is known what each was asked for
 
 
 class Subscription:
@@ -87,25 +86,20 @@ def client_properties(context: Context, instance_id: bytes) -> dict[str, str]:
     return {name: text[:PROPERTY_CHARACTERS_MAX] for name, text in properties.items()}
 
 
-async def wish_for(
-    instance_id: bytes,
-    properties: Mapping[str, str],
-    subscriptions: Iterable[Subscription],
-    clock: Clock,
-) -> Wish:
+def wish_for(
+    instance_id: bytes, properties: Mapping[str, str], subscriptions: Iterable[Subscription]
+) -> Slices[Wish]:
     """In slices: there may be many subscriptions, and a pattern can take some milliseconds."""
-    matching = []
-    slice_end_s = clock.monotonic_s() + SLICE_S
+    names: set[str] = set()
+    interval_ms = INTERVAL_MS_DEFAULT
     for each in list(subscriptions):
         if each.matches(properties):
-            matching.append(each)
-        if clock.monotonic_s() > slice_end_s:
-            await next_turn()
-            slice_end_s = clock.monotonic_s() + SLICE_S
-    metrics = tuple(sorted({name for each in matching for name in each.metrics}))
-    if ALL_METRICS in metrics:
-        metrics = (ALL_METRICS,)
-    interval_ms = min([INTERVAL_MS_DEFAULT, *(each.interval_ms for each in matching)])
+            names.update(each.metrics)
+            interval_ms = min(interval_ms, each.interval_ms)
+        if len(names) > METRICS_MAX:
+            names = {ALL_METRICS}
+        yield 0
+    metrics = (ALL_METRICS,) if ALL_METRICS in names else tuple(sorted(names))
     return Wish(wish_id(instance_id, metrics, interval_ms), metrics, interval_ms)
 
 

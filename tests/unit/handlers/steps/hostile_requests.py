@@ -150,4 +150,4 @@ class Filling:
                 return number.to_bytes(16, "big")
             case "bool" | "float64" | "records":
                 return default_value(self._message, field, self._version)
-        return INTEGERS.get(field.name, number)
+        return INTEGERS.get(field.name, number % 100 if field.type == "int8" else number)

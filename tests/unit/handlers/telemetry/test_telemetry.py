@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
+from ottla.base.turns import Turns, run_at_once
 from ottla.config.resource_options import CLIENT_PROPERTIES
 from ottla.handlers.telemetry import client_telemetry
 from ottla.handlers.telemetry.otlp import FIELDS_MAX, OtlpReader
@@ -110,13 +110,13 @@ def stored_telemetry(*settings: tuple[str, str, str]) -> client_telemetry.Client
     ]
     image = Image()
     image.apply(Batch(0, 1, tuple(records)))
-    return client_telemetry.ClientTelemetry(image, 1000, ManualClock())
+    return client_telemetry.ClientTelemetry(image, 1000, ManualClock(), Turns(ManualClock()))
 
 
 def wished(telemetry: client_telemetry.ClientTelemetry) -> tuple[str, ...]:
     properties = dict.fromkeys(CLIENT_PROPERTIES, "a")
     subscriptions = telemetry._subscriptions.values()
-    return asyncio.run(wish_for(bytes(16), properties, subscriptions, ManualClock())).metrics
+    return run_at_once(wish_for(bytes(16), properties, subscriptions)).metrics
 
 
 @pytest.mark.parametrize("pattern", ["[", "(a)\\1", "(?!a).*", "a" * 5000, "(?:a|bc){999}" * 3])
