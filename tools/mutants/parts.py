@@ -32,7 +32,11 @@ class Part:
 # Where the tests of a part are more than `tests/unit/` and the first folder of its name.
 OTHER_TESTS = {
     "replication": ("tests/unit/replication", "tests/unit/handlers/test_alter_replica_log_dirs.py"),
-    "spark/sink": ("tests/unit/spark/sink", "tests/integration/spark/sink/test_driver.py"),
+    "spark/sink": (
+        "tests/unit/spark/sink",
+        "tests/integration/spark/sink/test_driver.py",
+        "tests/integration/spark/sink/test_writers.py",
+    ),
 }
 
 PARTS = (

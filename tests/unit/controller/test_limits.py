@@ -6,11 +6,18 @@ import pytest
 from tests.unit.controller.clusters import Cluster
 
 from ottla.controller.alter_configs import DELETE, SET, decide_incremental_alter_configs
+from ottla.controller.alter_quotas import decide_alter_client_quotas
 from ottla.controller.create_partitions import decide_create_partitions
 from ottla.controller.create_topics import decide_create_topics
 from ottla.metadata.records import ConfigResource, ResourceType
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import incremental_alter_configs_request as incremental
+from ottla.protocol.messages.alter_client_quotas_request import (
+    AlterClientQuotasRequest,
+    EntityData,
+    EntryData,
+    OpData,
+)
 from ottla.protocol.messages.create_partitions_request import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
@@ -118,3 +125,64 @@ def test_the_least_number_of_replicas_in_sync_is_set_for_all_brokers_alone() -> 
     assert alter(cluster, BROKER, "", DELETE, least) != NONE
     assert cluster.image.broker_config(None)[least] == "2"
     assert alter(cluster, BROKER, "1", SET, "log.cleaner.backoff.ms", "7") == NONE
+
+
+def test_a_broker_is_named_by_its_own_number() -> None:
+    cluster = Cluster()
+    cluster.add_broker(1)
+    own = str(cluster.loaded.config.node_id)
+    setting = ("log.cleaner.backoff.ms", "7")
+    assert alter(cluster, BROKER, own, SET, *setting) == NONE
+    for other in ("99", "one"):
+        assert alter(cluster, BROKER, other, SET, *setting) == ErrorCode.INVALID_REQUEST
+    assert set(cluster.image.configs) >= {ConfigResource(ResourceType.BROKER, own)}
+    assert ConfigResource(ResourceType.BROKER, "99") not in cluster.image.configs
+
+
+def test_subscriptions_to_metrics_are_counted_until_they_are_gone() -> None:
+    cluster = Cluster(properties=b"ottla.client.metrics.subscriptions.max=2")
+    metrics = 16
+    setting = ("interval.ms", "1000")
+    codes = [alter(cluster, metrics, name, SET, *setting) for name in ("a", "b", "c")]
+    assert codes == [NONE, NONE, ErrorCode.POLICY_VIOLATION]
+    assert alter(cluster, metrics, "a", SET, "match", "client_id=x") == NONE, "it is no new one"
+    assert alter(cluster, metrics, "b", DELETE, "interval.ms") == NONE
+    assert alter(cluster, metrics, "c", SET, *setting) == NONE
+    assert cluster.image.client_metrics_count == 2
+
+
+def test_a_resource_has_at_most_so_many_settings() -> None:
+    from ottla.controller.config_checks import SETTINGS_MAX, check_group_config
+    from ottla.controller.decision import Refused
+
+    cluster = Cluster()
+    layers = cluster.loaded.layers
+    with pytest.raises(Refused, match="settings"):
+        check_group_config({f"x{at}": "1" for at in range(SETTINGS_MAX + 1)}, layers)
+    with pytest.raises(Refused, match="Unknown"):
+        check_group_config({f"x{at}": "1" for at in range(SETTINGS_MAX)}, layers)
+
+
+@pytest.mark.parametrize(
+    ("entity", "is_allowed"),
+    [
+        ([("ip", "::1")], True),
+        ([("ip", None)], True),
+        ([("ip", "::1"), ("user", "u")], False),
+        ([("client-id", "c"), ("ip", None)], False),
+        ([("user", "u"), ("client-id", "c")], True),
+        ([("user", "")], False),
+        ([("host", "h")], False),
+        ([], False),
+    ],
+)
+def test_a_quota_is_of_an_address_or_of_users_and_clients(
+    entity: list[tuple[str, str | None]], is_allowed: bool
+) -> None:
+    cluster = Cluster()
+    key = "connection_creation_rate" if ("ip" in dict(entity)) else "producer_byte_rate"
+    entry = EntryData([EntityData(*each) for each in entity], [OpData(key, 5.0, False)])
+    decision = decide_alter_client_quotas(cluster.state, AlterClientQuotasRequest([entry]))
+    (answer,) = cluster.carry_out(decision).entries
+    assert (answer.error_code == NONE) == is_allowed
+    assert len(cluster.image.quotas) == is_allowed
