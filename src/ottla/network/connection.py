@@ -22,6 +22,7 @@ from ottla.network.home import Home
 from ottla.network.limits import network_of
 from ottla.network.pipeline import Pipeline
 from ottla.network.reading import Reading
+from ottla.network.response_memory import ResponseAccount
 from ottla.network.sender import Sender
 from ottla.network.served import Answer
 from ottla.network.timeouts import Reason
@@ -45,10 +46,12 @@ class Connection(asyncio.BufferedProtocol):
         "_pipeline",
         "_reader",
         "_reading",
+        "_responses",
         "_sender",
         "_throttle",
         "_transport",
         "_turn_is_due",
+        "_unsent",
         "_watch",
         "connection_id",
         "has_socket",
@@ -73,7 +76,10 @@ class Connection(asyncio.BufferedProtocol):
         self._loop = home.shared.loop
         self._reader = FrameReader(home.settings.frame_bytes_max, home.shared.scratch)
         self._memory = home.shared.memory
-        self._reading = Reading(self._memory, self, network_of(peer_host))
+        address = network_of(peer_host)
+        self._reading = Reading(self._memory, self, address)
+        self._responses = home.shared.response_memory
+        self._unsent = ResponseAccount(self, address)
         self._pipeline = Pipeline(home, self)
         self._throttle: asyncio.TimerHandle | None = None
         self._turn_is_due = False
@@ -96,6 +102,11 @@ class Connection(asyncio.BufferedProtocol):
     @property
     def unsent_bytes(self) -> int:
         return 0 if self._is_lost else self._sender.unsent_bytes
+
+    @property
+    def sent_bytes(self) -> int:
+        """Since the beginning."""
+        return 0 if self._is_lost else self._sender.sent_bytes
 
     @property
     def active_s(self) -> float:
@@ -126,7 +137,7 @@ class Connection(asyncio.BufferedProtocol):
         self._home.counters.connections_reaped[reason] += 1
         self._home.evicted.write(self._loop.time(), "closing %r: %s", self, reason.value)
         self.close(reason.value)
-        self._reading.close()  # at once, and not when the transport says that it is closed
+        self._release_memory()  # at once, and not when the transport says that it is closed
 
     def finish(self) -> None:
         """Begin nothing more; close when what has begun is answered and sent."""
@@ -183,19 +194,24 @@ class Connection(asyncio.BufferedProtocol):
         except MalformedMessage as error:
             self.refuse(error)
             return
-        watch = self._watch
-        now_s = watch.active_s = self._loop.time()
-        if not self._reader.held_bytes:
-            watch.frame_since_s = None
-        elif frames or watch.frame_since_s is None:
-            watch.frame_is_awaited(now_s)
-        reading = self._reading
-        if self._reader.held_bytes or reading.account.progress is not None:
-            reading.received(self._reader, now_s, has_frames=bool(frames))
+        now_s = self._watch.active_s = self._loop.time()
+        if self._reader.held_bytes or self._reading.has_partial:
+            is_settled = self._note_partial(now_s, has_frames=bool(frames))
+            if is_settled and not frames:
+                return  # more of a frame that has its room: nothing else has changed
         elif nbytes > PARTIAL_BYTES_MAX:
-            reading.account.standing = Standing.PROMPT  # a large frame arrived in one piece
+            self._reading.account.standing = Standing.PROMPT  # a large frame came in one piece
         self._pipeline.add(frames)
         self.take_turn()
+
+    def _note_partial(self, now_s: float, *, has_frames: bool) -> bool:
+        """A frame is incomplete, or was until now; whether it takes what it took before."""
+        watch = self._watch
+        if not self._reader.held_bytes:
+            watch.frame_since_s = None
+        elif has_frames or watch.frame_since_s is None:
+            watch.frame_is_awaited(now_s)
+        return self._reading.received(self._reader, now_s, has_frames=has_frames)
 
     def eof_received(self) -> bool:
         """The client will not ask again. Whether it is gone shows only when it is sent something,
@@ -221,13 +237,14 @@ class Connection(asyncio.BufferedProtocol):
         self._is_lost = True
         self._sender.close()
         self._watch.close()
-        self._reading.close()
+        self._release_memory()
         home.left(self)
         log.debug("%r is closed (%s)", self, exc or "in order")
         home.server.closed(self)
         # They know the connection, and work that has not ended yet may know them; the connection
         # does not know them any more, so that there is no circle.
-        del self._pipeline, self._reading, self._sender, self._watch, self._transport
+        del self._pipeline, self._reading, self._sender, self._unsent, self._watch
+        del self._transport
 
     # From the pipeline, the sender, the request memory and the timer
 
@@ -248,10 +265,15 @@ class Connection(asyncio.BufferedProtocol):
             self._settle()
 
     def can_begin(self) -> bool:
+        responses = self._responses
         return (
             self._throttle is None
             and not self._is_ending
             and self._sender.unsent_bytes < self._home.settings.unsent_bytes_max
+            and (
+                not responses.is_short
+                or responses.may_begin(self._unsent, is_busy=self._pipeline.in_flight > 0)
+            )
         )
 
     def send(self, answer: Answer) -> None:
@@ -296,7 +318,8 @@ class Connection(asyncio.BufferedProtocol):
         unsent_bytes, complete_bytes = self._sender.unsent_bytes, self._pipeline.complete_bytes
         held_bytes = complete_bytes + self._reader.held_bytes
         has_end = self._is_ending or self._has_stopped
-        is_waiting = unsent_bytes or held_bytes or self._throttle or has_end
+        answer_bytes = self._pipeline.answer_bytes if self._pipeline.begun else 0
+        is_waiting = unsent_bytes or held_bytes or answer_bytes or self._throttle or has_end
         if not is_waiting and self._is_calm:
             return  # as nearly always: the client has its answer, and is read
         self._is_calm = not is_waiting
@@ -305,9 +328,10 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self._watch.unsent_since_s = None
         self._reading.hold(self._reader, complete_bytes)
-        has_room = unsent_bytes < self._home.settings.unsent_bytes_max
-        is_stuck = bool(held_bytes) and (self._pipeline.is_stuck or not has_room)
         now_s = self._loop.time()
+        self._responses.hold(self._unsent, self._sender.memory_bytes + answer_bytes, now_s)
+        has_room = unsent_bytes + answer_bytes < self._home.settings.unsent_bytes_max
+        is_stuck = bool(held_bytes) and (self._pipeline.is_stuck or not has_room)
         self._reading.stick(now_s, is_stuck=is_stuck and self._throttle is None)
         self._read_or_not(now_s, has_room=has_room)
         self._go_on_or_end()
@@ -350,6 +374,10 @@ class Connection(asyncio.BufferedProtocol):
         if self._throttle is not None:
             self._throttle.cancel()
             self._throttle = None
+
+    def _release_memory(self) -> None:
+        self._reading.close()
+        self._responses.close(self._unsent, self._loop.time())
 
     def _sending_failed(self, error: OSError) -> None:
         """What was promised cannot be sent, so nothing that follows would be understood."""

@@ -49,9 +49,10 @@ class Network:
         self.gate = ConnectionGate(settings.limits)
         self.memory = RequestMemory(settings.request_bytes_max, settings.eviction)
         self.response_memory = response_memory or ResponseMemory(RESPONSE_BYTES_MAX)
+        self.response_memory.rules = settings.eviction
         self.listeners: dict[str, Listener] = {}
         self._shared: Shared | None = None
-        self._pressure = MemoryPressure(self.memory, settings.tick_ms / 1000)
+        self._pressure = MemoryPressure(self.memory, self.response_memory, settings.tick_ms / 1000)
 
     @property
     def connections(self) -> list[Connection]:

@@ -49,6 +49,11 @@ class Pipeline:
         return len(self.begun)
 
     @property
+    def answer_bytes(self) -> int:
+        """In memory, of answers that wait for those before them."""
+        return self._order.answer_bytes
+
+    @property
     def complete_bytes(self) -> int:
         """Of the frames that are still needed: they have not taken effect, or their requests are
         kept until they have their answers."""
@@ -93,6 +98,7 @@ class Pipeline:
         settings, order = self._home.settings, self._order
         return (
             order.working is None
+            and order.answer_bytes < settings.unsent_bytes_max
             and len(order.begun) < settings.requests_in_flight_max
             and order.frame_bytes < settings.in_flight_bytes_max
         )

@@ -17,13 +17,13 @@ _MARKS = int(WINDOW_S / STEP_S) + 1
 class Progress:
     __slots__ = ("_bytes", "_is_on", "_marks", "_moved_at_s", "_on_s", "_switched_s")
 
-    def __init__(self, now_s: float, *, is_on: bool = True) -> None:
-        self._bytes = 0
+    def __init__(self, now_s: float, moved_bytes: int = 0, *, is_on: bool = True) -> None:
+        self._bytes = moved_bytes
         self._is_on = is_on
         self._switched_s = now_s
         self._on_s = 0.0  # until `_switched_s`
         self._moved_at_s = 0.0  # these are times of the progress, as `on_s` counts them
-        self._marks: deque[tuple[float, int]] = deque([(0.0, 0)], _MARKS)
+        self._marks: deque[tuple[float, int]] = deque([(0.0, moved_bytes)], _MARKS)
 
     def on_s(self, now_s: float) -> float:
         """For how long bytes could move."""

@@ -15,11 +15,12 @@ from ottla.protocol.framing import FrameReader
 
 
 class Reading:
-    __slots__ = ("_has_asked", "_memory", "account", "is_on")
+    __slots__ = ("_has_asked", "_memory", "account", "has_partial", "is_on")
 
     def __init__(self, memory: RequestMemory, reader: Reader, address: str) -> None:
         self._memory = memory
         self.account = Account(reader, address)
+        self.has_partial = False  # a frame is incomplete, as far as is known here
         self._has_asked = False  # then the memory may have us in its queue
         self.is_on = True
 
@@ -28,15 +29,20 @@ class Reading:
         """Whether the frame that is read was given its room."""
         return self.account.reserved_bytes > 0
 
-    def received(self, reader: FrameReader, now_s: float, *, has_frames: bool) -> None:
-        """Some of an incomplete frame has arrived, or what was incomplete is whole."""
+    def received(self, reader: FrameReader, now_s: float, *, has_frames: bool) -> bool:
+        """Some of an incomplete frame has arrived, or what was incomplete is whole; whether it
+        takes what it took before, and needs no more."""
         account = self.account
         if has_frames:
             self._memory.arrived_whole(account, now_s)
-        if reader.has_partial_frame:
-            if account.progress is None:
-                account.progress = Progress(now_s, is_on=self.is_on)
-            account.progress.moved(now_s, reader.partial_bytes)
+        self.has_partial = reader.has_partial_frame
+        if not self.has_partial:
+            return False
+        if account.progress is None:
+            account.progress = Progress(now_s, is_on=self.is_on)
+        account.progress.moved(now_s, reader.partial_bytes)
+        taken_bytes = account.used_bytes - account.complete_bytes
+        return taken_bytes == reader.held_bytes and not reader.growth_bytes
 
     def hold(self, reader: FrameReader, complete_bytes: int) -> None:
         """Frames take so much now: whole ones so much, and what the reader has."""
@@ -44,6 +50,7 @@ class Reading:
         used_bytes, frame_bytes = complete_bytes + reader.held_bytes, reader.announced_bytes
         if not reader.has_partial_frame:
             account.progress = None
+            self.has_partial = False
         if (
             used_bytes != account.used_bytes
             or complete_bytes != account.complete_bytes

@@ -20,7 +20,7 @@ from typing import cast
 
 from ottla.network.counters import NetworkCounters
 from ottla.network.file_send import FileSend, FileShrunk
-from ottla.network.served import Bytes, Segment
+from ottla.network.served import Bytes, Segment, memory_bytes
 from ottla.storage.files.file_range import FileRange
 
 # Below this, reading a range and joining it with its neighbours costs less than the calls around
@@ -36,15 +36,19 @@ _EXHAUSTED = (errno.EMFILE, errno.ENFILE)  # no descriptor is left
 class Sender:
     __slots__ = (
         "_counters",
+        "_cut_bytes",
+        "_cut_rest",
         "_executor",
         "_failed",
         "_file_send",
+        "_handed_bytes",
         "_is_blocked",
         "_is_closed",
         "_loop",
         "_progressed",
         "_queue",
         "_queued_bytes",
+        "_range_bytes",
         "_sends_files",
         "_socket",
         "_transport",
@@ -68,6 +72,10 @@ class Sender:
         self._failed = failed
         self._queue: deque[Segment] = deque()
         self._queued_bytes = 0
+        self._range_bytes = 0  # of these, in files
+        self._handed_bytes = 0  # to the transport, which has not sent all of them
+        self._cut_bytes = 0  # handed over of a large piece, of which some is not sent
+        self._cut_rest: memoryview | None = None  # what the queue begins with, if it is cut
         self.added_bytes = 0  # since the beginning
         self._is_blocked = False  # by unsent bytes in the transport, or by a file on its way
         self._is_closed = False
@@ -87,6 +95,13 @@ class Sender:
         return self._queued_bytes + self._transport.get_write_buffer_size()
 
     @property
+    def memory_bytes(self) -> int:
+        """What unsent responses keep in memory. A piece counts in full until all of it is sent:
+        whoever has its end has its buffer."""
+        kept_bytes = max(self._handed_bytes, self._cut_bytes)
+        return self._queued_bytes - self._range_bytes + kept_bytes
+
+    @property
     def sent_bytes(self) -> int:
         """How much has left since the beginning: while it grows, the client reads."""
         return self.added_bytes - self.unsent_bytes
@@ -100,6 +115,8 @@ class Sender:
         if self._is_closed:
             return
         size = _size_of(segments)
+        if len(segments) > 1 or type(segments[0]) is FileRange:
+            self._range_bytes += size - memory_bytes(segments)
         self._queue.extend(segments)
         self._queued_bytes += size
         self.added_bytes += size
@@ -127,11 +144,19 @@ class Sender:
         """From `resume_writing`."""
         if self._file_send is None:
             self._is_blocked = False
+        self._all_is_sent()
+
+    def _all_is_sent(self) -> None:
+        """Of what was handed to the transport."""
+        self._handed_bytes = 0
+        if self._cut_bytes and not (self._queue and self._queue[0] is self._cut_rest):
+            self._cut_bytes, self._cut_rest = 0, None
 
     def close(self) -> None:
         self._is_closed = True
         self._queue.clear()
-        self._queued_bytes = 0
+        self._queued_bytes = self._range_bytes = self._handed_bytes = self._cut_bytes = 0
+        self._cut_rest = None
         if self._file_send is not None:
             self._file_send.close()
             self._file_send = None
@@ -148,6 +173,10 @@ class Sender:
         else:
             self._transport.writelines(parts)
         self._is_blocked = self._transport.get_write_buffer_size() > 0
+        if self._is_blocked:
+            self._handed_bytes = size
+        elif self._cut_bytes:
+            self._all_is_sent()
 
     def _write_before_file(self, parts: list[Bytes]) -> None:
         """What leaves together with the beginning of a file: alone it would wake the client."""
@@ -195,11 +224,13 @@ class Sender:
     def _cut_off(self, piece: Bytes) -> Bytes:
         """Take the beginning of a large piece: the transport may copy what it cannot send."""
         view = memoryview(piece)
-        if len(view) <= WRITE_BYTES_MAX:
-            self._queue.popleft()
+        if len(view) > WRITE_BYTES_MAX:
+            self._queue[0] = self._cut_rest = view[WRITE_BYTES_MAX:]
         else:
-            self._queue[0] = view[WRITE_BYTES_MAX:]
-        return view[:WRITE_BYTES_MAX]
+            self._queue.popleft()
+        first = view[:WRITE_BYTES_MAX]
+        self._cut_bytes += len(first)
+        return first
 
     def _read_piece(self, piece: FileRange) -> bytes | None:
         """The bytes of a small range, or of the beginning of one that cannot go by `sendfile`.
@@ -218,6 +249,7 @@ class Sender:
         """Take what was read off the front of the queue."""
         if len(data) != size:
             raise FileShrunk(errno.EIO, f"{len(data)} of {size} bytes are left", str(piece))
+        self._range_bytes -= size
         if size == piece.size:
             self._queue.popleft()
         else:
@@ -259,6 +291,7 @@ class Sender:
 
     def _sent_of_file(self, count: int) -> None:
         self._queued_bytes -= count
+        self._range_bytes -= count
         self._counters.bytes_out += count
         self._counters.file_bytes_out += count
 

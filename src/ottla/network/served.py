@@ -26,6 +26,11 @@ Bytes: TypeAlias = bytes | bytearray | memoryview
 Segment: TypeAlias = Bytes | FileRange
 
 
+def memory_bytes(segments: list[Segment]) -> int:
+    """What these take in memory: ranges of files do not."""
+    return sum([len(each) for each in segments if type(each) is not FileRange])
+
+
 class Answer:
     """A whole frame in pieces, which nobody changes from now on; or nothing at all (acks=0)."""
 

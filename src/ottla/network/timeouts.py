@@ -16,6 +16,7 @@ class Reason(Enum):
     UNREAD = "answers are not read"
     SLOW = "a request arrived too slowly while others waited for memory"
     STUCK = "requests waited for the client while others waited for memory"
+    UNREAD_MEMORY = "responses were not read while others waited for memory"
     MEMORY = "a request took memory that others waited for"
 
 

@@ -13,6 +13,7 @@ from typing import cast
 from ottla.network.memory_pressure import MemoryPressure
 from ottla.network.reading import Reading
 from ottla.network.request_memory import Account, RequestMemory
+from ottla.network.response_memory import ResponseMemory
 from ottla.network.settings import EvictionRules
 from ottla.network.timeouts import Reason
 from ottla.protocol.framing import LENGTH_BYTES, FrameReader, Scratch
@@ -38,7 +39,7 @@ class Crowd:
         self.scratch = Scratch()
         self.clients: list[Client] = []
         self.held_peak = 0
-        self._pressure = MemoryPressure(self.memory, TICK_S)
+        self._pressure = MemoryPressure(self.memory, ResponseMemory(1), TICK_S)
         self.memory.overfull = lambda: self._overfull.append(True)
         self._overfull: list[bool] = []
         self._next_tick_s = self.now_s + TICK_S
