@@ -25,7 +25,7 @@ from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
 from ottla.broker.effective_config import EffectiveConfig, is_of_broker
-from ottla.broker.first_start import Past, name_cluster, read_past
+from ottla.broker.first_start import Past, name_cluster, read_past, withhold_empty
 from ottla.broker.group_settings import GroupSettings
 from ottla.broker.host_addresses import HostAddresses
 from ottla.broker.housekeeping import WATCH_INTERVAL_MS, Housekeeping, repeat
@@ -116,6 +116,7 @@ class Broker:
         image = await load_known(self.metadata_log, past.known)
         await name_cluster(self.metadata_log, image, self.settings.layers, past)
         self.publisher = Publisher(image, self.turns)
+        withhold_empty(self.logs.online, image, self.broker_id, past)
         self.logs.open(Owner(image.cluster_id, self.broker_id))
         self._expect_directories(image, past)
         self._build(image)

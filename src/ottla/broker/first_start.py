@@ -8,7 +8,7 @@ cluster or ends earlier, the broker does not start, and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ottla.base.filesystem import FileSystem
@@ -34,6 +34,7 @@ class Past(NamedTuple):
 
     known: Known
     directory_ids: frozenset[bytes]  # of the broker, also of directories that are not here
+    present_ids: frozenset[bytes]
 
 
 def read_past(directories: Iterable[LogDirectory]) -> Past:
@@ -41,6 +42,7 @@ def read_past(directories: Iterable[LogDirectory]) -> Past:
     read is offline."""
     known = Known()
     directory_ids: set[bytes] = set()
+    present_ids: set[bytes] = set()
     for directory in directories:
         try:
             mark = directory.read_mark()
@@ -48,10 +50,17 @@ def read_past(directories: Iterable[LogDirectory]) -> Past:
         except OSError as error:
             directory.health.failed("opening", error)
             continue
-        if mark is not None:
-            directory_ids |= {mark.directory_id, *mark.directory_ids}
+        present_ids |= _ids_of(directory, mark)
+        directory_ids |= {*present_ids, *(() if mark is None else mark.directory_ids)}
         known = _latest(known, found)
-    return Past(known, frozenset(directory_ids))
+    return Past(known, frozenset(directory_ids), frozenset(present_ids))
+
+
+def _ids_of(directory: LogDirectory, mark: ClusterMark | None) -> set[bytes]:
+    found = read_meta_properties(directory.files, f"{directory.path}/{META_PROPERTIES_NAME}")
+    if found is not None and found.directory_id is not None:
+        return {found.directory_id}
+    return set() if mark is None else {mark.directory_id}
 
 
 def _known_to(directory: LogDirectory, mark: ClusterMark | None) -> Known:
@@ -88,6 +97,33 @@ def _latest(one: Known, other: Known) -> Known:
         max(one.offset, other.offset),
         max(one.controller_epoch, other.controller_epoch),
         later.source,
+    )
+
+
+def withhold_empty(
+    directories: Sequence[LogDirectory], image: Image, broker_id: int, past: Past
+) -> None:
+    """Where a log directory is missing, an empty one is most likely the place where its disk is not
+    mounted. It is not used as long as partitions have no log: their files may be about to return.
+    """
+    registered = image.broker(broker_id)
+    expected = past.directory_ids.union(() if registered is None else registered.log_directories)
+    empty = [each for each in directories if each.is_empty()]
+    if not empty or expected <= past.present_ids or _has_all(directories, image, broker_id):
+        return
+    for directory in empty:
+        directory.withhold(
+            "the directory is empty, and partitions of this broker have no log: mount or restore "
+            "what was there, or delete the topics (docs/guides/recovering.md)"
+        )
+
+
+def _has_all(directories: Iterable[LogDirectory], image: Image, broker_id: int) -> bool:
+    names = {name for each in directories for name in each.files.list_directory(each.path)}
+    return all(
+        f"{topic.name}-{index}" in names
+        for topic, index, partition in image.all_partitions()
+        if broker_id in partition.replicas
     )
 
 

@@ -15,10 +15,12 @@ from ottla.base.filesystem import read_file
 from ottla.broker.broker import Broker
 from ottla.config.load import load_config
 from ottla.controller.create_topics import decide_create_topics
+from ottla.controller.delete_topics import decide_delete_topics
 from ottla.metadata.log import CorruptMetadataError, MetadataLost
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
 from ottla.storage.directories.log_directory import WrongDirectory
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
@@ -304,12 +306,53 @@ def test_partitions_of_a_log_directory_that_was_emptied_are_not_begun_anew(
         assert len(lost) == 1
         assert life.error("t", lost[0]) == ErrorCode.KAFKA_STORAGE_ERROR
         await life.create("new", 4)
+        life.append("new", b"not below the mount", 3)
 
     live(disk, story)
+    assert disk.list_directory("/disk/b") == [".lock"]
     if is_restarted:  # and it is not forgotten that something is missing
         live(disk, lambda life: no_answer(life, saved))
     put(disk, "/disk/b", saved)
     assert live(disk, read) == FILLED
+
+    async def read_new(life: Life) -> list[bytes]:
+        return life.values("new", 3)
+
+    assert live(disk, read_new) == [b"not below the mount"]
+
+
+def test_an_empty_directory_is_used_once_nothing_is_missing_any_more(disk: MemoryDisk) -> None:
+    live(disk, fill)
+    disk.remove_directory("/disk/b")
+
+    async def give_up(life: Life) -> None:
+        request = DeleteTopicsRequest([DeleteTopicState("t")])
+        await life.broker.controller.decide(lambda state: decide_delete_topics(state, request, 6))
+        await life.broker.replicas.settle()
+
+    live(disk, give_up)
+
+    async def use(life: Life) -> list[str]:
+        await life.create("t", 4)
+        assert all(life.values("t", index) == [] for index in range(4))
+        return disk.list_directory("/disk/b")
+
+    assert "meta.properties" in live(disk, use)
+    assert any(name.startswith("t-") for name in live(disk, use_again))
+
+
+async def use_again(life: Life) -> list[str]:
+    return life.disk.list_directory("/disk/b")
+
+
+def test_a_directory_that_is_added_is_used_at_once(disk: MemoryDisk) -> None:
+    live(disk, fill, "/disk/a")
+
+    async def add(life: Life) -> list[str]:
+        await life.create("more", 4)
+        return disk.list_directory("/disk/b")
+
+    assert any(name.startswith("more-") for name in live(disk, add))
 
 
 async def no_answer(life: Life, saved: Tree) -> None:

@@ -100,6 +100,7 @@ class LogDirectory:
         self.lost_logs: list[Log] = []  # whose files somebody else removed while they were in use
         self.unreadable: dict[TopicPartition, StorageError] = {}
         self.is_loaded = False
+        self.is_withheld = False  # empty, and not used while another one is missing
         self._lock: FileLock | None = None
         self._held: HeldDirectory | None = None
         self._half_made: set[str] = set()  # partition directories, by this process
@@ -123,6 +124,14 @@ class LogDirectory:
             self._held = self.files.hold_directory(self.path)
         except BlockingIOError as error:
             raise WrongDirectory(f"{self.path} is in use: {error}") from error
+
+    def is_empty(self) -> bool:
+        """Nobody has used it, or it is the place where a disk should be mounted."""
+        return set(self.files.list_directory(self.path)) <= {LOCK_NAME, "lost+found"}
+
+    def withhold(self, why: str) -> None:
+        self.is_withheld = True
+        self.health.failed("opening", OSError(errno.ENOENT, why, self.path))
 
     def check_in_place(self) -> None:
         """OSError if the directory was removed, renamed, replaced, mounted over or emptied. May run
@@ -199,6 +208,7 @@ class LogDirectory:
         try:
             if path not in self._half_made and self.files.exists(path):
                 raise StorageError(f"{path} exists, though no log of that name is known")
+            self.check_in_place()  # a directory that was removed is not made anew
             self.files.make_directory(path)
             self._half_made.add(path)
             log = open_log(self.context, partition, path, config, Checkpoint())

@@ -128,7 +128,8 @@ class LogManager:
     def settle_missing(self, lost: Collection[tuple[str, int]]) -> None:
         """All partitions were placed, and these have no log. If there are none, nothing is in the
         directories that are missing, and they are expected no more."""
-        if not self.missing_ids or len(self.online) < len(self.directories):
+        is_used = [each for each in self.directories if not each.is_withheld]
+        if not self.missing_ids or any(not each.health.is_online for each in is_used):
             return
         if not lost:
             self.missing_ids = frozenset()
