@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.files.directory_health import is_out_of_descriptors
 from ottla.storage.log.log import Log
 from ottla.storage.segments.segment import Segment
 
@@ -134,4 +135,5 @@ class DirectoryWatch:
             try:
                 each.check()
             except OSError as error:
-                self._logs.lose(log, error)
+                if not is_out_of_descriptors(error):  # then nothing was looked at
+                    self._logs.lose(log, error)

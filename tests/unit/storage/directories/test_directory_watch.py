@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from random import Random
 
@@ -121,6 +122,22 @@ def test_many_logs_that_are_written_to_are_looked_at_over_several_rounds(world: 
     for _ in range(3):
         world.look()
     assert set(world.lost) == {log.partition for log in logs}
+
+
+@pytest.mark.parametrize("kind", ["read", "open", "size", "exists"])
+def test_a_want_of_descriptors_is_no_loss(world: Watching, kind: str) -> None:
+    log = world.create(A)
+    for _ in range(3):
+        world.look()
+        append_many(log, 1)
+    world.disk.fail(kind, "/*/a-0/*", error=errno.EMFILE, times=None)
+    world.look()
+    assert not world.lost
+    world.disk.heal()
+    world.disk.remove(log.segments.active.path)
+    append_many(log, 1)
+    world.look()
+    assert world.lost == [A]
 
 
 def test_what_a_lost_log_had_is_there_when_its_files_are_back(world: Watching) -> None:
