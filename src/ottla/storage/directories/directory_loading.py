@@ -19,6 +19,7 @@ from ottla.storage.directories.directory_checkpoints import SavedOffsets
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.set_aside import (
     SetAside,
+    begins_at,
     has_records,
     look_at,
     read_offsets,
@@ -164,7 +165,10 @@ def _check_records(directory: LogDirectory, found: SetAside, checkpoint: Checkpo
     is_future = found.mark is DirectoryMark.FUTURE
     if synced <= checkpoint.log_start_offset or is_future:
         return
-    if not has_records(directory.files, found.path):
+    if has_records(directory.files, found.path):
+        return
+    # Where the log starts with its first segment, no checkpoint says so: the segment does.
+    if not begins_at(directory.files, found.path, synced):
         what = f"no record is left, though offset {synced} was synced once"
         raise CorruptLogError(found.path, 0, what)
 

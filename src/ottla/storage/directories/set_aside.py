@@ -26,6 +26,7 @@ from ottla.storage.files.file_names import (
     PARTITION_METADATA_NAME,
     SET_ASIDE_NAME,
     DirectoryMark,
+    SegmentFileName,
     parse_segment_file_name,
 )
 from ottla.storage.files.partition_metadata import read_topic_id
@@ -84,9 +85,24 @@ def look_at(
 
 
 def has_records(files: FileSystem, path: str) -> bool:
+    return any(files.size(f"{path}/{name}") for name, _ in _record_files(files, path))
+
+
+def begins_at(files: FileSystem, path: str, offset: int) -> bool:
+    """Whether a segment begins at this offset or behind it: retention leaves an empty one there
+    when it deletes all records before."""
+    return any(
+        parsed.offset >= offset and not parsed.state for _, parsed in _record_files(files, path)
+    )
+
+
+def _record_files(files: FileSystem, path: str) -> list[tuple[str, SegmentFileName]]:
     names = [(name, parse_segment_file_name(name)) for name in files.list_directory(path)]
-    logs = [name for name, parsed in names if parsed is not None and parsed.suffix == LOG_SUFFIX]
-    return any(files.size(f"{path}/{name}") for name in logs)
+    return [
+        (name, parsed)
+        for name, parsed in names
+        if parsed is not None and parsed.suffix == LOG_SUFFIX
+    ]
 
 
 def write_offsets(
