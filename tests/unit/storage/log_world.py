@@ -6,7 +6,7 @@ list says, down to the last byte, and answer every question as a look through th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -66,7 +66,11 @@ class Producer:
 
 class World:
     def __init__(
-        self, seed: int = 0, config: TopicConfig = CONFIG, first_sequence: int = 0
+        self,
+        seed: int = 0,
+        config: TopicConfig = CONFIG,
+        first_sequence: int = 0,
+        times_ms: Sequence[int] = (),
     ) -> None:
         self.clock = ManualClock()
         self.disk = MemoryDisk(clock=self.clock)
@@ -79,6 +83,7 @@ class World:
         self.batches: list[bytes] = []  # the log, whole batches as stored
         self.ever: dict[int, set[bytes]] = {}  # all that was ever stored at an offset
         self.failed: bytes | None = None  # the last append that failed
+        self.times_ms = times_ms  # of records, unless they are of this moment
         self.first_sequence = first_sequence  # of producers that the log does not know
         self.producers = [Producer(number, sequence=first_sequence) for number in range(1, 4)]
         self.manager = LogManager(self.disk, self.clock, Random(seed), [DIRECTORY])
@@ -108,7 +113,7 @@ class World:
         return [
             Record(
                 at,
-                now_ms - self.random.randrange(0, 2000),
+                self.random.choice(self.times_ms or (now_ms - self.random.randrange(0, 2000),)),
                 b"k%d" % self.random.randrange(5),
                 bytes([self.random.randrange(256)]) * self.random.randrange(0, 60),
             )

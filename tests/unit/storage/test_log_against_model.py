@@ -32,6 +32,7 @@ from ottla.storage.segments.segment_search import locate
 
 STEPS = 120
 LAST_SEQUENCE = 2**31 - 1
+LAST_TIME_MS = 2**63 - 1
 OFFSETS_OF_A_SEGMENT = 2**31  # an index has 31 bits for them
 
 
@@ -43,13 +44,14 @@ class Case:
     first_sequence: int = 0
     first_offset: int = 0
     gap: int = 7  # that a leader's compaction left
+    times_ms: tuple[int, ...] = ()  # of records
 
 
 class Driver:
     """Chooses what happens next."""
 
     def __init__(self, seed: int, case: Case) -> None:
-        self.world = World(seed, case.config, case.first_sequence)
+        self.world = World(seed, case.config, case.first_sequence, case.times_ms)
         self.random = Random(seed)
         self.case = case
         if case.first_offset:
@@ -340,6 +342,10 @@ CASES = {
     "offsets above 32 bits": Case(first_offset=2**32 - 20, first_sequence=LAST_SEQUENCE),
     "last offsets": Case(first_offset=2**63 - 10_000),
     "gaps as wide as a segment": Case(gap=OFFSETS_OF_A_SEGMENT - 2),
+    "first and last times": Case(
+        replace(CONFIG, message_timestamp_after_max_ms=LAST_TIME_MS),
+        times_ms=(0, 1, 2**31, 1_700_000_000_000, 2**62, LAST_TIME_MS - 1),
+    ),
 }
 
 
