@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 MS_PER_S = 1000
+WINDOWS_MAX = 1000
 WAIT_MS_MAX = 2**31 - 1  # answers have no room for more
 
 
@@ -24,6 +25,13 @@ class Windows:
     @property
     def total_ms(self) -> int:
         return self.count * self.size_ms
+
+
+def windows_of(count: int, size_s: int) -> Windows:
+    """By a broker's settings. Every charge looks at all windows: of very many, each is longer
+    instead, so that the same time is measured."""
+    merged = -(-count // WINDOWS_MAX)
+    return Windows(-(-count // merged), size_s * MS_PER_S * merged)
 
 
 class _Window:

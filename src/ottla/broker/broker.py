@@ -18,7 +18,7 @@ from random import Random
 from ottla.base.clock import Clock, SystemClock
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem
-from ottla.base.rates import Windows
+from ottla.base.rates import windows_of
 from ottla.base.tasks import OwnedTasks
 from ottla.base.turns import Slices, Turns
 from ottla.base.uuids import random_uuid
@@ -236,9 +236,9 @@ class Broker:
 
     def _build_moves(self) -> DirectoryMoves:
         config = self.config
-        windows = Windows(
+        windows = windows_of(
             config.alter_log_dirs_replication_quota_window_num,
-            config.alter_log_dirs_replication_quota_window_size_seconds * 1000,
+            config.alter_log_dirs_replication_quota_window_size_seconds,
         )
         self.moved_logs = MovedLogs(self.housekeeping, self.controller, self._tasks)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ottla.base.disk import default_open_files_max
 from ottla.base.log_text import shown
-from ottla.base.rates import MS_PER_S, Windows
+from ottla.base.rates import windows_of
 from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
@@ -93,7 +93,7 @@ def limits_of_listener(name: str, layers: BrokerLayers) -> ConnectionLimits:
     return ConnectionLimits(
         connections_max,
         creations_per_s_max=creations_per_s_max,
-        windows=Windows(count, size_s * MS_PER_S),
+        windows=windows_of(count, size_s),
     )
 
 

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from ottla.base.rates import RateMeter, TokenBucket, Windows
+from ottla.base.rates import WINDOWS_MAX, RateMeter, TokenBucket, Windows, windows_of
 
 WINDOWS = Windows(11, 1000)
 START_MS = 5_000_000
@@ -118,3 +118,21 @@ def test_a_bucket_may_be_overdrawn_once_and_is_full_again_after_a_quiet_time() -
     assert bucket.wait_ms(10, START_MS, WINDOWS) == 89_000
     bucket.take(110, 10, START_MS + 100_000, WINDOWS)
     assert not bucket.is_overdrawn(10, START_MS + 100_000, WINDOWS)
+
+
+@pytest.mark.parametrize(
+    ("count", "size_s", "windows"),
+    [
+        (11, 1, Windows(11, 1000)),
+        (WINDOWS_MAX, 3, Windows(WINDOWS_MAX, 3000)),
+        (WINDOWS_MAX + 1, 1, Windows(501, 2000)),
+    ],
+)
+def test_of_very_many_windows_each_is_longer(count: int, size_s: int, windows: Windows) -> None:
+    assert windows_of(count, size_s) == windows
+
+
+def test_no_number_of_windows_makes_a_charge_slow() -> None:
+    windows = windows_of(2**31 - 1, 1)
+    assert windows.count <= WINDOWS_MAX
+    assert (2**31 - 1) * 1000 <= windows.total_ms < 1.001 * (2**31 - 1) * 1000

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 from ottla.base.clock import Clock
-from ottla.base.rates import MS_PER_S, RateMeter, TokenBucket, Windows, full_bucket
+from ottla.base.rates import MS_PER_S, RateMeter, TokenBucket, Windows, full_bucket, windows_of
 from ottla.base.turns import Slices
 from ottla.config.broker_options import BrokerConfig
 from ottla.handlers.context import Context
@@ -136,7 +136,7 @@ class MutationQuota:
 
 
 def quota_windows(config: BrokerConfig) -> Windows:
-    return Windows(config.quota_window_num, config.quota_window_size_seconds * MS_PER_S)
+    return windows_of(config.quota_window_num, config.quota_window_size_seconds)
 
 
 class ClientQuotas:
@@ -144,9 +144,8 @@ class ClientQuotas:
 
     def __init__(self, image: Image, config: BrokerConfig, clock: Clock) -> None:
         windows = quota_windows(config)
-        mutations = Windows(
-            config.controller_quota_window_num,
-            config.controller_quota_window_size_seconds * MS_PER_S,
+        mutations = windows_of(
+            config.controller_quota_window_num, config.controller_quota_window_size_seconds
         )
         self._produce = RateQuota("producer_byte_rate", windows, clock)
         self._fetch = RateQuota("consumer_byte_rate", windows, clock)
