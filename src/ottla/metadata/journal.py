@@ -200,7 +200,8 @@ def _replay(files: FileSystem, directory: str, *, may_cut: bool) -> tuple[Image,
 
 
 def _check_clean_end(files: FileSystem, directory: str, clean_end: int, end_offset: int) -> None:
-    if clean_end != end_offset or not _journals(files, directory):
+    """More than was there at an orderly stop is no damage: then the note of it is an older copy."""
+    if clean_end > end_offset or not _journals(files, directory):
         what = f"it was closed at offset {clean_end}, but what is there ends at {end_offset}"
         raise CorruptMetadataError(f"{directory}/{CLEAN}", 0, what)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from fnmatch import fnmatch
 from random import Random
 from typing import TypeVar
 
@@ -402,14 +403,13 @@ def test_a_single_file_that_was_lost_or_cut_and_restored_loses_nothing(
 ) -> None:
     """Whatever a start in between makes of it: it serves, or it is refused with a message."""
     live(disk, fill, "/disk/a", is_killed=is_killed)
-    saved = tree(disk, "/disk/a")
-    directory, _, name = pattern.rpartition("/")
-    for path in [each for each in saved if each.startswith(directory + "/")]:
-        if path == pattern or (name.startswith("*") and path.endswith(name[1:])):
-            if kept is None:
-                disk.remove(path)
-            else:
-                disk.open(path).truncate(int(len(saved[path]) * kept))
+    before = tree(disk, "/disk/a")
+    saved = {path: data for path, data in before.items() if fnmatch(path, pattern)}
+    for path, data in saved.items():
+        if kept is None:
+            disk.remove(path)
+        else:
+            disk.open(path).truncate(int(len(data) * kept))
 
     async def serve(life: Life) -> None:
         for index in (0, 1):
@@ -418,8 +418,47 @@ def test_a_single_file_that_was_lost_or_cut_and_restored_loses_nothing(
 
     with suppress(MetadataLost, CorruptMetadataError, CorruptLogError):
         live(disk, serve, "/disk/a")
-    put(disk, "/disk/a", saved)
+    if pattern.endswith(".journal"):  # metadata is restored as a whole
+        saved = {path: data for path, data in before.items() if path.startswith(METADATA)}
+        put(disk, METADATA, saved)
+    for path, data in saved.items():  # that file alone: all else is as the start has left it
+        put_file(disk, path, data)
     assert live(disk, read, "/disk/a") == FILLED
+
+
+@pytest.mark.parametrize("pattern", SINGLE_FILES)
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_single_file_that_was_replaced_by_an_older_copy_and_restored_loses_nothing(
+    disk: MemoryDisk, pattern: str, is_killed: bool
+) -> None:
+    async def go_on(life: Life) -> None:
+        life.append("t", b"more")
+        life.append("t", b"more", 1)
+        await life.create("other", 1)
+        await life.broker.marks.write()
+
+    live(disk, fill, "/disk/a")
+    older = {p: data for p, data in tree(disk, "/disk/a").items() if fnmatch(p, pattern)}
+    live(disk, go_on, "/disk/a", is_killed=is_killed)
+    before = tree(disk, "/disk/a")
+    for path, data in older.items():
+        put_file(disk, path, data)
+
+    async def serve(life: Life) -> None:
+        for index in (0, 1):
+            with suppress(BrokerError):
+                life.values("t", index)
+
+    with suppress(MetadataLost, CorruptMetadataError, CorruptLogError):
+        live(disk, serve, "/disk/a")
+    for path in older:
+        if path in before:
+            put_file(disk, path, before[path])
+        else:
+            disk.remove(path)
+    if pattern.endswith(".journal"):  # metadata is restored as a whole
+        put(disk, METADATA, {p: d for p, d in before.items() if p.startswith(METADATA)})
+    assert live(disk, read, "/disk/a") == [[b"zero", b"more"], [b"one", b"more"]]
 
 
 def test_a_broker_that_loses_its_metadata_while_it_runs_leaves_its_directories_alone(

@@ -256,6 +256,22 @@ def test_a_damaged_note_of_the_orderly_stop_is_noticed(content: bytes) -> None:
         open_image(disk)
 
 
+def test_an_older_note_of_an_orderly_stop_does_no_harm() -> None:
+    disk = MemoryDisk()
+    journal, _ = open_journal(disk, "/m", Known())
+    journal.append(batch(0))
+    journal.close(is_clean=True)
+    older = read_file(disk, "/m/clean")
+    journal, _ = open_journal(disk, "/m", Known())
+    journal.append(batch(1))
+    journal.close(is_clean=True)
+    file = disk.open("/m/clean")
+    file.truncate(0)
+    file.write_at(0, older)
+    assert open_image(disk).offset == 2
+    assert not disk.exists("/m/clean")
+
+
 def test_after_an_orderly_stop_nothing_is_written_anew() -> None:
     disk = MemoryDisk()
     life(disk, 11, [])
