@@ -22,6 +22,7 @@ DOUBLE_CHARS_MAX = 1000
 _DOUBLE_CHARS = frozenset(
     "0123456789+-.eE"
 )  # without `inf`, `nan` and `_`, which Python would read
+_INFINITE = ("Infinity", "+Infinity", "-Infinity")  # as Java reads and writes it
 _SPACES = " \t\n\v\f\r"
 
 
@@ -80,6 +81,8 @@ def is_whole(text: str) -> bool:
 
 
 def _parse_double(text: str) -> float:
+    if text in _INFINITE:
+        return float(text)
     number = text[:-1] if text[-1:] in tuple("fFdD") else text
     if len(number) <= DOUBLE_CHARS_MAX and _DOUBLE_CHARS.issuperset(number):
         with suppress(ValueError):
