@@ -22,7 +22,6 @@ DOUBLE_CHARS_MAX = 1000
 _DOUBLE_CHARS = frozenset(
     "0123456789+-.eE"
 )  # without `inf`, `nan` and `_`, which Python would read
-_INFINITE = ("Infinity", "+Infinity", "-Infinity")  # as Java reads and writes it
 _SPACES = " \t\n\v\f\r"
 
 
@@ -46,8 +45,6 @@ def format_double(value: float) -> str:
     """As Java writes it: plain between a thousandth and ten million, with an exponent outside."""
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return str(float(value))
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
     sign, digits, exponent = Decimal(repr(value)).as_tuple()
     significant = "".join(map(str, digits)).rstrip("0")
     power = int(exponent) + len(digits) - 1
@@ -81,12 +78,12 @@ def is_whole(text: str) -> bool:
 
 
 def _parse_double(text: str) -> float:
-    if text in _INFINITE:
-        return float(text)
     number = text[:-1] if text[-1:] in tuple("fFdD") else text
     if len(number) <= DOUBLE_CHARS_MAX and _DOUBLE_CHARS.issuperset(number):
         with suppress(ValueError):
-            return float(number)
+            value = float(number)
+            if math.isfinite(value):
+                return value
     raise ValueError("Not a number of type DOUBLE")
 
 

@@ -134,8 +134,9 @@ def test_unknown_names_are_all_listed() -> None:
 
 
 @pytest.mark.parametrize("text", ["1e999", "-1e999", "9" * 900, "1e" + "9" * 900])
-def test_a_number_beyond_every_double_is_refused_by_its_bounds(text: str) -> None:
-    assert "Infinity" in refusal(Option("n", 0.5, DOUBLE, between(0, 1), ""), text)
+def test_a_number_beyond_every_double_is_refused(text: str) -> None:
+    message = refusal(Option("n", 0.5, DOUBLE, between(0, 1), ""), text)
+    assert message.endswith("Not a number of type DOUBLE")
 
 
 @pytest.mark.parametrize(
