@@ -327,6 +327,8 @@ class Connection(asyncio.BufferedProtocol):
             self._watch.is_unsent(self._sender.sent_bytes)
         else:
             self._watch.unsent_since_s = None
+        if self._sender.added_bytes:
+            self._reading.is_known()
         self._reading.hold(self._reader, complete_bytes)
         now_s = self._loop.time()
         self._responses.hold(self._unsent, self._sender.memory_bytes + answer_bytes, now_s)
@@ -347,8 +349,6 @@ class Connection(asyncio.BufferedProtocol):
     def _read_or_not(self, now_s: float, *, has_room: bool) -> None:
         has_end = self._is_ending or self._has_stopped
         may_begin = not self._pipeline.queued and self._throttle is None and not has_end
-        if self._sender.added_bytes:
-            self._reading.is_known()
         if self._reading.switch(self._transport, self._reader, now_s, wants=may_begin and has_room):
             self._watch.frame_since_s = None  # while it is not read, the client waits for us
             if self._reading.is_on and self._reader.has_partial_frame:

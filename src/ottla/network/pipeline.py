@@ -30,7 +30,11 @@ log = logging.getLogger(__name__)
 # Requests that wait for their answers count with their frames if these are large together: a fetch
 # that waits for data is small, and there are many.
 WAITING_BYTES_MIN = 64 * 1024
-REQUESTS_PER_TURN = 64  # before other connections have their turn
+# Before other connections have their turn: so many requests, or those of so long. The time is looked
+# at now and then only.
+REQUESTS_PER_TURN = 64
+TURN_S = 0.0005
+TIMED_REQUESTS = 4
 
 
 class Pipeline:
@@ -84,10 +88,16 @@ class Pipeline:
 
     def begin_queued(self) -> None:
         queued, begun, connection = self.queued, self.begun, self._connection
-        left = REQUESTS_PER_TURN
+        left, end_s = REQUESTS_PER_TURN, None
         while queued and left and (not begun or self._has_room()) and connection.can_begin():
             left -= 1
             self._begin(queued.popleft())
+            if left % TIMED_REQUESTS == 0 and queued:
+                now_s = self._home.shared.loop.time()
+                if end_s is None:
+                    end_s = now_s + TURN_S
+                elif now_s > end_s:
+                    break
         if not queued:
             self._queued_bytes = 0
 
