@@ -25,7 +25,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ottla.base.filesystem import File, FileSystem, read_file
 from ottla.base.kept_errors import without_frames
@@ -54,10 +54,11 @@ class ColdRead(Exception):
 class Looking:
     """One look, and what was fetched for it so far."""
 
-    __slots__ = ("_fetched",)
+    __slots__ = ("_computed", "_fetched")
 
     def __init__(self) -> None:
         self._fetched: dict[_Place, OSError | None] = {}
+        self._computed: dict[_Place, Callable[[], Any]] = {}  # what returns or raises the outcome
 
     def __enter__(self) -> None:
         _here.looking = self
@@ -76,6 +77,19 @@ class Looking:
                 except OSError as error:
                     if error.errno not in _PASSING:
                         self._fetched[place] = OSError(error.errno, error.strerror, place[0])
+
+    def compute(self, place: _Place, work: Callable[[], Any]) -> None:
+        """For any thread, as `fetch`."""
+        try:
+            result = work()
+        except Exception as error:
+            self._computed[place] = partial(_raise, without_frames(error))
+        else:
+            self._computed[place] = lambda: result
+
+    def take(self, place: _Place) -> Callable[[], Any] | None:
+        """What was computed, once: whoever begins again has changed it, perhaps."""
+        return self._computed.pop(place, None)
 
     def has(self, place: _Place) -> bool:
         """Whether it was fetched; OSError if it could not be."""
@@ -162,6 +176,24 @@ def prefetch(path: str, position: int, end: int, fetch: _Fetch) -> None:
     looking = _here.looking
     if looking is not None and not looking.has(place := (path, position, end)):
         raise ColdRead(place, fetch)
+
+
+def compute(path: str, position: int, end: int, work: Callable[[], T]) -> T:
+    """What `work` returns, which takes long and touches nothing but files that do not change. In a
+    look it is done in a thread, and again in one should the look begin again."""
+    looking = _here.looking
+    if looking is None:
+        return work()
+    place = (path, position, end)
+    computed = looking.take(place)
+    if computed is None:
+        raise ColdRead(place, partial(looking.compute, place, work))
+    result: T = computed()
+    return result
+
+
+def _raise(error: Exception) -> None:
+    raise error
 
 
 def read_small_file(files: FileSystem, path: str) -> bytes:

@@ -68,6 +68,7 @@ from ottla.replication.waiting import ParkedFetches
 from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.directory_health import StorageUnavailable
+from ottla.storage.producers.producer_bound import ProducerBound
 
 log = logging.getLogger(__name__)
 
@@ -169,9 +170,13 @@ class Broker:
             self.broker_id, self.logs, self.topic_settings.config, self.clock, run_elsewhere
         )
         self.effective_config = EffectiveConfig(self.broker_id, self.config, image)
-        self.housekeeping = Housekeeping(self.logs, self.effective_config, self.clock)
+        self.housekeeping = Housekeeping(self.logs, self.effective_config, self.clock, self.turns)
         self.marks = ClusterMarks(self.logs, image)
+        producers = ProducerBound(
+            self.config.ottla_partition_producer_ids_max, self.config.ottla_producer_ids_max
+        )
         for directory in self.logs.directories:
+            directory.context.producers = producers
             take_care_of(directory, self.housekeeping)
 
     def _build_coordinators(self, image: Image) -> None:
@@ -381,6 +386,7 @@ def take_care_of(directory: LogDirectory, housekeeping: Housekeeping) -> None:
     context = directory.context
     context.needs_sync = housekeeping.needs_sync
     context.truncated = housekeeping.truncated
+    context.run_elsewhere = run_elsewhere
     # Only when there is need: the directory may fail before anything is read there.
     context.removed = lambda partition: housekeeping.compactor_of(directory).removed(partition)
     context.removal_job = lambda: housekeeping.compactor_of(directory).offsets.job()

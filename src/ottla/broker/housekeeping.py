@@ -19,6 +19,7 @@ from ottla.base.ids import TopicPartition
 from ottla.base.pacing import pause_s
 from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import next_turn
+from ottla.base.turns import Turns
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.options import INT32_MAX
 from ottla.protocol.errors import BrokerError
@@ -45,8 +46,15 @@ HELPER_IDLE_MS_MAX = 10_000
 
 
 class Housekeeping:
-    def __init__(self, logs: LogManager, config: Callable[[], BrokerConfig], clock: Clock) -> None:
+    def __init__(
+        self,
+        logs: LogManager,
+        config: Callable[[], BrokerConfig],
+        clock: Clock,
+        turns: Turns | None = None,
+    ) -> None:
         """`config` is asked each time: much of it can change while we run."""
+        self._turns = turns or Turns(clock)
         self._logs = logs
         self._watch = DirectoryWatch(logs)
         self._config = config
@@ -136,8 +144,8 @@ class Housekeeping:
         now_ms = self._clock.now_ms()
         expiration_ms = self._config().producer_id_expiration_ms
         for each in self._logs.logs:
-            each.expire_producers(now_ms, expiration_ms)
-            await asyncio.sleep(0)
+            await self._turns.run(each.expiring_producers(now_ms, expiration_ms))
+            await self._turns.next()
 
     # Compaction
 

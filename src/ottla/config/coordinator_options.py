@@ -299,6 +299,22 @@ class TransactionOptions:
         "Time after which a partition forgets an idle producer.",
         scope=Scope.CLUSTER_WIDE,
     )
+    ottla_partition_producer_ids_max: int = option(
+        "ottla.partition.producer.ids.max",
+        100_000,
+        INT,
+        at_least(1),
+        "Producers that one partition remembers; each takes about 400 bytes. Beyond it those that "
+        "were idle longest are forgotten, as if they had expired. A setting of Ottla's own.",
+    )
+    ottla_producer_ids_max: int = option(
+        "ottla.producer.ids.max",
+        300_000,
+        INT,
+        at_least(1),
+        "Producers that all partitions together remember. Beyond it the partition that has most "
+        "forgets those that were idle longest. A setting of Ottla's own.",
+    )
     producer_id_expiration_check_interval_ms: int = option(
         "producer.id.expiration.check.interval.ms",
         10 * MINUTE_MS,

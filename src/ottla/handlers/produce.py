@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.base.turns import Slices
+from ottla.handlers.cold_logs import read_all_producers
 from ottla.handlers.context import Context
 from ottla.handlers.produce_guards import (
     finding_transactional_batch,
@@ -19,13 +20,22 @@ from ottla.handlers.produce_guards import (
     has_transactional_batch,
 )
 from ottla.handlers.produce_preparation import Preparation, preparation, preparing
-from ottla.handlers.production import ACKS, ACKS_NONE, VERSIONS, Produced, Production, failed
+from ottla.handlers.production import (
+    ACKS,
+    ACKS_NONE,
+    TOPIC_IDS_FROM,
+    VERSIONS,
+    Produced,
+    Production,
+    failed,
+)
 from ottla.handlers.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 from ottla.protocol.messages.produce_request import ProduceRequest
 from ottla.protocol.messages.produce_response import ProduceResponse, TopicProduceResponse
+from ottla.storage.log.log import Log
 
 PARTITIONS_AT_ONCE = 100  # a request with more is served in slices
 
@@ -51,6 +61,8 @@ def produce(
 ) -> Produced | Working | Slices[Produced | Working]:
     if context.is_large or has_many_partitions(request):
         return producing(request, context)
+    if unread := unread_logs(request, context):
+        return Working(read_and_produce(unread, request, context))
     production = Production(request, context)
     if has_transactional_batch(request):
         if request.transactional_id is None:
@@ -74,8 +86,56 @@ def has_many_partitions(request: ProduceRequest) -> bool:
     return False
 
 
+def unread_logs(request: ProduceRequest, context: Context) -> list[Log]:
+    """Those whose producers have to be read from their files first, as after a start."""
+    logs = []
+    replicas, by_id = context.parts.replicas, context.version >= TOPIC_IDS_FROM
+    for topic in request.topic_data:
+        name = topic.topic_id if by_id else topic.name
+        for part in topic.partition_data:
+            log = replicas.known_log(name, part.index)
+            if log is not None and log.must_read_producers:
+                logs.append(log)
+    return logs
+
+
+def finding_unread(request: ProduceRequest, context: Context) -> Slices[list[Log]]:
+    """As `unread_logs`, for very many partitions."""
+    logs: dict[Log, None] = {}
+    replicas, by_id = context.parts.replicas, context.version >= TOPIC_IDS_FROM
+    for topic in request.topic_data:
+        yield 0
+        name = topic.topic_id if by_id else topic.name
+        for part in topic.partition_data:
+            yield 0
+            log = replicas.known_log(name, part.index)
+            if log is not None and log.must_read_producers:
+                logs[log] = None
+    return list(logs)
+
+
+async def read_and_produce(
+    unread: list[Log], request: ProduceRequest, context: Context
+) -> ProduceResponse | None:
+    turns = context.parts.turns
+    await read_all_producers(unread, turns)
+    outcome = await turns.run(producing_known(request, context))
+    if isinstance(outcome, Working):
+        answer = await outcome.answer
+        assert answer is None or isinstance(answer, ProduceResponse)
+        return answer
+    return await outcome if isinstance(outcome, Awaitable) else outcome
+
+
 def producing(request: ProduceRequest, context: Context) -> Slices[Produced | Working]:
     """As `produce`, for very many partitions."""
+    unread = yield from finding_unread(request, context)
+    if unread:
+        return Working(read_and_produce(unread, request, context))
+    return (yield from producing_known(request, context))
+
+
+def producing_known(request: ProduceRequest, context: Context) -> Slices[Produced | Working]:
     production = Production(request, context)
     if (yield from finding_transactional_batch(request)):
         if request.transactional_id is None:

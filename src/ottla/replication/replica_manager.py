@@ -28,7 +28,7 @@ from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.deletions import Deletions
-from ottla.replication.fetch_sessions import FetchKey, FetchSession
+from ottla.replication.fetch_sessions import FetchKey, FetchSession, TopicKey
 from ottla.replication.new_partitions import NewPartitions
 from ottla.replication.partition import Leadership, Partition
 from ottla.replication.partition_configs import ConfigOf, PartitionConfigs
@@ -92,6 +92,12 @@ class ReplicaManager:
         if isinstance(key.topic, str):
             return self.partition(key.topic, key.partition)
         return self.partition_by_id(key.topic, key.partition)
+
+    def known_log(self, topic: TopicKey, index: int) -> Log | None:
+        """Of a partition that is here now, by its topic's name or id."""
+        key = (topic, index)
+        found = self._partitions.get(key) or self._by_id.get(key)  # type: ignore[arg-type]
+        return None if found is None else found.log
 
     def _made(self, name: tuple[str, int]) -> Partition:
         """One that somebody wants before its turn has come."""

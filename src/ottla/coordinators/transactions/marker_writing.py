@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Protocol
 
+from ottla.base.cold_reads import look
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.turns import Slices, Turns
 from ottla.coordinators.runtime import Writer
@@ -30,6 +31,7 @@ from ottla.replication.partition import ACKS_ALL, Partition
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ProducedBy
+from ottla.storage.log.log import Log
 from ottla.storage.producers.append_decisions import AppendOrigin
 
 log = logging.getLogger(__name__)
@@ -71,6 +73,8 @@ class MarkerWriter:
         self._turns = turns
 
     async def write(self, markers: Sequence[WritableTxnMarker]) -> list[WritableTxnMarkerResult]:
+        for unread in await self._turns.run(self._finding_unread(markers)):
+            await read_producers(unread)
         waiting: list[Waiting] = []
         results = await self._turns.run(self._appending(markers, waiting))
         deadline_s = asyncio.get_running_loop().time() + self._timeout_s
@@ -78,6 +82,19 @@ class MarkerWriter:
             some = waiting[start : start + WAITED_AT_ONCE]
             await asyncio.gather(*(self._wait(*each, deadline_s) for each in some))
         return results
+
+    def _finding_unread(self, markers: Sequence[WritableTxnMarker]) -> Slices[list[Log]]:
+        """Logs whose producers have to be read from their files first, as after a start."""
+        logs: dict[Log, None] = {}
+        for marker in markers:
+            for topic in marker.topics:
+                yield 0
+                for index in topic.partition_indexes:
+                    yield 0
+                    found = self._replicas.known_log(topic.name, index)
+                    if found is not None and found.must_read_producers:
+                        logs[found] = None
+        return list(logs)
 
     def _appending(
         self, markers: Sequence[WritableTxnMarker], waiting: list[Waiting]
@@ -170,6 +187,14 @@ class MarkerWriter:
             answer.error_code = ErrorCode.REQUEST_TIMED_OUT
         except BrokerError as error:
             answer.error_code = LEADER_ERRORS.get(error.code, error.code)
+
+
+async def read_producers(unread: Log) -> None:
+    """The event loop does not wait for the disk meanwhile. What is wrong is told by the append."""
+    try:
+        await look(lambda: None if unread.is_closed else unread.producer_states)
+    except (BrokerError, CorruptLogError):
+        pass
 
 
 def check_producer(marker: WritableTxnMarker) -> None:

@@ -63,6 +63,8 @@ class FlushJob:
             for segment in segments
             if segment.base_offset >= log.recovery_point
         ]
+        self.late_snapshots, log.late_snapshots = log.late_snapshots, []
+        self._snapshots += map(log.snapshots.path, self.late_snapshots)
         # A job that runs at the same time may have taken the names and not synced them yet.
         has_names = log.has_unsynced_names or log.has_unsynced_home or log.names_in_flight > 0
         self._directory = log.path if has_names else None
@@ -131,6 +133,7 @@ def finish_flush(log: Log, job: FlushJob, error: Exception | None) -> None:
         return
     if isinstance(error, OSError):
         log.has_unsynced_names = log.has_unsynced_cut = True  # perhaps: to be tried again
+        log.late_snapshots += job.late_snapshots
         health = log.health
         note = health.refused if job.is_refused else health.unsynced
         raise note(f"syncing {log.path}", error) from error

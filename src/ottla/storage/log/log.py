@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from ottla.base.filesystem import Buffer
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.turns import Slices
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME, PARTITION_METADATA_NAME
@@ -90,7 +91,11 @@ class Log:
         self.snapshots = snapshots or SnapshotFiles(context.files, path)
         self.damage = tuple(damage)  # what recovery found in records that were once synced
         self.last_noted_epoch = -1
+        self.snapshots_under_way = 0  # of producers, which threads encode
+        self.late_snapshots: list[int] = []  # those that were written since, and not synced
         self._states = states
+        if states is not None:
+            states.bound = context.producers
         self._leader_epochs = leader_epochs
         self._topic_id: TopicId | None = None
 
@@ -223,6 +228,7 @@ class Log:
             except OSError as error:
                 raise self.health.refused(f"reading {self.path}", error) from error
             self._states.high_watermark_advanced(self.high_watermark)
+            self._states.bound = self.context.producers
         return self._states
 
     @property
@@ -230,9 +236,18 @@ class Log:
         """Whether `producer_states` are in memory."""
         return self._states is not None
 
-    def expire_producers(self, now_ms: int, expiration_ms: int) -> int:
+    @property
+    def must_read_producers(self) -> bool:
+        """Whether `producer_states` have to be read from files, which may take a while."""
+        return self._states is None and (
+            self.snapshots.newest is not None or self.log_end_offset > self.segments[0].base_offset
+        )
+
+    def expiring_producers(self, now_ms: int, expiration_ms: int) -> Slices[int]:
         """Forget idle producers; how many were. A log that nobody writes to is not read for it."""
-        return 0 if self._states is None else self._states.expire(now_ms, expiration_ms)
+        if self._states is None:
+            return 0
+        return (yield from self._states.expiring(now_ms, expiration_ms))
 
     def take_over_producers(self, other: Log) -> None:
         """Of a log with the same records, which is not used any more."""

@@ -12,7 +12,9 @@ from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
 from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.deletion import DeletionQueue
+from ottla.storage.log.flushing import RunElsewhere, run_here
 from ottla.storage.log.steps import Work
+from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
 
 if TYPE_CHECKING:
     from ottla.storage.log.log import Log
@@ -43,4 +45,6 @@ class LogContext:
     # that was noted about it may be taken for something about a later log of its name.
     removed: Callable[[TopicPartition], None] = lambda _partition: None
     removal_job: Callable[[], Work] = lambda: _nothing
+    run_elsewhere: RunElsewhere = run_here  # in a thread, what takes long and needs no log
+    producers: ProducerBound = UNBOUNDED  # how many are remembered
     has_verification: bool = False  # of transactions with their coordinator (KIP-890)

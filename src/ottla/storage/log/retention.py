@@ -136,6 +136,13 @@ def _finish_swap(log: Log) -> None:
         raise log.health.failed(f"swapping segments of {log.path}", error) from error
 
 
+def _count_with_snapshot(log: Log, count: int) -> int:
+    """As many segments as a snapshot follows that is there: others are being encoded."""
+    while count and log.segments[count].base_offset not in log.snapshots:
+        count -= 1
+    return count
+
+
 def _delete(log: Log, count: int) -> int:
     """Delete the oldest segments. When all of them go, an empty one takes their place first."""
     if not count:
@@ -143,6 +150,10 @@ def _delete(log: Log, count: int) -> int:
     _finish_swap(log)
     if count == len(log.segments):
         roll(log)
+    if log.snapshots_under_way:
+        count = _count_with_snapshot(log, count)
+        if not count:
+            return 0
     doomed, first_offset = log.segments[:count], log.segments[count].base_offset
     advance_log_start(log, first_offset)
     try:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
+from ottla.storage.producers.producer_snapshot import encode_snapshot
+from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.segment import RELATIVE_OFFSET_MAX, Segment
 from ottla.storage.segments.segment_files import create_segment
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
 logger = logging.getLogger(__name__)
+
+ENCODED_HERE_MAX = 1000  # producers: one or two milliseconds
+UNDER_WAY_MAX = 2  # snapshots of one log that threads encode: each holds a copy of the producers
 
 
 def roll(log: Log, header: BatchHeader | None = None) -> Segment:
@@ -70,10 +75,53 @@ def take_snapshot(log: Log, offset: int, *, sync: bool = False) -> None:
     try:
         states = log.producer_states
         states.end_offset = offset
-        log.snapshots.write(states, offset, sync=sync)
+        if sync or states.count <= ENCODED_HERE_MAX:
+            log.snapshots.write(states, offset, sync=sync)
+        else:
+            encode_elsewhere(log, states, offset)
     except (OSError, CorruptLogError) as error:
-        if isinstance(error, OSError):
-            refused = log.health.refused(f"writing a snapshot of {log.path}", error)
-            if not log.health.is_online:
-                raise refused from error
-        logger.warning("%s: no producer snapshot at %d: %s", log.path, offset, error)
+        _note_missing(log, offset, error)
+
+
+def _note_missing(log: Log, offset: int, error: Exception) -> None:
+    if isinstance(error, OSError):
+        refused = log.health.refused(f"writing a snapshot of {log.path}", error)
+        if not log.health.is_online:
+            raise refused from error
+    logger.warning("%s: no producer snapshot at %d: %s", log.path, offset, error)
+
+
+def encode_elsewhere(log: Log, states: ProducerStates, offset: int) -> None:
+    """Very many producers are encoded in a thread, from a copy; the file is written here again, if
+    the log is still what it was. Where segments are closed more quickly than that, some have no
+    snapshot."""
+    if log.snapshots_under_way >= UNDER_WAY_MAX:
+        return
+    log.snapshots_under_way += 1
+    producers, cuts = states.freeze(), log.cuts
+    encoded: list[bytes] = []
+
+    def encode() -> None:
+        encoded.append(encode_snapshot(producers))
+
+    def done(error: Exception | None) -> None:
+        states.thaw()
+        log.snapshots_under_way -= 1
+        if error is not None:
+            raise error
+        if not log.is_gone and log.cuts == cuts and offset >= log.segments[0].base_offset:
+            write_late(log, offset, encoded.pop())
+
+    log.context.run_elsewhere(encode, done)
+
+
+def write_late(log: Log, offset: int, data: bytes) -> None:
+    """A sync may have passed the snapshot's offset without it: the next one includes it."""
+    try:
+        log.snapshots.write_encoded(data, offset, sync=False)
+    except OSError as error:
+        _note_missing(log, offset, error)
+        return
+    log.late_snapshots.append(offset)
+    log.has_unsynced_names = True
+    log.context.needs_sync(log)

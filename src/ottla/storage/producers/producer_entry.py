@@ -71,6 +71,14 @@ class ProducerEntry:
             entry._window.extend(last_batch)
         return entry
 
+    def copy(self) -> ProducerEntry:
+        """For whoever goes on writing while this one is encoded."""
+        other = ProducerEntry(
+            self.epoch, self.coordinator_epoch, self.last_timestamp, self.transaction_first_offset
+        )
+        other._window = self._window[:]
+        return other
+
     @property
     def has_batches(self) -> bool:
         return bool(self._window)

@@ -11,14 +11,21 @@ from __future__ import annotations
 import logging
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import NamedTuple
 
-from ottla.base.cold_reads import prefetch, read
+from ottla.base.cold_reads import compute, prefetch, read
 from ottla.base.filesystem import File, FileSystem
+from ottla.base.kept_errors import without_frames
 from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import DELETED_SUFFIX, SNAPSHOT_SUFFIX, segment_file_name
-from ottla.storage.producers.producer_snapshot import read_snapshot, write_snapshot
+from ottla.storage.producers.producer_snapshot import (
+    encode_snapshot,
+    read_snapshot,
+    write_encoded,
+)
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.scanning import fetch_headers, walk_headers
 from ottla.storage.segments.segment import Segment
@@ -54,9 +61,12 @@ class SnapshotFiles:
         return list(self._offsets)
 
     def write(self, states: ProducerStates, offset: int, *, sync: bool) -> None:
+        self.write_encoded(encode_snapshot(states.producers), offset, sync=sync)
+
+    def write_encoded(self, data: bytes, offset: int, *, sync: bool) -> None:
         if offset not in self:
             insort(self._offsets, offset)
-        write_snapshot(self._files, self.path(offset), states.producers, sync=sync)
+        write_encoded(self._files, self.path(offset), data, sync=sync)
 
     def remove(self, offsets: Iterable[int]) -> None:
         for offset in set(offsets):
@@ -89,29 +99,52 @@ class SnapshotFiles:
         kept = {*base_offsets, self.newest}
         self.remove(offset for offset in self.offsets() if offset not in kept)
 
-    def load_newest(self, end_offset: int) -> ProducerStates | None:
+    def load_newest(self, segments: Segments, end_offset: int) -> ProducerStates | None:
         """The state at the newest usable snapshot up to `end_offset`."""
         for offset in reversed([each for each in self.offsets() if each <= end_offset]):
-            try:
-                entries = read_snapshot(self._files, self.path(offset))
-            except (CorruptLogError, FileNotFoundError) as error:
-                log.warning("removing a damaged snapshot: %s", error)
-                self.remove([offset])
-                continue
-            states = ProducerStates(offset)
-            states.load(entries.items(), offset)
-            return states
+            path, before = self.path(offset), ranges_before(segments, offset)
+            loaded = compute(path, 0, offset, partial(_load, self._files, path, offset, before))
+            if isinstance(loaded, ProducerStates):
+                return loaded
+            log.warning("removing a damaged snapshot: %s", loaded)
+            self.remove([offset])
         return None
+
+
+class HeaderRange(NamedTuple):
+    """Batches of one file, as positions."""
+
+    file: File
+    start: int
+    end: int
+
+
+def _load(
+    files: FileSystem, path: str, offset: int, before: list[HeaderRange]
+) -> ProducerStates | Exception:
+    """For any thread: the state of a snapshot, or what is wrong with it."""
+    states = ProducerStates(offset)
+    try:
+        states.load(read_snapshot(files, path).items(), offset)
+    except (CorruptLogError, FileNotFoundError) as error:
+        return without_frames(error)
+    if states.count:
+        states.refill_windows(headers_in(before))
+    return states
+
+
+def headers_in(ranges: Iterable[HeaderRange]) -> Iterator[BatchHeader]:
+    for each in ranges:
+        for _, header in walk_headers(*each):
+            yield header
 
 
 def load_states(snapshots: SnapshotFiles, segments: Segments, end_offset: int) -> ProducerStates:
     """The producers of the log up to `end_offset`, also those of records that readers no longer
     see because the start of the log has passed them."""
-    states = snapshots.load_newest(end_offset)
+    states = snapshots.load_newest(segments, end_offset)
     if states is None:
         states = ProducerStates(segments[0].base_offset)
-    elif states.producers:
-        states.refill_windows(headers_before(segments, states.end_offset))
     replay(states, segments, end_offset)
     return states
 
@@ -142,22 +175,22 @@ def marker_at(file: File, position: int, header: BatchHeader) -> EndMarker | Non
     return read_end_marker(read(file, position, size))
 
 
-def headers_before(segments: Segments, offset: int) -> Iterator[BatchHeader]:
-    """Headers of the last batches before `offset`, in the order of the log."""
+def ranges_before(segments: Segments, offset: int) -> list[HeaderRange]:
+    """Where the last batches before `offset` are, in the order of the log."""
     before = [segment for segment in segments if segment.base_offset < offset]
-    wanted, size = [], 0
+    wanted: list[HeaderRange] = []
+    size = 0
     for segment in reversed(before):
         end = segment.size
         if segment is before[-1]:
             found = find_batch(segment, offset)
             end = segment.size if found is None else found[0]
-        wanted.append((segment, _start_before(segment, end, REFILL_BYTES - size), end))
+        start = _start_before(segment, end, REFILL_BYTES - size)
+        wanted.append(HeaderRange(segment.file, start, end))
         size += end
         if size >= REFILL_BYTES:
             break
-    for segment, start, end in reversed(wanted):
-        for _, header in _headers(segment, start, end):
-            yield header
+    return wanted[::-1]
 
 
 def _headers(segment: Segment, start: int, end: int) -> Iterator[tuple[int, BatchHeader]]:

@@ -9,11 +9,11 @@ Leaves    when to write one, and which one to load, to the log. The older batche
 from __future__ import annotations
 
 from collections.abc import Mapping
+from struct import Struct
 
 from crc32c import crc32c
 
-from ottla.base.cold_reads import read_small_file
-from ottla.base.filesystem import FileSystem
+from ottla.base.filesystem import FileSystem, read_file
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages import producer_snapshot as message
 from ottla.storage.errors import CorruptLogError
@@ -23,6 +23,8 @@ VERSION = 1
 
 _VERSION_BYTES = 2
 _CHECKED_FROM = 6  # after version and checksum
+_HEADER = Struct(">hIi")  # version, checksum, number of entries
+_ENTRY = Struct(">qhiqiqiq")
 
 
 class CorruptSnapshotError(CorruptLogError):
@@ -31,10 +33,22 @@ class CorruptSnapshotError(CorruptLogError):
 
 def encode_snapshot(producers: Mapping[int, ProducerEntry]) -> bytes:
     """All producers, in the order of their ids."""
-    entries = [_stored(number, entry) for number, entry in sorted(producers.items())]
-    data = message.ProducerSnapshot(0, entries).encode_prefixed(VERSION)
+    data = bytearray(_HEADER.pack(VERSION, 0, len(producers)))
+    for number in sorted(producers):
+        entry = producers[number]
+        data += _ENTRY.pack(
+            number,
+            entry.epoch,
+            entry.last_sequence,
+            entry.last_offset,
+            entry.last_offset_delta,
+            entry.last_timestamp,
+            entry.coordinator_epoch,
+            entry.transaction_first_offset,
+        )
     checksum = crc32c(memoryview(data)[_CHECKED_FROM:])
-    return b"".join((data[:_VERSION_BYTES], checksum.to_bytes(4), data[_CHECKED_FROM:]))
+    _HEADER.pack_into(data, 0, VERSION, checksum, len(producers))
+    return bytes(data)
 
 
 def decode_snapshot(data: bytes, path: str) -> dict[int, ProducerEntry]:
@@ -54,19 +68,6 @@ def decode_snapshot(data: bytes, path: str) -> dict[int, ProducerEntry]:
     return {stored.producer_id: _restored(stored) for stored in snapshot.producer_entries}
 
 
-def _stored(producer_id: int, entry: ProducerEntry) -> message.ProducerEntry:
-    return message.ProducerEntry(
-        producer_id,
-        entry.epoch,
-        entry.last_sequence,
-        entry.last_offset,
-        entry.last_offset_delta,
-        entry.last_timestamp,
-        entry.coordinator_epoch,
-        entry.transaction_first_offset,
-    )
-
-
 def _restored(stored: message.ProducerEntry) -> ProducerEntry:
     last = (stored.last_sequence, stored.last_offset, stored.offset_delta, stored.timestamp)
     return ProducerEntry.restored(
@@ -75,17 +76,21 @@ def _restored(stored: message.ProducerEntry) -> ProducerEntry:
 
 
 def read_snapshot(files: FileSystem, path: str) -> dict[int, ProducerEntry]:
-    return decode_snapshot(read_small_file(files, path), path)
+    return decode_snapshot(read_file(files, path), path)
 
 
 def write_snapshot(
     files: FileSystem, path: str, producers: Mapping[int, ProducerEntry], *, sync: bool = True
 ) -> None:
+    write_encoded(files, path, encode_snapshot(producers), sync=sync)
+
+
+def write_encoded(files: FileSystem, path: str, data: bytes, *, sync: bool) -> None:
     """Written in place: half a file fails its checksum, and recovery does without it."""
     file = files.open(path, create=True)
     try:
         file.truncate(0)
-        file.write_at(0, encode_snapshot(producers))
+        file.write_at(0, data)
         if sync:
             file.sync()
     finally:

@@ -10,8 +10,10 @@ Leaves    the rules to `append_decisions.py`, files to `producer_snapshot.py` an
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from types import MappingProxyType
 
+from ottla.base.turns import Slices, run_at_once
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import (
     CONTROL_BIT,
@@ -23,6 +25,7 @@ from ottla.protocol.records.control import EndMarker
 from ottla.storage.producers import append_decisions as decisions
 from ottla.storage.producers.append_decisions import ACCEPTED, AppendOrigin, Verdict
 from ottla.storage.producers.open_transactions import CompletedTransaction, OpenTransactions
+from ottla.storage.producers.producer_bound import UNBOUNDED
 from ottla.storage.producers.producer_entry import (
     NO_OFFSET,
     SEQUENCE_MASK,
@@ -40,15 +43,29 @@ _REPLICATION = AppendOrigin.REPLICATION
 class ProducerStates:
     """The producers of one partition. `end_offset` is the end of what was applied."""
 
-    __slots__ = ("_producers", "_transactions", "_verifications", "end_offset")
+    __slots__ = (
+        "__weakref__",
+        "_frozen",
+        "_producers",
+        "_transactions",
+        "_verifications",
+        "bound",
+        "end_offset",
+    )
 
     def __init__(self, end_offset: int = 0) -> None:
         self.end_offset = end_offset
-        self._producers: dict[int, ProducerEntry] = {}
+        self.bound = UNBOUNDED
+        self._producers: dict[int, ProducerEntry] = {}  # the least recently used first
+        self._frozen = 0  # copies that somebody encodes
         self._transactions = OpenTransactions()
         self._verifications = Verifications()
 
     # Asking
+
+    @property
+    def count(self) -> int:
+        return len(self._producers)
 
     @property
     def producers(self) -> Mapping[int, ProducerEntry]:
@@ -173,9 +190,7 @@ class ProducerStates:
 
     def _apply_data(self, header: BatchHeader) -> None:
         producer_id = header.producer_id
-        entry = self._producers.get(producer_id)
-        if entry is None:
-            entry = self._producers[producer_id] = ProducerEntry()
+        entry = self._used(producer_id)
         offset, delta, sequence = header.base_offset, header.last_offset_delta, header.base_sequence
         if sequence >= 0:
             sequence = (sequence + delta) & SEQUENCE_MASK
@@ -190,9 +205,7 @@ class ProducerStates:
 
     def _apply_marker(self, header: BatchHeader, marker: EndMarker) -> CompletedTransaction | None:
         producer_id = header.producer_id
-        entry = self._producers.get(producer_id)
-        if entry is None:
-            entry = self._producers[producer_id] = ProducerEntry()
+        entry = self._used(producer_id)
         if entry.epoch != header.producer_epoch:
             entry.begin_epoch(header.producer_epoch)
         entry.coordinator_epoch = marker.coordinator_epoch
@@ -206,6 +219,18 @@ class ProducerStates:
             producer_id, first_offset, header.base_offset, not marker.is_commit
         )
 
+    def _used(self, producer_id: int) -> ProducerEntry:
+        """The entry to be changed, now the most recently used."""
+        producers = self._producers
+        entry = producers.pop(producer_id, None)
+        if entry is None:
+            entry = ProducerEntry()
+            self.bound.producer_added(self)
+        elif self._frozen:
+            entry = entry.copy()
+        producers[producer_id] = entry
+        return entry
+
     def high_watermark_advanced(self, high_watermark: int) -> None:
         """Markers below it no longer hold back the last stable offset."""
         self._transactions.replicated_to(high_watermark)
@@ -215,17 +240,40 @@ class ProducerStates:
         self._transactions.replicated_to(log_start_offset)
         self.end_offset = max(self.end_offset, log_start_offset)
 
-    def expire(self, now_ms: int, expiration_ms: int) -> int:
+    def expiring(self, now_ms: int, expiration_ms: int) -> Slices[int]:
         """Forget producers that are idle and have no open transaction; how many were."""
-        idle = [
-            producer_id
-            for producer_id, entry in self._producers.items()
-            if entry.is_expired(now_ms, expiration_ms)
-        ]
-        for producer_id in idle:
-            del self._producers[producer_id]
+        count = 0
+        for producer_id in list(self._producers):
+            entry = self._producers.get(producer_id)
+            if entry is not None and entry.is_expired(now_ms, expiration_ms):
+                del self._producers[producer_id]
+                count += 1
+            yield 0
         self._verifications.expire(now_ms, expiration_ms)
-        return len(idle)
+        return count
+
+    def expire(self, now_ms: int, expiration_ms: int) -> int:
+        return run_at_once(self.expiring(now_ms, expiration_ms))
+
+    def evict(self, count: int) -> None:
+        """Look at so many of the least recently used, and forget those without open transaction, as
+        if they had expired. The others count as used, so that they are not looked at each time."""
+        producers = self._producers
+        for producer_id, entry in list(islice(producers.items(), count)):
+            del producers[producer_id]
+            if entry.has_open_transaction:
+                producers[producer_id] = entry
+
+    # Writing down
+
+    def freeze(self) -> Mapping[int, ProducerEntry]:
+        """The producers as they are now, for another thread. Until `thaw` their entries are copied
+        before they are changed."""
+        self._frozen += 1
+        return self._producers.copy()
+
+    def thaw(self) -> None:
+        self._frozen -= 1
 
     # Loading
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_world
 from tests.unit.handlers.world import FakeConnection
+from tests.unit.storage.log_making import batch_of
 
 from ottla.base.turns import FIRST_SLICE_S, SLICE_S
 from ottla.network.connection import Connection
@@ -23,6 +25,10 @@ from ottla.protocol.messages.alter_client_quotas_request import (
     EntryData,
     OpData,
 )
+from ottla.protocol.messages.describe_producers_request import (
+    DescribeProducersRequest,
+    TopicRequest,
+)
 from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from ottla.protocol.messages.produce_request import (
     PartitionProduceData,
@@ -31,8 +37,10 @@ from ottla.protocol.messages.produce_request import (
 )
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
+from ottla.storage.log.rolling import take_snapshot
 
 PARTITIONS = 600
+PRODUCERS = 3000
 # A slice, a closed session's share of a turn, and what does not grow.
 TURN_LINES_MAX = int((FIRST_SLICE_S + SLICE_S) / LINE_S) + 100 * 20 + 1000
 
@@ -134,6 +142,42 @@ def test_many_partitions_that_have_to_be_synced_are_waited_for_without_tasks(
 
     assert longest_turn(world, story) < TURN_LINES_MAX
     assert most < 10
+
+
+def test_the_first_produce_after_a_start_to_a_partition_of_many_producers(
+    world: CountedWorld,
+) -> None:
+    log = world.broker.replicas.partition("t", 3).log
+    for producer_id in range(PRODUCERS):
+        log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, 0)), 0)
+    take_snapshot(log, log.log_end_offset, sync=True)
+    log.forget_producer_states()
+    assert world.steps_of(produce("t", range(3, 4)), 9) < TURN_LINES_MAX
+    assert log.knows_producers
+    assert log.producer_states.count == PRODUCERS
+
+
+def test_a_segment_is_closed_in_a_partition_of_many_producers(world: CountedWorld) -> None:
+    log = world.broker.replicas.partition("t", 4).log
+    for producer_id in range(PRODUCERS):
+        log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, 0)), 0)
+    log.update_config(replace(log.config, segment_bytes=1000))
+    assert world.steps_of(produce("t", range(4, 5)), 9) < TURN_LINES_MAX
+    assert len(log.segments) == 2
+    while log.snapshots_under_way:
+        world.run(asyncio.sleep(0.001))
+    assert log.snapshots.newest == PRODUCERS
+
+
+def test_many_producers_are_described(world: CountedWorld) -> None:
+    log = world.broker.replicas.partition("t", 5).log
+    for producer_id in range(PRODUCERS):
+        log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, 0)), 0)
+    request = DescribeProducersRequest([TopicRequest("t", [5])])
+    world.ask(DescribeProducersRequest([TopicRequest("t", [6])]), 0)
+    assert world.steps_of(request, 0) < TURN_LINES_MAX
+    (topic,) = world.ask(request, 0).topics
+    assert len(topic.partitions[0].active_producers) == PRODUCERS
 
 
 def test_a_quota_is_charged_for_many_partitions(world: CountedWorld) -> None:

@@ -1,0 +1,51 @@
+"""How many producers partitions remember: one partition, and all of a broker together.
+
+Owns      the two limits, and when the least recently used producers are forgotten.
+Promises  a new producer costs a few steps, whatever is held. Beyond all partitions' limit the one
+          that holds most forgets some: not those that happen to get a new producer.
+Leaves    whom to forget to the partition's state: never a producer with an open transaction.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+from weakref import WeakSet
+
+EVICTED_AT_ONCE = 64  # looked at, by a partition that is beyond its limit
+COUNTED_EACH = 256  # new producers: then all partitions are counted
+
+
+class Producers(Protocol):
+    """The producers of one partition."""
+
+    @property
+    def count(self) -> int: ...
+
+    def evict(self, count: int) -> None: ...
+
+
+class ProducerBound:
+    """Used from one event loop."""
+
+    def __init__(self, partition_max: int, total_max: int) -> None:
+        self.partition_max = partition_max
+        self.total_max = total_max
+        self._partitions: WeakSet[Producers] = WeakSet()  # with producers
+        self._added = 0
+
+    def producer_added(self, producers: Producers) -> None:
+        """One will be, to these."""
+        if producers.count >= self.partition_max:
+            producers.evict(EVICTED_AT_ONCE)
+        self._partitions.add(producers)
+        self._added += 1
+        if self._added % COUNTED_EACH == 0:
+            self._limit_total()
+
+    def _limit_total(self) -> None:
+        counts = {each: each.count for each in self._partitions}
+        if counts and sum(counts.values()) > self.total_max:
+            max(counts, key=counts.__getitem__).evict(2 * COUNTED_EACH)
+
+
+UNBOUNDED = ProducerBound(2**63, 2**63)

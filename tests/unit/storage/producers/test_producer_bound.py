@@ -1,0 +1,154 @@
+"""How many producers a partition remembers, which it forgets first, and copies of its state."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from tests.unit.storage.log_making import batch_of, marker_of
+
+from ottla.protocol.records.batch import read_header, stamp_offset_and_epoch
+from ottla.protocol.records.control import read_end_marker
+from ottla.storage.producers.append_decisions import ACCEPTED
+from ottla.storage.producers.producer_bound import (
+    COUNTED_EACH,
+    EVICTED_AT_ONCE,
+    ProducerBound,
+)
+from ottla.storage.producers.producer_snapshot import encode_snapshot
+from ottla.storage.producers.producer_state import ProducerStates
+from ottla.storage.producers.transaction_verification import UNDER_WAY_MAX, Verifications
+
+MANY = 2**40
+
+
+class Partition:
+    def __init__(self, bound: ProducerBound) -> None:
+        self.states = ProducerStates()
+        self.states.bound = bound
+        self._offsets = count()
+
+    def write(self, producer_id: int, sequence: int = 0, *, is_transactional: bool = False) -> None:
+        self._apply(
+            batch_of(b"v", producer=(producer_id, 0, sequence), is_transactional=is_transactional)
+        )
+
+    def abort(self, producer_id: int) -> None:
+        self._apply(marker_of(producer_id))
+
+    def _apply(self, batch: bytearray) -> None:
+        stamp_offset_and_epoch(batch, 0, next(self._offsets), 0)
+        header = read_header(batch)
+        self.states.apply(header, read_end_marker(batch) if header.is_control else None)
+
+    @property
+    def known(self) -> set[int]:
+        return set(self.states.producers)
+
+
+def test_a_partition_forgets_those_that_were_idle_longest() -> None:
+    partition = Partition(ProducerBound(200, MANY))
+    for producer_id in range(200):
+        partition.write(producer_id)
+    partition.write(0, 1)  # used again
+    partition.write(999)
+    assert {0, 999} < partition.known
+    assert partition.known == {0, 999, *range(1 + EVICTED_AT_ONCE, 200)}
+
+
+def test_however_many_come_the_limit_holds() -> None:
+    partition = Partition(ProducerBound(200, MANY))
+    for producer_id in range(5000):
+        partition.write(producer_id)
+        assert partition.states.count <= 200
+
+
+def test_producers_with_open_transactions_are_kept() -> None:
+    partition = Partition(ProducerBound(200, MANY))
+    for producer_id in range(100):
+        partition.write(producer_id, is_transactional=True)
+    for producer_id in range(1000, 3000):
+        partition.write(producer_id)
+    assert set(range(100)) < partition.known
+    assert partition.states.count <= 200
+    first = partition.states.first_undecided_offset
+    partition.abort(0)
+    assert partition.states.first_undecided_offset != first
+    for producer_id in range(3000, 5000):
+        partition.write(producer_id)
+    assert set(range(1, 100)) < partition.known
+    assert 0 not in partition.known
+
+
+def test_a_producer_that_was_forgotten_goes_on_with_any_sequence() -> None:
+    partition = Partition(ProducerBound(200, MANY))
+    for producer_id in range(300):
+        partition.write(producer_id, 0)
+    assert 0 not in partition.known
+    header = read_header(batch_of(b"v", producer=(0, 0, 17)))
+    assert partition.states.decide_append(header) is ACCEPTED
+
+
+def test_beyond_the_limit_of_all_the_partition_with_most_forgets_some() -> None:
+    bound = ProducerBound(MANY, 1000)
+    large, small = Partition(bound), Partition(bound)
+    for producer_id in range(100):
+        small.write(producer_id)
+    for producer_id in range(10_000):
+        large.write(producer_id)
+    assert small.states.count == 100
+    assert large.states.count <= 900 + COUNTED_EACH
+    assert 9999 in large.known
+
+
+def test_a_partition_that_is_gone_counts_no_more() -> None:
+    bound = ProducerBound(MANY, 1000)
+    gone = Partition(bound)
+    for producer_id in range(900):
+        gone.write(producer_id)
+    del gone
+    other = Partition(bound)
+    for producer_id in range(1000):
+        other.write(producer_id)
+    assert other.states.count == 1000
+
+
+def test_a_frozen_copy_does_not_change_with_what_is_written_later() -> None:
+    partition = Partition(ProducerBound(MANY, MANY))
+    for producer_id in range(20):
+        partition.write(producer_id, is_transactional=producer_id % 2 == 0)
+    before = encode_snapshot(partition.states.producers)
+    frozen = partition.states.freeze()
+    for producer_id in range(5, 25):
+        partition.write(producer_id, 1)
+    partition.abort(4)
+    partition.states.evict(3)
+    assert encode_snapshot(frozen) == before
+    assert encode_snapshot(partition.states.producers) != before
+    partition.states.thaw()
+    newest = partition.states.producers[24]
+    partition.write(24, 2)
+    assert partition.states.producers[24] is newest  # nobody needs a copy any more
+
+
+def test_producers_expire_in_slices_while_others_write() -> None:
+    partition = Partition(ProducerBound(MANY, MANY))
+    for producer_id in range(100):
+        partition.write(producer_id)
+    last_ms = partition.states.producers[0].last_timestamp
+    expiring = partition.states.expiring(last_ms + 1000, 1000)
+    for _ in range(10):
+        next(expiring)
+    partition.states.evict(20)
+    partition.write(500, 0)
+    assert sum(1 for _ in expiring) >= 70
+    assert partition.known == {500}
+
+
+def test_verifications_of_producers_that_never_write_do_not_pile_up() -> None:
+    verifications = Verifications()
+    first = verifications.start(-1, 0, 0, True, 0)
+    for producer_id in range(UNDER_WAY_MAX + 10):
+        verifications.start(producer_id, 0, 0, True, 0)
+    assert len(verifications) == UNDER_WAY_MAX
+    assert verifications.get(-1) is None
+    assert verifications.start(-1, 0, 0, True, 0) != first
