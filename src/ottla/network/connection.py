@@ -18,6 +18,7 @@ import asyncio
 import logging
 from typing import cast
 
+from ottla.base.log_text import shown
 from ottla.network.home import Home
 from ottla.network.limits import network_of
 from ottla.network.pipeline import Pipeline
@@ -89,7 +90,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_lost = False
 
     def __repr__(self) -> str:
-        return f"<connection {self.connection_id} of listener {self.listener_name}>"
+        return f"<connection {shown(self.connection_id)} of listener {self.listener_name}>"
 
     @property
     def listener_name(self) -> str:
@@ -287,7 +288,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def refuse(self, error: MalformedMessage) -> None:
         self._home.counters.connections_malformed += 1
-        self._home.malformed.write(self._loop.time(), "closing %r: %s", self, error)
+        self._home.malformed.write(self._loop.time(), "closing %r: %s", self, shown(str(error)))
         self.close("malformed")
 
     def resume_after_memory(self) -> None:
@@ -382,5 +383,5 @@ class Connection(asyncio.BufferedProtocol):
     def _sending_failed(self, error: OSError) -> None:
         """What was promised cannot be sent, so nothing that follows would be understood."""
         if not isinstance(error, ConnectionError):
-            log.error("closing %r: an answer could not be read: %s", self, error)
+            log.error("closing %r: an answer could not be read: %s", self, shown(str(error)))
         self.close("sending failed")

@@ -17,6 +17,7 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
+from ottla.base.log_text import shown
 from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import OwnedTasks
 from ottla.network.connection import Connection
@@ -212,5 +213,9 @@ class Listener:
         self.counters.connections_refused[refusal] += 1
         now_s = self._shared.loop.time()
         self._refusals.write(
-            now_s, "listener %s refused a connection of %s: %s", self.name, host, refusal.value
+            now_s,
+            "listener %s refused a connection of %s: %s",
+            self.name,
+            shown(host),
+            refusal.value,
         )

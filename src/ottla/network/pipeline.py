@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 # Requests that wait for their answers count with their frames if these are large together: a fetch
 # that waits for data is small, and there are many.
 WAITING_BYTES_MIN = 64 * 1024
-# Before other connections have their turn: so many requests, or those of so long. The time is looked
+# Before other connections have their turn: so many requests, or those of so long, which is looked
 # at now and then only.
 REQUESTS_PER_TURN = 64
 TURN_S = 0.0005

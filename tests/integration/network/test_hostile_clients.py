@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
@@ -18,8 +19,10 @@ from tests.integration.network.harness import (
     running,
 )
 
+from ottla.network.served import Served
 from ottla.network.settings import ConnectionSettings
 from ottla.network.timeouts import Reason
+from ottla.protocol.errors import MalformedMessage
 
 MIB = 1024 * 1024
 # Each is impatient in one way: a test that is held up by a busy machine fails in no other.
@@ -58,6 +61,21 @@ def test_an_impossible_length_is_closed_at_once(network: RunningNetwork, length:
     network.wait_until(lambda: not network.network.connections)
     assert not network.network.listeners["PLAINTEXT"].counters.connections_reaped
     assert network.connect().ask(b"others") == b"others"
+
+
+def test_what_is_logged_of_a_malformed_request_stays_on_its_line(
+    network: RunningNetwork, caplog: pytest.LogCaptureFixture
+) -> None:
+    def malformed(body: bytes, _: object) -> Served:
+        raise MalformedMessage(body.decode())
+
+    network.server.script(b"M", malformed)
+    client = network.connect()
+    with caplog.at_level(logging.INFO):
+        client.send(b"M\n\x1b[2Jforged line")
+        assert client.receive_to_the_end() == b""
+    line = next(each for each in caplog.messages if "forged" in each)
+    assert line.endswith(r"M\x0a\x1b[2Jforged line")
 
 
 def test_what_came_before_an_impossible_length_is_not_answered_twice(
