@@ -156,8 +156,9 @@ def swap_arguments(node: ast.AST, _around: Surroundings) -> Iterator[ast.AST]:
 def drop_keyword(node: ast.AST, _around: Surroundings) -> Iterator[ast.AST]:
     """An argument by name forgotten, so that its default counts."""
     if isinstance(node, ast.Call):
+        is_task = _name_of(node.func) in TASK_STARTERS  # whose names are for people
         for at, keyword in enumerate(node.keywords):
-            if keyword.arg is not None:
+            if keyword.arg is not None and not (is_task and keyword.arg == "name"):
                 rest = node.keywords[:at] + node.keywords[at + 1 :]
                 yield ast.Call(node.func, node.args, rest)
 
@@ -243,14 +244,18 @@ OPERATORS: dict[str, Operator] = {
 
 # What is not worth a mutant
 
+TASK_STARTERS = {"create_task", "start"}
 LOGGERS = {"log", "logger", "logging"}
 LOG_LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
 
 
 def is_for_people(node: ast.AST) -> bool:
-    """Messages, logging and what type checkers read: tests need not depend on them."""
+    """Messages, logging and what type checkers read: tests need not depend on them. Nor may they
+    depend on how long a pause is."""
     if isinstance(node, ast.JoinedStr | ast.Assert):
         return True
+    if isinstance(node, ast.Call):
+        return _name_of(node.func) == "sleep"
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant) or _is_logging(node.value)
     if isinstance(node, ast.FunctionDef):

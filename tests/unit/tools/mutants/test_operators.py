@@ -91,6 +91,7 @@ def test_every_mutant_compiles_and_differs(operator: str, tmp_path: Path) -> Non
         "def f(a):\n    b: list[int] = f'{a + 1}'",
         "def __repr__(self):\n    return self.a + 1",
         "if TYPE_CHECKING:\n    x = 3",
+        "async def f(a):\n    b = asyncio.sleep(a + 3)",
     ],
 )
 def test_what_only_people_read_has_no_mutants(source: str, tmp_path: Path) -> None:
