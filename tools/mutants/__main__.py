@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.mutants.judged import read_judged
+from tools.mutants.judged import read_judged, stale
 from tools.mutants.mutant import Mutant, sample
 from tools.mutants.parts import SOURCE, Part, parts_named
 from tools.mutants.report import Score, report_text
@@ -138,6 +138,8 @@ def score_of(run: Run, count: int | None, seed: int, jobs: int) -> Score:
     known, judged = run.known(chosen), read_judged()
     if len(known) < len(chosen):
         raise SystemExit(f"{run.part.name}: a worker ended early; what it printed is above")
+    for each in stale(judged, run.part.name, everything):
+        print(f"judged.toml names what is not there any more: {each.path} {each.change}")
     score = Score(run.part.name, len(everything))
     for mutant in chosen:
         score.add(mutant, known[mutant.key], judged)

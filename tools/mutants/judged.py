@@ -34,3 +34,10 @@ def read_judged(path: Path = FILE) -> list[Judged]:
 
 def reason_for(mutant: Mutant, judged: Iterable[Judged]) -> str | None:
     return next((each.why for each in judged if each.is_about(mutant)), None)
+
+
+def stale(judged: Iterable[Judged], part: str, mutants: Iterable[Mutant]) -> list[Judged]:
+    """Judgements of a part whose code has changed since."""
+    known = list(mutants)
+    of_part = [each for each in judged if each.path.startswith(f"{part}/")]
+    return [each for each in of_part if not any(each.is_about(mutant) for mutant in known)]

@@ -161,3 +161,22 @@ def test_a_coordinator_that_loads_for_too_long_is_asked_a_last_time() -> None:
         refused = asyncio.run(verifier.ask("id", PRODUCER, [ZERO], ClientSupport.OLD_ERRORS))
     assert refused == {ZERO: loading}
     assert len(coordinator.asked) == 3
+
+
+def test_the_end_of_the_last_transaction_is_waited_for_in_pauses_of_the_setting() -> None:
+    settings = [
+        "add.partitions.to.txn.retry.backoff.ms=20",
+        "add.partitions.to.txn.retry.backoff.max.ms=70",
+    ]
+    verifier = Verifier(
+        Coordinator(*[BUSY] * 9), load_config(settings=settings).config, ManualClock()
+    )
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asyncio, "sleep", pause)
+        refused = asyncio.run(verifier.ask("id", PRODUCER, [ZERO], ClientSupport.IMPLICIT))
+    assert (refused, pauses) == ({ZERO: BUSY}, [0.02, 0.02, 0.02])

@@ -22,6 +22,7 @@ from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
+from ottla.storage.log.steps import run_steps
 from ottla.storage.segments.segment import RELATIVE_OFFSET_MAX
 
 COMPACTED = replace(SMALL, cleanup_policy=("compact", "delete"))
@@ -165,3 +166,22 @@ def test_batches_that_come_together_are_laid_out_as_if_they_came_one_by_one(seed
         assert len(indexes[0]) == len(indexes[1])
         assert indexes[0].last_entry == indexes[1].last_entry
     assert together.leader_epochs.entries == alone.leader_epochs.entries
+
+
+def test_a_log_that_is_cut_while_it_is_synced_for_a_swap_keeps_its_old_segments() -> None:
+    """The sync counts nothing then, and recovery would take the gaps of new ones for a lost end."""
+    place = Place(config=COMPACTED)
+    log = place.open()
+    append_many(log, 100)
+    sources = log.segments[:3]
+    before = values_of(log)
+    steps = log.replacing_segments([clean(log, sources, 5)], sources)
+    sync = next(steps)
+    assert sync is not None
+    sync()
+    log.update_high_watermark(0)
+    log.truncate_to(99)
+    assert run_steps(steps) is False
+    assert values_of(log) == before[:99]
+    assert not names_in(place.disk, ".cleaned")
+    assert values_of(place.reopen_killed(log.recovery_point)) == before[:99]
