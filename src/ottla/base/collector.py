@@ -1,19 +1,22 @@
-"""Python's garbage collector, which stops everything for as long as it takes to look at everything.
+"""Python's garbage collector, whose full passes stop the process while they visit every object.
 
-While very many lasting objects are made, it would look at all of them again and again: that is what
-its oldest generation does whenever it has grown by a quarter. And it would look at them ever after,
-though there is nothing to find: partitions, connections and requests make no circles, and go the
-moment nobody knows them. So a process that is a broker alone takes what lasts out of its sight.
+A full pass runs whenever the oldest generation has grown by a quarter, so making many objects would
+cause one after the other. It finds nothing in them: partitions, connections and requests have no
+reference cycles, and are freed with their last reference. So a process that is a broker alone
+freezes the objects that stay, and makes no full pass while large requests are served.
 """
 
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 # Young objects as ever. Old ones that are garbage are few, and a look at all of them takes long.
 THRESHOLDS = (700, 10, 100)
+NO_FULL_PASS = (700, 10, 2**31 - 1)
+WITHOUT_FULL_PASS_S_MAX = 60.0  # then one may run: not everything is free of cycles
 
 
 def begin_lasting() -> None:
@@ -45,3 +48,28 @@ def paused_collector() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+class _Large:
+    """Work now under way that makes very many objects."""
+
+    count = 0
+    since_s = 0.0  # full passes are put off
+
+
+@contextmanager
+def without_full_pass() -> Iterator[None]:
+    """While very many objects are made that will be freed together. From the event loop only."""
+    now_s = time.monotonic()
+    is_due = _Large.count > 0 and now_s - _Large.since_s > WITHOUT_FULL_PASS_S_MAX
+    if is_due or not _Large.count:
+        _Large.since_s = now_s
+    _Large.count += 1
+    if gc.get_freeze_count():
+        gc.set_threshold(*(THRESHOLDS if is_due else NO_FULL_PASS))
+    try:
+        yield
+    finally:
+        _Large.count -= 1
+        if not _Large.count and gc.get_freeze_count():
+            gc.set_threshold(*THRESHOLDS)

@@ -11,15 +11,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from ottla.base.collector import without_full_pass
 from ottla.protocol.errors import TooManyItems
 from ottla.protocol.message import Message
 
 if TYPE_CHECKING:
     from ottla.network.connection import Connection
 
-# Of all arrays of a request. A hundred times what clients send and, as objects, about a hundred
-# megabytes.
-ITEMS_MAX = 1_000_000
+# Of all arrays of a request: a few for each partition that a cluster may have. As objects they
+# take about a hundred megabytes.
+ITEMS_MAX = 700_000
 # Beyond so many an item must take four bytes on average, as numbers do. Without that bound a frame
 # of empty structures, of two bytes each, would take 58 times its size.
 ITEMS_MIN = 20_000
@@ -61,7 +62,8 @@ class DecodingThread:
     ) -> Message:
         await self._wait_in_line(connection)
         try:
-            return await asyncio.to_thread(decode_large, request, frame, version, at)
+            with without_full_pass():
+                return await asyncio.to_thread(decode_large, request, frame, version, at)
         finally:
             self._turn.release()
 

@@ -16,10 +16,12 @@ from collections.abc import Awaitable
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
+from ottla.base.collector import without_full_pass
 from ottla.base.turns import Work
 from ottla.handlers import registry
 from ottla.handlers.context import Context, Peer
 from ottla.handlers.decoding import DecodingThread, decode_here
+from ottla.handlers.disposal import Pieces, pieces_of
 from ottla.handlers.large_responses import LargeResponses, check_size
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.registry import Handler, Outcome, handler_of
@@ -149,9 +151,10 @@ def served(handler: Handler, request: Message, context: Context, outcome: Outcom
             return Working(encode_large(handler, request, context, outcome))
         return encode_answer(outcome, context)
     spend_time(context)
+    finish_this = finish_large if context.is_large else finish
     if isinstance(outcome, registry.Working):
-        return Working(finish(handler, request, context, outcome.answer))
-    finishing = finish(handler, request, context, outcome)
+        return Working(finish_this(handler, request, context, outcome.answer))
+    finishing = finish_this(handler, request, context, outcome)
     return Working(finishing) if handler.is_working else Waiting(finishing)
 
 
@@ -166,12 +169,25 @@ async def finish(
     except MalformedMessage:
         raise
     except Exception as error:
-        if context.is_large:
-            return await refuse_large(handler, request, context, error)
         response = refusal(handler, request, context, error)
-    if context.is_large:
-        return await encode_large(handler, request, context, response)
     return encode_answer(response, context)
+
+
+async def finish_large(
+    handler: Handler,
+    request: Message,
+    context: Context,
+    outcome: Awaitable[Message | None],
+) -> Answer:
+    """As `finish`, with what takes long in a thread."""
+    try:
+        with without_full_pass():
+            response = await (outcome if context.began_s is None else Timed(outcome, context))
+    except MalformedMessage:
+        raise
+    except Exception as error:
+        return await refuse_large(handler, request, context, error)
+    return await encode_large(handler, request, context, response)
 
 
 def encode_answer(response: Message | None, context: Context) -> Answer:
@@ -192,13 +208,23 @@ async def encode_large(
     charge_time(context)
     if response is None:
         return Answer([], context.throttle_ms)
-    segments = await asyncio.to_thread(encode_frame, response, context)
+    with without_full_pass():
+        segments, pieces = await asyncio.to_thread(encode_and_cut, request, response, context)
+    context.parts.disposal.take(pieces)
     held = (segment for segment in segments if not isinstance(segment, FileRange))
     try:
         check_size(sum(map(len, held)), context.parts.settings.config.ottla_response_bytes_max)
     except BrokerError as error:
         return await refuse_large(handler, request, context, error)
     return Answer(segments, context.throttle_ms)
+
+
+def encode_and_cut(
+    request: Message, response: Message, context: Context
+) -> tuple[list[Segment], Pieces]:
+    """For any thread."""
+    segments = encode_frame(response, context)
+    return segments, pieces_of(request) + pieces_of(response)
 
 
 def encode_frame(response: Message, context: Context) -> list[Segment]:
@@ -216,8 +242,11 @@ async def refuse_large(
     if isinstance(error, BrokerError):
         error = BrokerError(error.code)
     charge_time(context)
-    response = await asyncio.to_thread(refusal, handler, request, context, error)
-    return Answer(await asyncio.to_thread(encode_frame, response, context), context.throttle_ms)
+    with without_full_pass():
+        response = await asyncio.to_thread(refusal, handler, request, context, error)
+        segments, pieces = await asyncio.to_thread(encode_and_cut, request, response, context)
+    context.parts.disposal.take(pieces)
+    return Answer(segments, context.throttle_ms)
 
 
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:

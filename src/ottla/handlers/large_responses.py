@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Protocol, TypeVar
 
+from ottla.base.collector import without_full_pass
 from ottla.base.turns import Turns, Work
 from ottla.handlers.context import Peer
 from ottla.protocol.error_codes import ErrorCode
@@ -47,18 +48,21 @@ class LargeResponses:
         builder = _Builder(self._memory, self._building)
         try:
             await builder.begin()
-            while not peer.is_gone:
-                check_size(work.grown, self.bytes_max)
-                await builder.grow_to(work.grown)
-                if await self._turns.go_on(work):
-                    check_size(work.grown, self.bytes_max)
-                    break
-            if peer.is_gone:
-                raise asyncio.CancelledError
-            yield work.result
+            with without_full_pass():
+                yield await self._run(work, builder, peer)
         finally:
             work.close()
             builder.close()
+
+    async def _run(self, work: Work[T], builder: _Builder, peer: Peer) -> T:
+        is_done = False
+        while not is_done:
+            await builder.grow_to(work.grown)
+            if peer.is_gone:
+                raise asyncio.CancelledError
+            is_done = await self._turns.go_on(work)
+            check_size(work.grown, self.bytes_max)
+        return work.result
 
 
 def check_size(response_bytes: int, bytes_max: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ottla.base.clock import Clock
@@ -15,6 +15,7 @@ from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.service import TransactionCoordinator
 from ottla.coordinators.transactions.verifying import Verifier
+from ottla.handlers.disposal import Disposal
 from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.handlers.topic_answers import TopicAnswers
@@ -59,6 +60,7 @@ class Parts:
     telemetry: ClientTelemetry
     response_memory: ResponseMemory
     parked_fetches: ParkedFetches
+    disposal: Disposal = field(default_factory=Disposal)
 
     def __post_init__(self) -> None:
         # Partitions tell their news to sessions: not to one that nobody reads any more.

@@ -5,7 +5,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from ottla.base.collector import begin_lasting, keep_lasting, paused_collector
+from ottla.base import collector as base_collector
+from ottla.base.collector import (
+    NO_FULL_PASS,
+    THRESHOLDS,
+    begin_lasting,
+    keep_lasting,
+    paused_collector,
+    without_full_pass,
+)
 
 
 class Circle:
@@ -68,3 +76,27 @@ def test_while_the_collector_rests_nothing_is_looked_at_and_older_garbage_is_gon
             pass
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_no_full_pass_runs_until_the_last_large_work_has_ended() -> None:
+    begin_lasting()
+    with without_full_pass():
+        with without_full_pass():
+            assert gc.get_threshold() == NO_FULL_PASS
+        assert gc.get_threshold() == NO_FULL_PASS
+    assert gc.get_threshold() == THRESHOLDS
+
+
+def test_large_work_without_a_break_does_not_put_off_full_passes_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begin_lasting()
+    monkeypatch.setattr(base_collector, "WITHOUT_FULL_PASS_S_MAX", -1.0)
+    with without_full_pass(), without_full_pass():
+        assert gc.get_threshold() == THRESHOLDS
+
+
+def test_large_work_leaves_the_collector_of_others_alone() -> None:
+    before = gc.get_threshold()
+    with without_full_pass():
+        assert gc.get_threshold() == before

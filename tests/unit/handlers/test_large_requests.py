@@ -148,7 +148,7 @@ def test_frames_that_are_full_of_tiny_parts_are_refused_before_they_are_taken_ap
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak_bytes < len(frame)
+    assert peak_bytes < 4 * len(frame)  # as objects they would take 58 times as much
     assert not bounded
 
 

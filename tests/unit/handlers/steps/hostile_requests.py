@@ -36,6 +36,7 @@ NAMES = {
     "entity_type": "client-id",
     "configuration_keys": "retention.ms",
 }
+INTEGERS_MAX = {"int8": 2**7, "int16": 2**15, "uint16": 2**16}
 INTEGERS = {
     "resource_type": 2,
     "replica_id": -1,
@@ -150,4 +151,4 @@ class Filling:
                 return number.to_bytes(16, "big")
             case "bool" | "float64" | "records":
                 return default_value(self._message, field, self._version)
-        return INTEGERS.get(field.name, number % 100 if field.type == "int8" else number)
+        return INTEGERS.get(field.name, number % INTEGERS_MAX.get(field.type, 2**31))

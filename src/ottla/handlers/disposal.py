@@ -1,0 +1,69 @@
+"""Freeing very many objects a few at a time.
+
+The last reference to a message of half a million items frees them all in one C call, which keeps
+the event loop and every thread for tens of milliseconds. So a large message is taken here in pieces
+before its last reference goes: then only the lists go with it, and the pieces go one by one.
+
+Promises  nothing is changed in the message: whoever still has it, or a part of it, keeps it whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from ottla.protocol.message import Struct
+
+PIECE_ITEMS = 200
+PIECES_PER_TURN = 20  # about half a millisecond
+
+Pieces = list[list[object]]
+
+
+def pieces_of(message: Struct) -> Pieces:
+    """Copies of its lists, cut up. For any thread."""
+    return list(_pieces_of_struct(message))
+
+
+class Disposal:
+    """Holds pieces of messages that nobody uses any more, and drops some in each turn of the
+    event loop."""
+
+    def __init__(self) -> None:
+        self._pieces: Pieces = []
+        self._is_scheduled = False
+
+    def take(self, pieces: Pieces) -> None:
+        """From the next turn on: until then the caller must have let go of the message."""
+        self._pieces += pieces
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if self._pieces and not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._drop_some)
+
+    def _drop_some(self) -> None:
+        self._is_scheduled = False
+        del self._pieces[-PIECES_PER_TURN:]
+        self._schedule()
+
+
+def _pieces_of_struct(struct: Struct) -> Iterator[list[object]]:
+    names: tuple[str, ...] = struct.__slots__
+    for name in names:
+        value = getattr(struct, name, None)
+        if isinstance(value, (list, tuple)) and value:
+            yield from _pieces_of_list(value)
+        elif isinstance(value, Struct):
+            yield from _pieces_of_struct(value)
+
+
+def _pieces_of_list(items: list[object] | tuple[object, ...]) -> Iterator[list[object]]:
+    if isinstance(items[0], Struct):
+        for item in items:
+            assert isinstance(item, Struct)
+            yield from _pieces_of_struct(item)
+    if len(items) > PIECE_ITEMS:
+        for start in range(0, len(items), PIECE_ITEMS):
+            yield list(items[start : start + PIECE_ITEMS])
