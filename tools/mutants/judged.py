@@ -21,10 +21,13 @@ class Judged:
     function: str
     change: str
     why: str
+    number: int | None = None  # where a function has the same change several times; None: all
 
     def is_about(self, mutant: Mutant) -> bool:
         place = (mutant.path.removeprefix("src/ottla/"), mutant.function, mutant.change)
-        return place == (self.path, self.function, self.change)
+        return place == (self.path, self.function, self.change) and (
+            self.number in (None, mutant.number)
+        )
 
 
 def read_judged(path: Path = FILE) -> list[Judged]:

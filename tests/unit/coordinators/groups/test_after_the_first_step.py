@@ -20,14 +20,24 @@ from tests.unit.coordinators.groups.test_changing_over import (
     follow,
     partitions_of,
     subscription,
+    work_classic,
 )
+from tests.unit.coordinators.groups.test_service import GROUP as READERS
+from tests.unit.coordinators.groups.test_service import join, new_world, outcome, run
 
+from ottla.base.turns import run_at_once
 from ottla.coordinators.groups.classic.group import State
 from ottla.coordinators.groups.committed_offsets import OffsetName, from_record
+from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.offset_commits import offset_record
+from ottla.coordinators.groups.requests import LEAVING_MAX
+from ottla.coordinators.groups.shared import Caller
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
 from ottla.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
-from ottla.protocol.messages.leave_group_request import MemberIdentity
+from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from ottla.protocol.messages.legacy_offset_commit_value import LegacyOffsetCommitValue
 from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
 
@@ -209,3 +219,58 @@ def test_offsets_of_every_age_are_read_and_those_that_expire_say_no_more_than_th
         # What is written is what is known from now on: a restart changes nothing.
         again = OffsetCommitValue.decode(value.encode(record.value_version), record.value_version)
         assert from_record(again, 1) == from_record(value, 1)
+
+
+# The service around them
+
+
+def test_very_many_members_leave_in_steps_each_with_its_answer() -> None:
+    async def story() -> None:
+        world = await new_world()
+        waiting = join(world)
+        world.groups.sweeper.expire_timers()
+        await outcome(waiting)
+        members = [MemberIdentity(f"nobody-{at}") for at in range(2 * LEAVING_MAX + 1)]
+        slices = world.groups.leave_together(LeaveGroupRequest(READERS, members=members))
+        answer = await outcome(run_at_once(slices))
+        assert [each.member_id for each in answer.members] == [each.member_id for each in members]
+        assert {each.error_code for each in answer.members} == {ErrorCode.UNKNOWN_MEMBER_ID}
+
+    run(story())
+
+
+def test_a_classic_member_that_a_consumer_group_refuses_is_answered_with_the_code() -> None:
+    async def story() -> None:
+        world = await new_world()
+        heartbeat = ConsumerGroupHeartbeatRequest(
+            READERS, "m", 0, None, None, 10_000, ["t"], None, None, []
+        )
+        await outcome(world.groups.consumer_heartbeat(heartbeat, Caller("client", "/host", 1)))
+        answer = await outcome(join(world))  # its subscription cannot be read
+        assert answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        assert answer.member_id == ""
+
+    run(story())
+
+
+def test_a_classic_member_that_gives_up_partitions_keeps_its_own_time_after_a_restart(
+    bench: Bench,
+) -> None:
+    """It has until it joins again, which the deadline of new members does not cut short."""
+    old = classic(bench, "old")
+    old.session_ms = 10 * REBALANCE_MS
+    work_classic(bench, old)
+    new = ConsumerClient(bench, "new")
+    new.beat()
+    bench.advance_ms(1000)
+    new.beat()
+    assert old.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
+    old.protocols = {"range": subscription(range(4))}
+    old.joined(old.join())
+    member = bench.consumers().members[old.member_id]
+    assert member.state is MemberState.UNREVOKED_PARTITIONS
+    bench.restart()
+    for _ in range(2 * REBALANCE_MS // 5000):
+        new.beat()
+        bench.advance_ms(5000)
+    assert old.member_id in bench.consumers().members
