@@ -148,7 +148,8 @@ def test_frames_that_are_full_of_tiny_parts_are_refused_before_they_are_taken_ap
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak_bytes < 4 * len(frame)  # as objects they would take 58 times as much
+    # As objects they would take 58 times as much as the frame; a thread takes some, too.
+    assert peak_bytes < 4 * len(frame) + 1024 * 1024
     assert not bounded
 
 
