@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ottla.base.filesystem import replace_file
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
+from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.directories.directory_checkpoints import SavedOffsets
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.set_aside import (
@@ -29,6 +30,7 @@ from ottla.storage.files.clean_shutdown import read_clean_shutdown, remove_clean
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import (
     CLEAN_SHUTDOWN_NAME,
+    CLEANER_OFFSETS_NAME,
     OWN_NAME,
     DirectoryMark,
     PartitionDirectoryName,
@@ -81,6 +83,7 @@ def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> 
     own = f"{directory.path}/{OWN_NAME}"
     is_foreign = not directory.files.exists(own)
     offsets = directory.checkpoints.read()
+    cleaned = {} if is_foreign else _read_cleaned(directory)
     found = _partition_directories(directory)
     for number, (path, name) in enumerate(found, 1):
         bytes_read: list[int] = []
@@ -89,11 +92,32 @@ def _load(directory: LogDirectory, config_of: ConfigOf, is_placed: IsPlaced) -> 
         if _is_aside(aside, is_placed):
             directory.set_aside.add(aside)
         else:
-            log = _load_one(directory, aside, offsets, is_foreign, config_of, bytes_read.append)
+            config = config_of(aside.partition.topic)
+            if config.is_compacted:
+                _pass_cleaned(offsets, aside.partition, cleaned)
+            log = _load_one(directory, aside, offsets, is_foreign, config, bytes_read.append)
         yield LoadStep(path, log, number, len(found), sum(bytes_read))
     if is_foreign:
         replace_file(directory.files, own, b"")
     directory.is_loaded = True
+
+
+def _read_cleaned(directory: LogDirectory) -> dict[TopicPartition, int]:
+    try:
+        return OffsetCheckpoint(directory.files, f"{directory.path}/{CLEANER_OFFSETS_NAME}").read()
+    except CorruptLogError:
+        return {}  # whoever compacts tells of it
+
+
+def _pass_cleaned(
+    offsets: SavedOffsets, partition: TopicPartition, cleaned: dict[TopicPartition, int]
+) -> None:
+    """Records are synced before they are compacted. A recovery point before that is an older copy,
+    and gaps that compaction has left would be taken for lost ends of segments."""
+    point = offsets.recovery_points.get(partition)
+    if point is not None and point < (passed := cleaned.get(partition, 0)):
+        logger.warning("%s: recovery point %d is older than compaction", partition, point)
+        offsets.recovery_points[partition] = passed
 
 
 def _partition_directories(directory: LogDirectory) -> list[tuple[str, PartitionDirectoryName]]:
@@ -118,14 +142,13 @@ def _load_one(
     found: SetAside,
     offsets: SavedOffsets,
     is_foreign: bool,
-    config_of: ConfigOf,
+    config: TopicConfig,
     progress: Callable[[int], None],
 ) -> Log | None:
     path, partition = found.path, found.partition
     _restore_offsets(directory, found, offsets)
     is_clean = directory.last_shutdown is not None
     checkpoint = _checkpoint(offsets, partition, is_clean, is_foreign)
-    config = config_of(partition.topic)
     try:
         _check_records(directory, found, checkpoint)
         log = open_log(directory.context, partition, path, config, checkpoint, progress)

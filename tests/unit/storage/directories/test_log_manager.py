@@ -4,6 +4,7 @@ import errno
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -20,6 +21,7 @@ from ottla.base.topic_deletion import TopicDeletion
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.directories.directory_loading import LoadStep
 from ottla.storage.directories.log_directory import LogDirectory, Owner, WrongDirectory
 from ottla.storage.directories.log_manager import LogManager
@@ -819,3 +821,45 @@ def test_a_swap_under_way_when_its_topic_is_deleted_is_no_failing_disk(disk: Mem
     broker.manager.delete(doom(broker.manager, A))
     old.finish_swap()  # as retention does, which may have taken it up just before
     assert old.health.is_online
+
+
+@pytest.mark.parametrize("is_clean", [False, True])
+def test_an_older_recovery_point_takes_no_gap_of_compaction_for_a_lost_end(
+    disk: MemoryDisk, is_clean: bool
+) -> None:
+    compacted = replace(CONFIG, cleanup_policy=("compact",))
+
+    def started() -> LogManager:
+        manager = LogManager(disk, ManualClock(), Random(1), ["/one"])
+        manager.open(OWNER)
+        list(manager.load(lambda _topic: compacted))
+        return manager
+
+    manager = started()
+    log = manager.create(A, compacted, TopicId(b"a" * 16))
+    append_many(log, 5)
+    flush(log)
+    manager.directories[0].write_checkpoints()
+    points = "/one/recovery-point-offset-checkpoint"
+    older = read_file(disk, points)
+    append_many(log, 60)
+    flush(log)
+    sources = list(log.segments)[:-1]
+    run_steps(log.replacing_segments([clean(log, sources, 1000)], sources))
+    OffsetCheckpoint(disk, "/one/cleaner-offset-checkpoint").write(
+        {A: log.segments.active.base_offset}
+    )
+    expected = values_of(log)
+    assert len(expected) < 65
+    manager.directories[0].write_checkpoints()
+    if is_clean:
+        manager.close()
+    else:
+        disk.kill()
+    file = disk.open(points)
+    file.truncate(0)
+    file.write_at(0, older)
+    found = started().get(A)
+    assert found is not None
+    assert found.log_end_offset == 65
+    assert values_of(found) == expected
