@@ -29,6 +29,10 @@ LONG = [
     r"tests/integration/spark/source/test_streams\.py.*batch_0_is_run_again_although",
     # Nine in ten of the sequences of charges that Kafka's own classes were given
     r"tests/unit/handlers/quotas/test_quota_sequences\.py.*\[[1-9]\]",
+    # Attacks on the memory of requests, from many addresses and from clients of other standings
+    r"tests/unit/network/test_memory_under_attack\.py.*many_addresses\[(?!at the minimum)",
+    r"tests/unit/network/test_memory_under_attack\.py.*wait_for_seconds.*\[small frames.*-[01]\]",
+    r"tests/unit/network/test_memory_under_attack\.py.*wait_for_seconds.*-0\]",
     # What unit tests show of each small file on a disk in memory
     r"tests/integration/broker/test_lost_directories\.py.*small_files",
     # A cluster of two brokers for one refusal

@@ -14,7 +14,8 @@ large     frames get room in steps that double. Together they may take half of t
 
 An eighth of the memory is kept for the connections of each standing (strangers, clients that were
 sent a response, clients whose last request arrived promptly); the rest is for all of them.
-Who has to wait is woken in the order of `waiting_readers.py`, with the room already counted.
+Who has to wait is woken in the order of `waiting_readers.py`, with the room already counted. If
+all who hold some wait for more, one of them goes on beyond the bound.
 
 Room that a client takes and does not fill is taken back: `eviction.py` says from whom. That happens
 while others wait, and when the memory is overfull by a quarter: what is read before the size of a
@@ -150,7 +151,8 @@ class RequestMemory:
             self._favour_one()
             return self._favoured is account
         self._ordinary.add(account, account.address, account.counted_as)
-        return False
+        self._unlock()
+        return account not in self._ordinary
 
     def leave(self, account: Account) -> None:
         """The incomplete frame is whole, or gone."""
@@ -229,6 +231,14 @@ class RequestMemory:
             del self._large[account]
             self._grant(account)
         self._favour_one()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        """If all that hold some wait, nobody would release any: one goes on beyond the bound."""
+        if self._ordinary and len(self._accounts) <= self.stopped_readers:
+            account = self._ordinary.take()
+            assert account is not None
+            self._grant(account)
 
     def _next_large(self) -> Account | None:
         """Who came first, of those that have room."""

@@ -128,6 +128,22 @@ def test_of_incomplete_large_frames_alone_the_one_that_lacks_least_goes_on() -> 
     assert most.woken == 1
 
 
+def test_beginnings_of_frames_alone_cannot_lock_the_memory() -> None:
+    memory = RequestMemory(100 * KIB)
+    readers = [Reader(memory) for _ in range(20)]
+    for reader in readers:
+        reader.begin(60 * KIB, used=16 * KIB)
+    served = 0
+    while memory.stopped_readers:
+        going = [each for each in readers if each.account.reserved_bytes]
+        assert going
+        for reader in going:
+            reader.leave()
+            readers.remove(reader)
+            served += 1
+    assert served + len([each for each in readers if each.account.reserved_bytes]) == 20
+
+
 def test_a_favoured_reader_grows_until_its_frame_is_whole() -> None:
     memory = RequestMemory(MIB)
     reader = Reader(memory)
