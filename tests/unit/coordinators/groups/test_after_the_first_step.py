@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from tests.unit.coordinators.groups.bench import (
     GROUP,
@@ -15,6 +17,7 @@ from tests.unit.coordinators.groups.bench import (
     rebalance,
     settle,
 )
+from tests.unit.coordinators.groups.broker_world import BrokerWorld
 from tests.unit.coordinators.groups.test_changing_over import (
     classic,
     follow,
@@ -33,13 +36,20 @@ from ottla.coordinators.groups.offset_commits import offset_record
 from ottla.coordinators.groups.requests import LEAVING_MAX
 from ottla.coordinators.groups.shared import Caller
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
 from ottla.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from ottla.protocol.messages.legacy_offset_commit_value import LegacyOffsetCommitValue
+from ottla.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from ottla.protocol.messages.offset_commit_value import OffsetCommitValue
+from ottla.testing.clock import ManualClock
 
 
 @pytest.fixture
@@ -249,6 +259,46 @@ def test_a_classic_member_that_a_consumer_group_refuses_is_answered_with_the_cod
         answer = await outcome(join(world))  # its subscription cannot be read
         assert answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         assert answer.member_id == ""
+
+    run(story())
+
+
+class HurriedClock(ManualClock):
+    """Time passes with every look at it, so that no work is done within its first slice."""
+
+    def monotonic_s(self) -> float:
+        self.advance_ms(20)
+        return super().monotonic_s()
+
+
+def test_offsets_of_a_deleted_topic_are_forgotten_though_it_takes_many_turns() -> None:
+    async def story() -> None:
+        world = BrokerWorld(clock=HurriedClock())
+        world.create_topic("t")
+        world.create_offsets_topic(1)
+        await world.loaded()
+        groups = [f"g{at}" for at in range(30)]
+        for group in groups:
+            wanted = OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 7)])
+            request = OffsetCommitRequest(group, topics=[wanted])
+            await outcome(world.groups.commit(request, Caller("client", "/host", 9)))
+        world.delete_topic("t")
+        offsets = world.groups.shard_of("g0").state.offsets
+        assert offsets.count > 0, "others have their turn"
+        for _ in range(500):
+            await asyncio.sleep(0)
+        assert offsets.count == 0
+
+    run(story())
+
+
+def test_a_group_without_a_name_is_not_described() -> None:
+    async def story() -> None:
+        world = await new_world()
+        shard = world.groups.shard_of(READERS)
+        with pytest.raises(BrokerError) as raised:
+            world.groups.describe_consumers(shard, "")
+        assert raised.value.code is ErrorCode.INVALID_GROUP_ID
 
     run(story())
 
