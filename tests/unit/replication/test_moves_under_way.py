@@ -1,0 +1,90 @@
+"""Moves between log directories: which are under way, and what ends them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from tests.unit.handlers.test_alter_replica_log_dirs import (
+    HERE,
+    append,
+    elsewhere,
+    move,
+    place,
+    settle,
+)
+from tests.unit.handlers.world import World
+
+from ottla.protocol.error_codes import ErrorCode
+from ottla.storage.log import log_copying
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World({"replica.alter.log.dirs.io.max.bytes.per.second": "1000"}) as world:
+        world.create_topic("t")
+        yield world
+
+
+def wait_for_the_first_bytes(world: World) -> None:
+    async def first_bytes() -> None:
+        while (future := world.broker.logs.get_future(HERE)) is None or not future.size_bytes:
+            await asyncio.sleep(0)
+        for _ in range(200):  # it goes on, if nothing stops it
+            await asyncio.sleep(0)
+
+    world.run(first_bytes())
+
+
+def test_a_move_is_under_way_until_it_has_ended(world: World) -> None:
+    moves = world.broker.parts.directory_moves
+    assert HERE not in moves
+    assert move(world, elsewhere(world)) == 0
+    assert HERE in moves
+    settle(world)
+    assert HERE not in moves
+    assert world.broker.logs.get_future(HERE) is None
+
+
+def test_a_move_that_is_taken_back_ends_at_once_and_leaves_no_copy(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_copying, "CHUNK_BYTES", 1000)
+    append(world, 50)  # at 1000 bytes a second it takes its time
+    here, moves = place(world), world.broker.parts.directory_moves
+    assert move(world, elsewhere(world)) == 0
+    wait_for_the_first_bytes(world)
+    (task,) = moves._running.values()
+    assert not task.done()
+    assert move(world, here) == 0
+    world.run(asyncio.sleep(0))
+    world.run(asyncio.sleep(0))
+    assert task.cancelled() or task.done()
+    assert HERE not in moves
+    assert (place(world), world.broker.logs.get_future(HERE)) == (here, None)
+    append(world, 1)
+    assert world.broker.replicas.partition(*HERE).log.log_end_offset == 51
+
+
+def test_nothing_is_moved_while_a_directory_is_offline(world: World) -> None:
+    target = elsewhere(world)
+    append(world, 3)
+    (other,) = [each for each in world.broker.logs.directories if each.path == target]
+    other.health.failed("a test", OSError(5, "broken"))
+    assert move(world, target) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert HERE not in world.broker.parts.directory_moves
+    assert move(world, "/no/such") == ErrorCode.LOG_DIR_NOT_FOUND
+    assert move(world, place(world), topic="nobody") != 0
+
+
+def test_a_move_is_no_faster_than_its_limit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is of bytes a second, and the clock here stands still."""
+    monkeypatch.setattr(log_copying, "CHUNK_BYTES", 1000)
+    append(world, 200)
+    assert move(world, elsewhere(world)) == 0
+    wait_for_the_first_bytes(world)
+    future = world.broker.logs.get_future(HERE)
+    assert future is not None
+    assert 0 < future.size_bytes < world.broker.replicas.partition(*HERE).log.size_bytes
+    assert HERE in world.broker.parts.directory_moves

@@ -1,0 +1,190 @@
+"""Who waits, in which order they are told, and that nobody is told too early or twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from tests.unit.replication.test_high_watermark import ME, OTHER, World, turns
+
+from ottla.config.topic_options import TopicConfig
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.replication.fetch_sessions import Watcher
+from ottla.replication.waiting import (
+    LEFT_AT_ONCE,
+    DataWaiter,
+    LargeWaiter,
+    OffsetWaiters,
+    Outcomes,
+    ParkedFetches,
+)
+
+
+def run(story: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(story, 30))
+
+
+# Acknowledgements
+
+
+def test_those_below_the_high_watermark_are_told_in_order_and_once() -> None:
+    waiters, told = OffsetWaiters(), []
+    assert not waiters
+    for end in (1, 2, 2, 5):
+        waiters.add(end, lambda error, end=end: told.append((end, error)))  # type: ignore[misc]
+    waiters.reached(0)
+    assert told == []
+    waiters.reached(2)
+    assert told == [(1, None), (2, None), (2, None)]
+    assert waiters
+    waiters.reached(4)
+    assert len(told) == 3
+    error = BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    waiters.fail(error)
+    assert told[3:] == [(5, error)]
+    assert not waiters
+    waiters.reached(9)
+    assert len(told) == 4
+
+
+def test_a_future_that_was_given_up_is_left_alone() -> None:
+    async def story() -> None:
+        waiters = OffsetWaiters()
+        first, second, third = (waiters.wait_for(each) for each in (1, 1, 2))
+        first.cancel()
+        waiters.reached(1)
+        assert (second.done(), third.done()) == (True, False)
+        waiters.fail(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        with pytest.raises(BrokerError):
+            await third
+
+    run(story())
+
+
+def test_many_partitions_of_one_request_are_waited_for_without_a_task_for_each() -> None:
+    async def story() -> None:
+        world = World(TopicConfig(), replicas=(ME, OTHER))
+        end = world.append()
+        outcomes = Outcomes(2)
+        for number in range(2):
+            world.partition.when_replicated(end, lambda error, n=number: outcomes.note(n, error))  # type: ignore[misc]
+        waiting = asyncio.ensure_future(outcomes.wait(60))
+        await turns()
+        assert not waiting.done()
+        assert outcomes.errors == {}
+        world.fetched(OTHER, end)
+        await waiting
+        assert outcomes.errors == {0: None, 1: None}
+        told: list[Exception | None] = []
+        world.partition.when_replicated(end, told.append)
+        assert told == [None], "it is replicated already"
+        world.append()
+        world.partition.when_replicated(end + 1, told.append)
+        assert len(told) == 1
+        world.decide(OTHER)
+        world.partition.when_replicated(end + 1, told.append)
+        codes = [error.code for error in told[1:] if isinstance(error, BrokerError)]
+        assert codes == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
+
+    run(story())
+
+
+def test_what_is_known_when_the_time_is_up_is_all_that_counts() -> None:
+    async def story() -> None:
+        outcomes = Outcomes(2)
+        outcomes.note(0, None)
+        await outcomes.wait(0.01)
+        outcomes.note(1, BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        assert outcomes.errors == {0: None}
+        all_known = Outcomes(1)
+        failure = BrokerError(ErrorCode.KAFKA_STORAGE_ERROR)
+        all_known.note(0, failure)
+        await all_known.wait(60)
+        assert all_known.errors == {0: failure}
+
+    run(story())
+
+
+# Readers
+
+
+class Place:
+    def __init__(self) -> None:
+        self.watchers: set[Watcher] = set()
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_reader_wakes_with_the_last_byte_that_it_wants(is_committed: bool) -> None:
+    async def story() -> None:
+        place = Place()
+        waiter = DataWaiter([place], 10, is_committed=is_committed)
+        waiting = asyncio.ensure_future(waiter.wait(60))
+        await turns()
+        waiter.data_arrived(9, is_stable=True)
+        await turns()
+        assert not waiting.done()
+        waiter.data_arrived(1, is_stable=False)
+        await turns()
+        assert waiting.done() != is_committed, "what is not stable is nothing to read for some"
+        waiter.data_arrived(0, is_stable=True)
+        await waiting
+        assert not place.watchers
+
+    run(story())
+
+
+def test_a_reader_of_very_many_partitions_leaves_them_over_turns_of_the_loop() -> None:
+    async def story() -> None:
+        places = [Place() for _ in range(3 * LEFT_AT_ONCE)]
+        waiter = DataWaiter(places, 1)
+        waiter.wake()
+        left = sum(not place.watchers for place in places)
+        assert left == LEFT_AT_ONCE
+        await waiter.wait(60)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert not any(place.watchers for place in places)
+
+    run(story())
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_a_large_reader_hears_of_what_came_while_it_looked(is_committed: bool) -> None:
+    async def story() -> None:
+        waiter = LargeWaiter(is_committed=is_committed)
+        place = Place()
+        waiter.join(place)
+        assert place.watchers == {waiter}
+        waiter.begin()
+        waiter.data_arrived(1, is_stable=True)
+        waiter.expect(1000)
+        await asyncio.wait_for(waiter.wait(60), 5)  # at once
+        waiter.begin()
+        waiter.expect(10)
+        waiting = asyncio.ensure_future(waiter.wait(60))
+        await turns()
+        waiter.data_arrived(9, is_stable=True)
+        await turns()
+        assert not waiting.done()
+        waiter.data_arrived(1, is_stable=not is_committed)
+        await turns()
+        assert waiting.done() != is_committed
+        waiter.wake()
+        await waiting
+        waiter.begin()
+        waiter.expect(10)
+        await waiter.wait(0.01)  # until its time is up
+        waiter.close()
+        assert not place.watchers
+
+    run(story())
+
+
+def test_waiting_fetches_share_a_bound() -> None:
+    parked = ParkedFetches(10)
+    assert [parked.has_room(each) for each in (0, 10, 11)] == [True, True, False]
+    parked.partitions = 4
+    assert [parked.has_room(each) for each in (6, 7)] == [True, False]
