@@ -10,7 +10,7 @@ Promises  nothing is changed in the message: whoever still has it, or a part of 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ottla.protocol.message import Struct
 
@@ -65,5 +65,9 @@ def _pieces_of_list(items: list[object] | tuple[object, ...]) -> Iterator[list[o
             assert isinstance(item, Struct)
             yield from _pieces_of_struct(item)
     if len(items) > PIECE_ITEMS:
-        for start in range(0, len(items), PIECE_ITEMS):
-            yield list(items[start : start + PIECE_ITEMS])
+        yield from cut_up(items)
+
+
+def cut_up(items: Sequence[object]) -> Pieces:
+    """A list of very many objects, in pieces."""
+    return [list(items[start : start + PIECE_ITEMS]) for start in range(0, len(items), PIECE_ITEMS)]

@@ -12,6 +12,7 @@ from collections.abc import Awaitable
 from ottla.base.cold_reads import Looking
 from ottla.base.freeing import freeing
 from ottla.base.turns import Slices
+from ottla.handlers.disposal import cut_up
 from ottla.handlers.fetching.answering import measuring, responding
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.serving import AT_ONCE, Fetching
@@ -24,8 +25,12 @@ ABORTED_BYTES = 16
 
 class LargeFetching(Fetching):
     def serving(self) -> Slices[FetchResponse | Awaitable[FetchResponse]]:
-        yield from self.wants.settling()
-        return (yield from self.serving_settled())
+        try:
+            yield from self.wants.settling()
+            return (yield from self.serving_settled())
+        except GeneratorExit:
+            self.give_up()
+            raise
 
     def serving_settled(self) -> Slices[FetchResponse | Awaitable[FetchResponse]]:
         try:
@@ -36,6 +41,12 @@ class LargeFetching(Fetching):
         except GeneratorExit:
             self.wants.forget_new_session()
             raise
+
+    def give_up(self) -> None:
+        """The client has left. What it has made here is freed in the next turns."""
+        disposal = self.context.parts.disposal
+        disposal.take(cut_up(self.found))
+        disposal.take(cut_up(list(self.wants.named.values())))
 
     def looking_at_all(self) -> Slices[bool]:
         yield from freeing(self.found)
@@ -128,4 +139,6 @@ class LargeFetching(Fetching):
             return self.nothing()
         response = yield from responding(self.found, self.wants, self.context)
         self.finish()
+        yield from freeing(self.found)
+        yield from self.wants.forgetting_named()
         return response

@@ -65,6 +65,13 @@ class Wants:
             return (yield from self.session.ordering())
         return self.named.values()
 
+    def forgetting_named(self) -> Slices[None]:
+        """To free very many at once takes its time, too."""
+        named = self.named
+        while named:
+            named.popitem()
+            yield 0
+
     def forget_new_session(self) -> None:
         """The answer will not tell of it: it was not opened."""
         if self.session is not None and self.is_full:
