@@ -88,6 +88,10 @@ class Turns:
         work, is_done = self.begin(slices)
         return work.result if is_done else await self.finish(work)
 
+    async def run_later(self, slices: Slices[T]) -> T:
+        """As `run`, without the first slice at once: for work that may come many times together."""
+        return await self.finish(Work(slices))
+
     async def finish(self, work: Work[T]) -> T:
         """The rest of what was begun."""
         try:

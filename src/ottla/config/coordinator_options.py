@@ -52,6 +52,48 @@ class GroupOptions:
         each_of("consumer", "classic"),
         "Kinds of groups that are served.",
     )
+    ottla_group_members_max: int = option(
+        "ottla.group.members.max",
+        5000,
+        INT,
+        at_least(1),
+        "Members of any group, beside `group.max.size` and `group.consumer.max.size`; and ids that "
+        "a classic group has given to clients that have not joined with them yet, the oldest of "
+        "which are forgotten beyond it. A setting of Ottla's own.",
+    )
+    ottla_group_bytes_max: int = option(
+        "ottla.group.bytes.max",
+        16 * MIB,
+        LONG,
+        at_least(1),
+        "Memory of the members of one group: their metadata, subscriptions and assignments. "
+        "Whoever would need more is refused with GROUP_MAX_SIZE_REACHED. A setting of Ottla's own.",
+    )
+    ottla_groups_bytes_max: int = option(
+        "ottla.groups.bytes.max",
+        256 * MIB,
+        LONG,
+        at_least(1),
+        "Memory of the members of all groups that a broker coordinates; a group without members "
+        "counts 2 KB. Whoever would need more is told COORDINATOR_NOT_AVAILABLE, and tries again. "
+        "A setting of Ottla's own.",
+    )
+    ottla_group_topics_max: int = option(
+        "ottla.group.topics.max",
+        10_000,
+        INT,
+        at_least(1),
+        "Topics that a member of a consumer group may name in its subscription. A pattern may "
+        "stand for more. A setting of Ottla's own.",
+    )
+    ottla_group_patterns_max: int = option(
+        "ottla.group.patterns.max",
+        100,
+        INT,
+        at_least(1),
+        "Patterns that the members of one consumer group may subscribe with. A setting of Ottla's "
+        "own.",
+    )
 
 
 @dataclass(frozen=True)
@@ -159,6 +201,23 @@ class OffsetOptions:
         anything,
         "Longest text that a member may store with an offset.",
     )
+    ottla_offsets_max: int = option(
+        "ottla.offsets.max",
+        2_000_000,
+        LONG,
+        at_least(1),
+        "Committed offsets of all groups that a broker coordinates; about 500 bytes of memory "
+        "each. Offsets of further partitions and groups are refused with "
+        "INVALID_COMMIT_OFFSET_SIZE. A setting of Ottla's own.",
+    )
+    ottla_transaction_offsets_max: int = option(
+        "ottla.transaction.offsets.max",
+        50_000,
+        INT,
+        at_least(1),
+        "Offsets that one transaction may commit in one partition of `__consumer_offsets`. More "
+        "are refused with INVALID_COMMIT_OFFSET_SIZE. A setting of Ottla's own.",
+    )
     offsets_commit_timeout_ms: int = option(
         "offsets.commit.timeout.ms",
         5 * SECOND_MS,
@@ -218,6 +277,22 @@ class TransactionOptions:
         INT,
         at_least(1),
         "Longest timeout that a transaction may ask for.",
+    )
+    ottla_transaction_partitions_max: int = option(
+        "ottla.transaction.partitions.max",
+        10_000,
+        INT,
+        at_least(1),
+        "Partitions of one transaction: each change of it stores all of them. More are refused "
+        "with INVALID_REQUEST. A setting of Ottla's own.",
+    )
+    ottla_transactional_ids_max: int = option(
+        "ottla.transactional.ids.max",
+        200_000,
+        INT,
+        at_least(1),
+        "Transactional ids that a broker coordinates; about 1 KB of memory each. New ones are "
+        "told COORDINATOR_NOT_AVAILABLE until others have expired. A setting of Ottla's own.",
     )
     transactional_id_expiration_ms: int = option(
         "transactional.id.expiration.ms",

@@ -266,10 +266,8 @@ class Runtime(Generic[S]):
         shard = self._shards.pop(number, None)
         if shard is not None:
             shard.status = Status.GONE
-            work, is_done = self._turns.begin(shard.state.unloaded())
-            if not is_done:
-                name = f"unload {shard.partition.name}"
-                self._tasks.start(self._turns.finish(work), name=name)
+            unloading = self._turns.run_later(shard.state.unloaded())
+            self._tasks.start(unloading, name=f"unload {shard.partition.name}")
 
 
 def encode_batch(
@@ -327,7 +325,7 @@ async def load(shard: Shard[S], types: RecordTypes, turns: Turns) -> None:
             if partition_log is shard.partition.log:
                 raise
             continue  # it is in another directory by now, with the same records
-        offset = await turns.run(applying(shard, types, data, offset))
+        offset = await turns.run_later(applying(shard, types, data, offset))
 
 
 async def read_some(partition_log: Log, offset: int, end_offset: int) -> bytes:

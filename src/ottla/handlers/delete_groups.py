@@ -38,7 +38,8 @@ def delete_groups(
         yield from context.parts.groups.delete_group(shard, group_id)
         return DeletableGroupResult(group_id)
 
-    answers = yield from read_groups(request.groups_names, context, delete, refused)
+    names = request.groups_names
+    answers = yield from read_groups(names, context, delete, refused, repeats=False)
     return respond(answers, lambda results: DeleteGroupsResponse(results=results))
 
 

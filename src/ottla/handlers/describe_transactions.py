@@ -36,9 +36,10 @@ def refuse_describe(
 def describe_transactions(
     request: DescribeTransactionsRequest, context: Context
 ) -> Slices[DescribeTransactionsResponse | Awaitable[DescribeTransactionsResponse]]:
-    """Each id once."""
+    """Each id is looked at once, and told as often as it was asked for."""
     transactions = context.parts.transactions
     states: dict[str, TransactionState] = {}
+    sizes: dict[str, int] = {}
     read: dict[LoadedShard, list[str]] = {}
     for each in request.transactional_ids:
         if each not in states:
@@ -48,15 +49,23 @@ def describe_transactions(
                 read.setdefault(shard, []).append(each)
             except BrokerError as error:
                 states[each] = TransactionState(error.code, each)
-                yield STATE_BYTES + len(each)
-        yield 0
+            sizes[each] = size_of(states[each])
+        yield sizes[each]
     waiting = transactions.unreplicated(read)
     if waiting:
-        return show_later(states, read, waiting, context)
-    return DescribeTransactionsResponse(transaction_states=list(states.values()))
+        return show_later(request, states, read, waiting, context)
+    return response_of(request, states)
+
+
+def response_of(
+    request: DescribeTransactionsRequest, states: Mapping[str, TransactionState]
+) -> DescribeTransactionsResponse:
+    told = list(map(states.__getitem__, request.transactional_ids))
+    return DescribeTransactionsResponse(transaction_states=told)
 
 
 async def show_later(
+    request: DescribeTransactionsRequest,
     states: dict[str, TransactionState],
     read: Mapping[LoadedShard, Iterable[str]],
     waiting: Mapping[LoadedShard, int],
@@ -72,18 +81,22 @@ async def show_later(
                 yield 0
 
     await context.parts.turns.run(refusing())
-    return DescribeTransactionsResponse(transaction_states=list(states.values()))
+    return response_of(request, states)
+
+
+def size_of(state: TransactionState) -> int:
+    topics = (
+        TOPIC_BYTES + len(each.topic) + PARTITION_BYTES * len(each.partitions)
+        for each in state.topics
+    )
+    return STATE_BYTES + len(state.transactional_id) + sum(topics)
 
 
 def described(found: Transaction) -> Slices[TransactionState]:
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(found.partitions):
-        if topic not in topics:
-            topics[topic] = []
-            yield TOPIC_BYTES + len(topic)
-        topics[topic].append(partition)
-        yield PARTITION_BYTES
-    yield STATE_BYTES + len(found.transactional_id)
+        topics.setdefault(topic, []).append(partition)
+        yield 0
     return TransactionState(
         ErrorCode.NONE,
         found.transactional_id,

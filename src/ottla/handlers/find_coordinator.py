@@ -82,13 +82,14 @@ def answer(
         return FindCoordinatorResponse(
             error_message=None, node_id=leader.id, host=leader.host, port=leader.port
         )
-    found: dict[str, Coordinator] = {}  # each key once
+    found: dict[str, Coordinator] = {}
+    coordinators = []
     for key in request.coordinator_keys:
         if key not in found:
             found[key] = find(key, topic, context)
-            yield COORDINATOR_BYTES + len(key) + len(found[key].host)
-        yield 0
-    return FindCoordinatorResponse(coordinators=list(found.values()))
+        coordinators.append(found[key])
+        yield COORDINATOR_BYTES + len(key) + len(found[key].host)
+    return FindCoordinatorResponse(coordinators=coordinators)
 
 
 def find(key: str, topic: InternalTopic, context: Context) -> Coordinator:

@@ -1,15 +1,16 @@
 """Answers about many groups: read in slices, shown when what they tell of is replicated.
 
-Promises  a group that is asked for twice in the same way costs, and is answered, once. What is read
-          of a shard is shown once the shard's log is replicated as far as it was read; if that
-          fails, or another broker leads by then, the groups of this shard get the error.
+Promises  a group that is asked for again and again is read once; its answer is repeated, and counts
+          each time by its size. What is read of a shard is shown once the shard's log is
+          replicated as far as it was read; if that fails, or another broker leads by then, the
+          groups of this shard get the error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from functools import partial
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from ottla.base.turns import Slices
 from ottla.coordinators.groups.stepping import LoadedShard
@@ -22,55 +23,87 @@ R = TypeVar("R")
 REFUSAL_BYTES = 32  # of a refusal, besides the group's name and the message
 
 
-class GroupReader:
-    """What was read of which shard."""
-
+class GroupReader(Generic[A]):
     def __init__(self, context: Context) -> None:
         self._groups = context.parts.groups
         self._turns = context.parts.turns
-        self._read: dict[LoadedShard, list[int]] = {}  # places in the list of answers
+        self._answers: list[A] = []
+        self._sizes: list[int] = []
+        self._known: dict[Hashable, int] = {}  # places in the list of answers
+        self._order: list[int] = []  # of the places, as they were asked for
+        self._read: dict[LoadedShard, list[int]] = {}  # which were read of which shard
 
     def read(
+        self,
+        key: Hashable,
+        group_id: str,
+        read: Callable[[LoadedShard], Slices[A]],
+        refuse: Callable[[BrokerError], Slices[A]],
+        *,
+        repeats: bool = True,
+    ) -> Slices[None]:
+        """Read one group. What has the same key has the same answer."""
+        at = self._known.get(key)
+        if at is None:
+            at = self._known[key] = len(self._answers)
+            self._sizes.append(0)
+            self._answers.append((yield from self._read_one(at, group_id, read, refuse)))
+            self._order.append(at)
+        elif repeats:
+            self._order.append(at)
+            yield self._sizes[at]
+        else:
+            yield 0
+
+    def _read_one(
         self,
         at: int,
         group_id: str,
         read: Callable[[LoadedShard], Slices[A]],
-        refuse: Callable[[BrokerError], A],
+        refuse: Callable[[BrokerError], Slices[A]],
     ) -> Slices[A]:
-        """The answer for one group, which will be at this place of all answers."""
         try:
             shard = self._groups.shard_of(group_id)
-            answer = yield from read(shard)
+            answer = yield from self._measured(at, read(shard))
             shard.check_current()
         except BrokerError as error:
-            yield REFUSAL_BYTES + len(group_id) + len(error.message)
-            return refuse(error)
+            return (yield from self._measured(at, refuse(error)))
         self._read.setdefault(shard, []).append(at)
         return answer
 
-    def show(
-        self, answers: list[A], refuse: Callable[[int, BrokerError], A]
-    ) -> list[A] | Awaitable[list[A]]:
+    def _measured(self, at: int, reading: Slices[A]) -> Slices[A]:
+        """Note how much the response grows by an answer."""
+        self._sizes[at] = 0
+        while True:
+            try:
+                grown = next(reading)
+            except StopIteration as end:
+                answer: A = end.value
+                return answer
+            self._sizes[at] += grown
+            yield grown
+
+    def show(self, refuse: Callable[[A, BrokerError], A]) -> list[A] | Awaitable[list[A]]:
         """The answers, at once if all of them may be shown."""
         waiting = self._groups.unreplicated(self._read)
-        return self._show_later(answers, waiting, refuse) if waiting else answers
+        return self._show_later(waiting, refuse) if waiting else self._in_order()
 
     async def _show_later(
-        self,
-        answers: list[A],
-        waiting: dict[LoadedShard, int],
-        refuse: Callable[[int, BrokerError], A],
+        self, waiting: dict[LoadedShard, int], refuse: Callable[[A, BrokerError], A]
     ) -> list[A]:
         failed = await self._groups.replicated(waiting)
 
         def refusing() -> Slices[None]:
             for shard, error in failed.items():
                 for at in self._read[shard]:
-                    answers[at] = refuse(at, error)
+                    self._answers[at] = refuse(self._answers[at], error)
                     yield 0
 
         await self._turns.run(refusing())
-        return answers
+        return self._in_order()
+
+    def _in_order(self) -> list[A]:
+        return list(map(self._answers.__getitem__, self._order))
 
 
 def read_groups(
@@ -78,25 +111,26 @@ def read_groups(
     context: Context,
     read: Callable[[str, LoadedShard], Slices[A]],
     refuse: Callable[[str, BrokerError], A],
+    *,
+    repeats: bool = True,
 ) -> Slices[list[A] | Awaitable[list[A]]]:
-    """An answer for each group, each once."""
-    reader, answers, wanted = GroupReader(context), list[A](), dict[str, None]()
+    """An answer for each group."""
+
+    def refusing(group_id: str, error: BrokerError) -> Slices[A]:
+        yield REFUSAL_BYTES + len(group_id) + len(error.message)
+        return refuse(group_id, error)
+
+    reader: GroupReader[A] = GroupReader(context)
     for group_id in group_ids:
-        if group_id not in wanted:
-            wanted[group_id] = None
-            answers.append(
-                (
-                    yield from reader.read(
-                        len(answers),
-                        group_id,
-                        partial(read, group_id),
-                        partial(refuse, group_id),
-                    )
-                )
-            )
+        yield from reader.read(
+            group_id,
+            group_id,
+            partial(read, group_id),
+            partial(refusing, group_id),
+            repeats=repeats,
+        )
         yield 0
-    names = list(wanted)
-    return reader.show(answers, lambda at, error: refuse(names[at], error))
+    return reader.show(lambda answer, error: refuse(answer.group_id, error))  # type: ignore[attr-defined]
 
 
 def respond(

@@ -6,11 +6,12 @@ encoding · v7 require_stable · v8 several groups · v9 member epochs · v10 to
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Hashable, Sequence
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYTES
+from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.handlers.context import Context
 from ottla.handlers.group_answers import GroupReader
 from ottla.handlers.registry import handles
@@ -52,28 +53,22 @@ def refuse_offset_fetch(
 def offset_fetch(
     request: OffsetFetchRequest, context: Context
 ) -> Slices[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]:
-    """All offsets of a group are told once, however often they are asked for."""
-    if context.version < SEVERAL_GROUPS_FROM:
+    """All offsets of a group are read once, however often they are asked for."""
+    version = context.version
+    if version < SEVERAL_GROUPS_FROM:
         wanted = [(yield from naming_one_group(request))]
     else:
         wanted = list(request.groups)
-    reader, answers, whole = GroupReader(context), list[OffsetFetchResponseGroup](), set()
-    for each in wanted:
-        key = each.group_id, each.member_id, each.member_epoch
-        if each.topics is None and key in whole:
-            yield 0
-            continue
-        if each.topics is None:
-            whole.add(key)
-        answers.append((yield from fetch_group(len(answers), each, reader, request, context)))
-        yield GROUP_BYTES + len(each.group_id)
-    asked = wanted[0].topics or () if context.version < GROUP_ERROR_FROM else ()
-    shown = reader.show(
-        answers, lambda at, error: refused(answers[at].group_id, asked, error, context.version)
-    )
+    reader: GroupReader[OffsetFetchResponseGroup] = GroupReader(context)
+    for at, each in enumerate(wanted):
+        who = each.group_id, each.member_id, each.member_epoch
+        key: Hashable = who if each.topics is None else at
+        yield from fetch_group(key, each, reader, request, context)
+    asked = wanted[0].topics or () if version < GROUP_ERROR_FROM else ()
+    shown = reader.show(lambda group, error: refused(group.group_id, asked, error, version))
     if not isinstance(shown, list):
         return respond_later(shown, context)
-    return (yield from responding(shown, context.version))
+    return (yield from responding(shown, version))
 
 
 async def respond_later(
@@ -98,34 +93,32 @@ def as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
 
 
 def fetch_group(
-    at: int,
+    key: Hashable,
     wanted: OffsetFetchRequestGroup,
-    reader: GroupReader,
+    reader: GroupReader[OffsetFetchResponseGroup],
     request: OffsetFetchRequest,
     context: Context,
-) -> Slices[OffsetFetchResponseGroup]:
+) -> Slices[None]:
     by_id = context.version >= TOPIC_IDS_FROM
-    asked, unknown = wanted.topics or (), list[OffsetFetchResponseTopics]()
+    image, asked = context.parts.metadata, wanted.topics or ()
+    unknown: list[OffsetFetchResponseTopics] = []
     if by_id and wanted.topics is not None:
-        wanted.topics = yield from naming_topics(asked, unknown, context.parts.metadata)
-    errors: list[BrokerError] = []
+        wanted.topics = yield from naming_topics(asked, unknown, image)
 
-    def refuse(error: BrokerError) -> OffsetFetchResponseGroup:
-        errors.append(error)
-        return refused(wanted.group_id, (), error, context.version)
+    def read(shard: LoadedShard) -> Slices[OffsetFetchResponseGroup]:
+        group = yield from context.parts.groups.fetch_offsets(shard, wanted, request.require_stable)
+        if by_id:
+            named = yield from identifying(group.topics, image)
+            group.topics = [*named, *unknown]
+        yield GROUP_BYTES + len(wanted.group_id)
+        return group
 
-    group = yield from reader.read(
-        at,
+    yield from reader.read(
+        key,
         wanted.group_id,
-        lambda shard: context.parts.groups.fetch_offsets(shard, wanted, request.require_stable),
-        refuse,
+        read,
+        lambda error: refusing(wanted.group_id, asked, error, context.version),
     )
-    if errors and context.version < GROUP_ERROR_FROM:
-        group.topics = yield from failing_topics(asked, code_of(errors[0]))
-    if by_id and not group.error_code:
-        named = yield from identifying(group.topics, context.parts.metadata)
-        group.topics = [*named, *unknown]
-    return group
 
 
 def naming_topics(
@@ -193,11 +186,21 @@ def refused(
     error: BrokerError,
     version: int,
 ) -> OffsetFetchResponseGroup:
+    return run_at_once(refusing(group_id, asked, error, version))
+
+
+def refusing(
+    group_id: str,
+    asked: Sequence[OffsetFetchRequestTopics],
+    error: BrokerError,
+    version: int,
+) -> Slices[OffsetFetchResponseGroup]:
     code = code_of(error)
+    yield GROUP_BYTES + len(group_id)
     if version >= GROUP_ERROR_FROM:
         return OffsetFetchResponseGroup(group_id, (), code)
     # Version 1 has no error but those of partitions.
-    return OffsetFetchResponseGroup(group_id, run_at_once(failing_topics(asked, code)))
+    return OffsetFetchResponseGroup(group_id, (yield from failing_topics(asked, code)))
 
 
 def response_of(groups: list[OffsetFetchResponseGroup], version: int) -> OffsetFetchResponse:

@@ -151,7 +151,12 @@ def test_several_groups_each_with_its_own_answer(world: GroupWorld, version: int
 
 
 def test_a_group_led_elsewhere_is_refused_alone(world: GroupWorld) -> None:
-    world.broker.groups._runtime.resign(world.broker.groups.topic.partition_of(GROUP).partition)
+    groups = world.broker.groups
+
+    async def resign() -> None:
+        groups.resigned(groups.topic.partition_of(GROUP))
+
+    world.run(resign())
     other = next(
         name
         for name in "abcdef"

@@ -17,6 +17,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID
+from ottla.coordinators.groups.shared import Usage
 from ottla.protocol.messages.legacy_offset_commit_key import LegacyOffsetCommitKey
 from ottla.protocol.messages.legacy_offset_commit_value import LegacyOffsetCommitValue
 from ottla.protocol.messages.offset_commit_key import OffsetCommitKey
@@ -59,13 +60,14 @@ class GroupOffsets(NamedTuple):
 
 
 class CommittedOffsets:
-    def __init__(self) -> None:
+    def __init__(self, usage: Usage | None = None) -> None:
+        self._usage = usage or Usage()
         self.committed: dict[str, dict[str, Offsets]] = {}
         self.pending: dict[int, dict[tuple[str, str], Offsets]] = {}  # by producer; group and topic
         self._open: dict[str, dict[str, dict[int, Offsets]]] = {}  # the same by group and topic
         self._groups: set[str] = set()  # that had an offset since they were deleted last
         self._of_topic: dict[str, dict[str, None]] = {}  # groups with committed offsets
-        self.count = 0  # committed offsets of all groups
+        self.count = 0  # of all groups, those of open transactions included
 
     # What it knows.
 
@@ -160,7 +162,9 @@ class CommittedOffsets:
             return
         of_topic = self._open.setdefault(group_id, {}).setdefault(topic, {})
         leaf = of_topic.setdefault(producer_id, {})
+        before = len(leaf)
         leaf.update(offsets)
+        self._counted(len(leaf) - before)
         self.pending.setdefault(producer_id, {})[group_id, topic] = leaf
 
     def group_deleted(self, group_id: str) -> None:
@@ -172,6 +176,7 @@ class CommittedOffsets:
         """A transaction ended: its offsets count now, or never will."""
         for (group_id, topic), offsets in self.pending.pop(producer_id, {}).items():
             self._close(group_id, topic, producer_id)
+            self._counted(-len(offsets))
             if is_commit:
                 current = self.of_group(group_id).get(topic, _NO_OFFSETS)
                 self._put(group_id, topic, later_than(offsets, current))
@@ -184,7 +189,16 @@ class CommittedOffsets:
             self._of_topic.setdefault(topic, {})[group_id] = None
         before = len(known)
         known.update(offsets)
-        self.count += len(known) - before
+        self._counted(len(known) - before)
+
+    def _counted(self, change: int) -> None:
+        self.count += change
+        self._usage.offsets += change
+
+    def dropped(self) -> None:
+        """Another broker leads: these do not count here any more."""
+        self._usage.offsets -= self.count
+        self.count = 0
 
     def _forget(self, name: OffsetName) -> None:
         """Offsets of open transactions go too: a group that was deleted stays deleted."""
@@ -192,11 +206,12 @@ class CommittedOffsets:
         topics = self.committed.get(group_id, {})
         known = topics.get(topic, {})
         if known.pop(partition, None) is not None:
-            self.count -= 1
+            self._counted(-1)
             if not known:
                 self._forget_topic(group_id, topic)
         for producer_id, leaf in list(self._open.get(group_id, {}).get(topic, {}).items()):
-            leaf.pop(partition, None)
+            if leaf.pop(partition, None) is not None:
+                self._counted(-1)
             if not leaf:
                 del self.pending[producer_id][group_id, topic]
                 self._close(group_id, topic, producer_id)

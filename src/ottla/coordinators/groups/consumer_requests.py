@@ -28,6 +28,7 @@ from ottla.coordinators.groups.consumer.member import (
     ConsumerMember,
     MemberState,
 )
+from ottla.coordinators.groups.consumer.subscriptions import update_epoch
 from ottla.coordinators.groups.offset_commits import Decision
 from ottla.coordinators.groups.shared import Caller, Deadline, Reply, Waits
 from ottla.coordinators.records import CoordinatorRecord
@@ -56,7 +57,9 @@ CLIENT_MEMBER_IDS_FROM = 1  # the version of ConsumerGroupHeartbeat
 def heartbeat(
     shard: GroupShard, request: ConsumerGroupHeartbeatRequest, caller: Caller
 ) -> Decision[ConsumerGroupHeartbeatResponse]:
-    check(request, caller.version, shard.shared.config.group_consumer_assignors)
+    config = shard.shared.config
+    check(request, caller.version, config.group_consumer_assignors)
+    check_bounds(request, config.ottla_group_topics_max)
     if request.member_epoch in (LEAVING_EPOCH, STATIC_LEAVING_EPOCH):
         return leave(shard, request)
     is_joining = request.member_epoch == JOINING_EPOCH
@@ -97,6 +100,12 @@ def check(request: ConsumerGroupHeartbeatRequest, version: int, assignors: Colle
             f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: "
             f"{', '.join(assignors)}.",
         )
+
+
+def check_bounds(request: ConsumerGroupHeartbeatRequest, topics_max: int) -> None:
+    if len(request.subscribed_topic_names or ()) > topics_max:
+        what = f"SubscribedTopicNames may have {topics_max} names: subscribe with a pattern."
+        raise BrokerError(ErrorCode.INVALID_REQUEST, what)
 
 
 def is_blank(text: str | None) -> bool:
@@ -248,6 +257,32 @@ def decide_resolved(
     if not isinstance(group, ConsumerGroup):
         return []
     return regexes.decide_resolved(group, shard.shared, found, version).records
+
+
+def decide_resolved_one(
+    shard: GroupShard,
+    group_id: str,
+    pattern: str,
+    topics: set[str],
+    version: int,
+    changes: list[bool],
+) -> Records:
+    """The same for one of several patterns; the epoch follows when all of them are saved."""
+    group = shard.groups.get(group_id)
+    if not isinstance(group, ConsumerGroup):
+        return []
+    draft = Draft(group, shard.shared)
+    changes.append(regexes.resolve_one(draft, pattern, topics, version))
+    return draft.records
+
+
+def decide_resolved_epoch(shard: GroupShard, group_id: str, has_changed: bool) -> Records:
+    group = shard.groups.get(group_id)
+    if not isinstance(group, ConsumerGroup):
+        return []
+    draft = Draft(group, shard.shared)
+    update_epoch(draft, has_changed=has_changed)
+    return draft.records
 
 
 # Tools

@@ -32,9 +32,9 @@ def embedded_version(data: bytes) -> int:
     return version
 
 
-def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
+def decode_subscription(data: bytes, items_max: int) -> ConsumerProtocolSubscription:
     version = min(embedded_version(data), _SUBSCRIPTION_LATEST)
-    return ConsumerProtocolSubscription.decode_prefix(data, version, 2)[0]
+    return ConsumerProtocolSubscription.decode_bounded(data, version, 2, items_max)[0]
 
 
 def iterate_subscribed_topics(data: bytes) -> Iterator[str]:

@@ -19,7 +19,7 @@ from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER, Group
 from ottla.coordinators.groups.offset_commits import Decision, decide_delete_all
 from ottla.coordinators.groups.shard import GroupShard, Records
-from ottla.coordinators.groups.shared import Caller, Reply
+from ottla.coordinators.groups.shared import GROUP_BYTES, Caller, Reply
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.describe_groups_response import DescribedGroup
@@ -42,6 +42,7 @@ def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
         return []
     if request.member_id != UNKNOWN_MEMBER:
         raise BrokerError(refusal_of_stranger(shard, request))
+    shard.shared.check_room(0, GROUP_BYTES)
     before = [] if group is None else group.tombstones()
     return [*before, new_group_record(request.group_id, shard.shared.now_ms())]
 

@@ -45,7 +45,7 @@ from ottla.protocol.messages.txn_offset_commit_response import (
 A = TypeVar("A")
 WriteRecords = Callable[[list[CoordinatorRecord]], object]  # appends and applies them
 DEFAULT_RETENTION = -1
-TOMBSTONES_MAX = 50  # in one batch
+TOMBSTONES_MAX = 25  # in one batch
 INT64_MAX = 2**63 - 1
 
 
@@ -69,6 +69,7 @@ class CommitRules(NamedTuple):
     metadata_length_max: int
     commit_ms: int
     expire_ms: int = NEVER
+    only_known: CommittedOffsets | None = None  # there is no room for others
 
 
 def expiry_of(retention_ms: int, now_ms: int) -> int:
@@ -125,6 +126,9 @@ def commit_one(
         return ErrorCode.OFFSET_METADATA_TOO_LARGE
     if rules.check is not None:
         rules.check(topic_id, wanted.partition_index)
+    name = OffsetName(rules.group_id, topic, wanted.partition_index)
+    if rules.only_known is not None and rules.only_known.get(name) is None:
+        return ErrorCode.INVALID_COMMIT_OFFSET_SIZE
     value = OffsetCommitValue(
         wanted.committed_offset,
         wanted.committed_leader_epoch,
@@ -134,7 +138,6 @@ def commit_one(
         # A transaction's offsets carry none, as in Kafka, whose records say so.
         topic_id if isinstance(wanted, OffsetCommitRequestPartition) else NO_TOPIC_ID,
     )
-    name = OffsetName(rules.group_id, topic, wanted.partition_index)
     records.append(offset_record(name, value))
     return ErrorCode.NONE
 

@@ -12,7 +12,7 @@ from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.commit_drafts import CommitDraft, drafting_transactional_commit
-from ottla.coordinators.groups.committed_offsets import OffsetName
+from ottla.coordinators.groups.committed_offsets import CommittedOffsets, OffsetName
 from ottla.coordinators.groups.group import CommitBy, Group
 from ottla.coordinators.groups.offset_commits import (
     CommitRules,
@@ -71,7 +71,14 @@ def commit_rules(shard: GroupShard, request: OffsetCommitRequest, version: int) 
         shard.shared.config.offset_metadata_max_bytes,
         now_ms,
         expiry_of(request.retention_time_ms, now_ms),
+        only_known(shard),
     )
+
+
+def only_known(shard: GroupShard) -> CommittedOffsets | None:
+    """The offsets that may still be committed, where there is no room for others."""
+    is_full = shard.shared.usage.offsets >= shard.shared.config.ottla_offsets_max
+    return shard.offsets if is_full else None
 
 
 def group_for_commit(shard: GroupShard, group_id: str, by: CommitBy, unknown: ErrorCode) -> Group:
@@ -135,8 +142,16 @@ def transactional_rules(
     group = group_for_commit(shard, request.group_id, by, ErrorCode.ILLEGAL_GENERATION)
     with producer_errors():
         check = group.check_commit(by)
-    metadata_max = shard.shared.config.offset_metadata_max_bytes
-    return CommitRules(request.group_id, check, metadata_max, shard.shared.now_ms())
+    config = shard.shared.config
+    if shard.offsets.count_pending(request.producer_id) >= config.ottla_transaction_offsets_max:
+        raise BrokerError(ErrorCode.INVALID_COMMIT_OFFSET_SIZE)
+    return CommitRules(
+        request.group_id,
+        check,
+        config.offset_metadata_max_bytes,
+        shard.shared.now_ms(),
+        only_known=only_known(shard),
+    )
 
 
 def topic_id_of(shard: GroupShard, name: str) -> TopicId:

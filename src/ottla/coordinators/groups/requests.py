@@ -74,6 +74,7 @@ from ottla.storage.log.append import ProducedBy
 A = TypeVar("A")
 T = TypeVar("T")
 Outcome: TypeAlias = T | Awaitable[T]
+PROTOCOLS_MAX = 100  # of a classic member
 LEAVING_MAX = 20  # members in one step
 CONSUMER_GROUPS_LEVEL = 1  # of the feature
 
@@ -106,6 +107,9 @@ class GroupRequests:
     def join(self, request: JoinGroupRequest, caller: Caller) -> Outcome[JoinGroupResponse]:
         shard = self._shard_of_named(request.group_id)
         config = self._config
+        if len(request.protocols) > PROTOCOLS_MAX:
+            what = f"A member may offer at most {PROTOCOLS_MAX} protocols."
+            raise BrokerError(ErrorCode.INVALID_REQUEST, what)
         timeout_ms = request.session_timeout_ms
         if not (
             config.group_min_session_timeout_ms <= timeout_ms <= config.group_max_session_timeout_ms
@@ -121,6 +125,7 @@ class GroupRequests:
             if not isinstance(shard.state.groups.get(group_id), ConsumerGroup):
                 raise
             return JoinGroupResponse(error_code=error.code)  # such a group names nobody
+        self._follow_up(shard)
         return reply.outcome()
 
     def sync(self, request: SyncGroupRequest) -> Outcome[SyncGroupResponse]:
@@ -183,7 +188,7 @@ class GroupRequests:
             request.group_id,
             lambda state: consumer_requests.heartbeat(state, request, caller),
         )
-        self._resolve_patterns(shard)
+        self._follow_up(shard)
         return outcome
 
     def check_enabled(self) -> None:
@@ -192,8 +197,9 @@ class GroupRequests:
         if not is_set or self._image.features.get(GROUP_VERSION, 0) < CONSUMER_GROUPS_LEVEL:
             raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
 
-    def _resolve_patterns(self, shard: LoadedShard) -> None:
-        """Compare the patterns of groups with all topics, where that was asked for."""
+    def _follow_up(self, shard: LoadedShard) -> None:
+        """Begin what a step has asked for: compare patterns of groups with all topics, divide the
+        partitions of large groups."""
 
     # Offsets
 
@@ -348,6 +354,7 @@ class GroupRequests:
             state.deleting.add(group_id)
             try:
                 yield from forgetting_all(state.offsets, group_id, self._writing(shard))
+                shard.check_current()
             finally:
                 state.deleting.discard(group_id)
         self._stepper.step(

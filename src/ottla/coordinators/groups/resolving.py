@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ottla.base.log_text import shown
+from ottla.base.turns import Slices, Turns
 from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import compile_topic_pattern
@@ -15,25 +15,21 @@ from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
 
-SLICE_S = 0.002  # before other work gets its turn
 
-
-async def resolve_patterns(shard: LoadedShard, group_id: str, stepper: Stepper) -> None:
+async def resolve_patterns(
+    shard: LoadedShard, group_id: str, stepper: Stepper, turns: Turns
+) -> None:
     """Find the topics of a group's patterns, and let the group know."""
     shared = shard.state.shared
     try:
         group = shard.state.groups.get(group_id)
-        patterns = group.subscribed_regexes() if isinstance(group, ConsumerGroup) else set()
+        patterns = list(group.subscribed_regexes()) if isinstance(group, ConsumerGroup) else []
         version, names = shared.image.offset, list(shared.image.topics)
-        found, unusable = await match_in_slices(patterns, names)
+        found, unusable = await turns.run_later(matching(patterns, names))
         for pattern, why in unusable.items():
             if not is_known_empty(group, pattern):
                 log.warning("group %s: a pattern stands for no topic: %s", shown(group_id), why)
-        stepper.step(
-            shard,
-            group_id,
-            lambda state: consumer_requests.decide_resolved(state, group_id, found, version),
-        )
+        await turns.run_later(resolving(shard, group_id, found, version, stepper))
     except BrokerError as error:
         log.warning("group %s: its patterns stay unresolved for now: %s", shown(group_id), error)
     finally:
@@ -45,15 +41,13 @@ def is_known_empty(group: object, pattern: str) -> bool:
     return known is not None and not known.topics
 
 
-async def match_in_slices(
+def matching(
     patterns: Iterable[str], names: list[str]
-) -> tuple[dict[str, set[str]], dict[str, str]]:
+) -> Slices[tuple[dict[str, set[str]], dict[str, str]]]:
     """The topics of each pattern, and why some stand for none: an older release took them.
 
     Each step, compiling or one comparison, takes milliseconds.
     """
-    loop = asyncio.get_running_loop()
-    slice_end_s = loop.time() + SLICE_S
     found: dict[str, set[str]] = {}
     unusable: dict[str, str] = {}
     for pattern in patterns:
@@ -66,7 +60,30 @@ async def match_in_slices(
         for name in names:
             if matches(name):
                 topics.add(name)
-            if loop.time() > slice_end_s:
-                await asyncio.sleep(0)
-                slice_end_s = loop.time() + SLICE_S
+            yield 0
     return found, unusable
+
+
+def resolving(
+    shard: LoadedShard,
+    group_id: str,
+    found: Mapping[str, set[str]],
+    version: int,
+    stepper: Stepper,
+) -> Slices[None]:
+    """A record for each pattern, and then the epoch that follows on what has changed."""
+    changes: list[bool] = []
+    for pattern, topics in found.items():
+        stepper.step(
+            shard,
+            group_id,
+            lambda state, pattern=pattern, topics=topics: consumer_requests.decide_resolved_one(  # type: ignore[misc]
+                state, group_id, pattern, topics, version, changes
+            ),
+        )
+        yield 0
+    stepper.step(
+        shard,
+        group_id,
+        lambda state: consumer_requests.decide_resolved_epoch(state, group_id, any(changes)),
+    )

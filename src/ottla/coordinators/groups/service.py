@@ -17,7 +17,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 from ottla.base.clock import Clock
@@ -27,12 +27,13 @@ from ottla.base.tasks import OwnedTasks
 from ottla.base.turns import Slices, Turns
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.resource_options import GroupConfig
+from ottla.coordinators.groups.assigning import assign_target
 from ottla.coordinators.groups.offset_commits import Deleted, forgetting_topics
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.requests import GroupRequests
 from ottla.coordinators.groups.resolving import resolve_patterns
 from ottla.coordinators.groups.shard import GroupShard
-from ottla.coordinators.groups.shared import Deadline, Shared
+from ottla.coordinators.groups.shared import Deadline, Shared, Usage
 from ottla.coordinators.groups.stepping import LoadedShard, Stepper
 from ottla.coordinators.groups.sweeping import Sweeper
 from ottla.coordinators.groups.timers import Timers
@@ -67,6 +68,7 @@ class GroupCoordinator(GroupRequests):
         self._topics_version = image.offset
         self._deleted: dict[str, set[TopicId]] = {}  # topics, while shards are being loaded
         self._tasks = OwnedTasks()
+        self._usage = Usage()
         self.topic = InternalTopic(
             image, OFFSETS_TOPIC, config.offsets_topic_num_partitions, create_topics
         )
@@ -100,6 +102,7 @@ class GroupCoordinator(GroupRequests):
                 self._clock.now_ms,
                 self._new_id,
                 self._topics_version,
+                self._usage,
             )
         )
 
@@ -135,7 +138,7 @@ class GroupCoordinator(GroupRequests):
         for shard in list(self._runtime.active_shards()):
             if shard.partition.name == name:
                 shard.state.shared.topics_version = self._topics_version
-                self._forget_topics(shard, self._deleted)  # as it was while the shard was loaded
+                self._forget_topics([shard], dict(self._deleted))
         if not self._runtime.is_loading:
             self._deleted = {}
 
@@ -151,19 +154,26 @@ class GroupCoordinator(GroupRequests):
         if self._runtime.is_loading:
             for topic, ids in deleted.items():
                 self._deleted.setdefault(topic, set()).update(ids)
-        for shard in list(self._runtime.active_shards()):
+        shards = list(self._runtime.active_shards())
+        for shard in shards:
             shard.state.shared.topics_version = image.offset
-            if deleted:
-                self._forget_topics(shard, deleted)
+        if deleted:
+            self._forget_topics(shards, deleted)
 
-    def _forget_topics(self, shard: LoadedShard, deleted: Mapping[str, set[TopicId]]) -> None:
+    def _forget_topics(
+        self, shards: Iterable[LoadedShard], deleted: Mapping[str, set[TopicId]]
+    ) -> None:
         """In slices: there may be many groups. Others may commit to a new topic of the name."""
-        end_offset = shard.partition.log.log_end_offset
-        gone = {topic: Deleted(frozenset(ids), end_offset) for topic, ids in deleted.items()}
-        work, is_done = self._turns.begin(self._forgetting_topics(shard, gone))
+        ends = [(shard, shard.partition.log.log_end_offset) for shard in shards]
+
+        def forgetting() -> Slices[None]:
+            for shard, end_offset in ends:
+                gone = {topic: Deleted(ids, end_offset) for topic, ids in deleted.items()}
+                yield from self._forgetting_topics(shard, gone)
+
+        work, is_done = self._turns.begin(forgetting())
         if not is_done:
-            name = f"forget offsets of deleted topics in {shard.partition.name}"
-            self._tasks.start(self._turns.finish(work), name=name)
+            self._tasks.start(self._turns.finish(work), name="forget offsets of deleted topics")
 
     def _forgetting_topics(self, shard: LoadedShard, gone: Mapping[str, Deleted]) -> Slices[None]:
         def write(records: list[CoordinatorRecord]) -> None:
@@ -174,14 +184,19 @@ class GroupCoordinator(GroupRequests):
         except BrokerError as error:
             log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
 
-    # Patterns
+    # Work that follows on requests
 
-    def _resolve_patterns(self, shard: LoadedShard) -> None:
+    def _follow_up(self, shard: LoadedShard) -> None:
         shared = shard.state.shared
+        while shared.unassigned:
+            group_id = shared.unassigned.pop()
+            shared.assigning.add(group_id)
+            assigning = assign_target(shard, group_id, self._stepper, self._turns)
+            self._tasks.start(assigning, name="target assignment of a group")
         while shared.unresolved:
             group_id = shared.unresolved.pop()
             shared.resolving.add(group_id)
-            work = resolve_patterns(shard, group_id, self._stepper)
+            work = resolve_patterns(shard, group_id, self._stepper, self._turns)
             self._tasks.start(work, name=f"patterns of {group_id}")
 
     async def run(self) -> None:

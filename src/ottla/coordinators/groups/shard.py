@@ -14,6 +14,7 @@ from ottla.base.turns import Slices
 from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.classic import rebalance
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.joining import size_max_of
 from ottla.coordinators.groups.classic.stored import restored
 from ottla.coordinators.groups.classic.taking_over import take_over
 from ottla.coordinators.groups.committed_offsets import CommittedOffsets
@@ -22,7 +23,7 @@ from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.kinds import ConsumerKey, GroupKey, MemberKey
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.group import Group
-from ottla.coordinators.groups.shared import Deadline, Shared, Waits
+from ottla.coordinators.groups.shared import GROUP_BYTES, Deadline, Shared, Waits
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.runtime import Writer
 from ottla.protocol.error_codes import ErrorCode
@@ -40,7 +41,7 @@ MEMBER_WAITS = (Waits.SESSION, Waits.REVOCATION, Waits.MEMBER_JOIN, Waits.MEMBER
 class GroupShard:
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
-        self.offsets = CommittedOffsets()
+        self.offsets = CommittedOffsets(shared.usage)
         self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
         self.deleting: set[str] = set()  # groups whose many offsets are being forgotten
         self.is_loaded = False
@@ -93,11 +94,22 @@ class GroupShard:
         elif self.is_loaded and classic is not None:
             take_over(classic, value)
         else:
-            self.groups[group_id] = restored(group_id, value, self.shared)
+            if classic is not None:
+                self._drop(classic)
+            self._put(restored(group_id, value, self.shared))
+
+    def _put(self, group: ClassicGroup | ConsumerGroup) -> None:
+        self.groups[group.group_id] = group
+        self.shared.usage.member_bytes += GROUP_BYTES
+
+    def _drop(self, group: ClassicGroup | ConsumerGroup) -> None:
+        """What it holds in memory is free again."""
+        del self.groups[group.group_id]
+        self.shared.usage.member_bytes -= GROUP_BYTES + group.held_bytes
 
     def _dissolve(self, group: ClassicGroup) -> None:
         """It is deleted, or becomes a consumer group: then whoever waits has to join that."""
-        del self.groups[group.group_id]
+        self._drop(group)
         group.stop_timers()
         group.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
         group.state = State.DEAD
@@ -107,8 +119,13 @@ class GroupShard:
         if not isinstance(group, ConsumerGroup):
             if value is None:
                 return  # of a group that is gone already
-            group = self.groups[key.group_id] = ConsumerGroup(key.group_id)
+            if group is not None:
+                self._drop(group)
+            group = ConsumerGroup(key.group_id)
+            self._put(group)
+        before = group.held_bytes
         group.apply(key, value)
+        self.shared.usage.member_bytes += group.held_bytes - before
         if value is None:
             self._forget(key)
 
@@ -119,7 +136,7 @@ class GroupShard:
                 self.shared.timers.cancel(Deadline(key.group_id, waits, key.member_id))
         elif isinstance(key, GroupKey):
             self.offsets.group_deleted(key.group_id)
-            del self.groups[key.group_id]
+            self._drop(self.groups[key.group_id])
             self.shared.checked.pop(key.group_id, None)
 
     # Soft state begins and ends.
@@ -138,7 +155,7 @@ class GroupShard:
         for member in group.members.values():
             group.renew_session(member)
             yield 0
-        size_max = self.shared.config.group_max_size
+        size_max = size_max_of(self.shared.config)
         if len(group.members) > size_max:
             # The limit was lowered: in a rebalance members can commit before some must go.
             rebalance.prepare_rebalance(group, f"more than {size_max} members")
@@ -154,7 +171,9 @@ class GroupShard:
     def unloaded(self) -> Slices[None]:
         """Another broker answers from now on, and tells who is in which group."""
         self.shared.timers.clear()
+        self.offsets.dropped()
         for group in list(self.groups.values()):
+            self._drop(group)
             if isinstance(group, ClassicGroup):
                 group.answer_all(ErrorCode.NOT_COORDINATOR)
                 group.state = State.DEAD

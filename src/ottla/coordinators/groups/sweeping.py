@@ -46,7 +46,7 @@ class Sweeper:
 
     async def run(self) -> None:
         while True:
-            await self._turns.run(self._expiring_timers())
+            await self._turns.run_later(self._expiring_timers())
             self._sooner.clear()
             self._sleeps_until = self._next_ms()
             delay_ms = self._sleeps_until - self._tick_ms()
@@ -86,7 +86,7 @@ class Sweeper:
 
     async def expire_offsets(self, retention_ms: int) -> None:
         """Forget offsets and groups that nobody uses any more."""
-        await self._turns.run(self._expiring_offsets(retention_ms))
+        await self._turns.run_later(self._expiring_offsets(retention_ms))
 
     def _expiring_offsets(self, retention_ms: int) -> Slices[None]:
         for shard in list(self._shards()):

@@ -7,10 +7,11 @@ Promises  setting a deadline again costs nothing like a new one: members do that
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
+STALE_MAX = 1000  # entries in the queue that are not needed, besides as many as are
 
 
 def ignore(_at_ms: int) -> None: ...
@@ -48,7 +49,10 @@ class Timers(Generic[K]):
             self.start(key, delay_ms)
 
     def cancel(self, key: K) -> None:
-        self._deadlines.pop(key, None)
+        if self._deadlines.pop(key, None) is not None:
+            stale = len(self._queue) - 2 * len(self._deadlines)
+            if stale > STALE_MAX:
+                self._compact()
 
     def clear(self) -> None:
         self._deadlines.clear()
@@ -76,6 +80,13 @@ class Timers(Generic[K]):
             if key not in self._queued:
                 self._enqueue(deadline, key)
         return None
+
+    def _compact(self) -> None:
+        """Cancelled deadlines leave entries until their time comes: they may be many."""
+        live = self._deadlines
+        self._queue = [each for each in self._queue if each[2] in live]
+        heapify(self._queue)
+        self._queued = {key: at for key, at in self._queued.items() if key in live}
 
     def _enqueue(self, deadline: int, key: K) -> None:
         self._count += 1

@@ -27,7 +27,7 @@ from ottla.protocol.messages.write_txn_markers_response import WritableTxnMarker
 
 log = logging.getLogger(__name__)
 
-PARTITIONS_MAX = 50  # that get their markers in one turn of the event loop
+PARTITIONS_MAX = 20  # that get their markers in one turn of the event loop
 PAUSE_S = 0.02  # before a marker is tried again
 PAUSE_S_MAX = 1.0
 

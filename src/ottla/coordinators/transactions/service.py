@@ -101,11 +101,20 @@ class TransactionCoordinator:
             await self._replicated(shard, self._fence(shard, current))
             # The producer tries again, and finds the transaction ended.
             raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
+        if current is None:
+            self._check_room()
         changed = decide_init(current, wanted, self._ids.take, self._clock.now_ms())
         end_offset = self._write(shard, changed)
         reach(FaultPoint.PRODUCER_ID_LOGGED)
         await self._replicated(shard, end_offset)
         return changed.producer
+
+    def _check_room(self) -> None:
+        """BrokerError if no further transactional id is taken on."""
+        known = sum(len(each.state.transactions) for each in self.runtime.active_shards())
+        if known >= self._config.ottla_transactional_ids_max:
+            what = f"{known} transactional ids are in use: ottla.transactional.ids.max"
+            raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE, what)
 
     async def add_partitions(
         self,
@@ -128,7 +137,10 @@ class TransactionCoordinator:
         """The same; to be told when the shard's log is replicated."""
         shard, current = self._get(transactional_id)
         now_ms = self._clock.now_ms()
-        changed = decide_add_partitions(current, producer, partitions, client_version, now_ms)
+        partitions_max = self._config.ottla_transaction_partitions_max
+        changed = decide_add_partitions(
+            current, producer, partitions, client_version, now_ms, partitions_max
+        )
         if changed is not None:
             self._write(shard, changed)
             reach(FaultPoint.PARTITIONS_ENLISTED)

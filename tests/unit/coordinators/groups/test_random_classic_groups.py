@@ -17,6 +17,7 @@ from tests.unit.coordinators.groups.bench import Bench, ClassicClient, ReplyBox,
 
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.shard import GroupShard
+from ottla.coordinators.groups.shared import GROUP_BYTES
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
 
@@ -31,7 +32,12 @@ def stored_of(shard: GroupShard) -> dict[str, Any]:
         for group_id, group in shard.groups.items()
         if isinstance(group, ClassicGroup)
     }
+    usage = shard.shared.usage
+    assert usage.member_bytes == sum(
+        GROUP_BYTES + each.held_bytes for each in shard.groups.values()
+    )
     return {
+        "offsets": usage.offsets,
         "groups": groups,
         "committed": shard.offsets.committed,
         "pending": {k: v for k, v in shard.offsets.pending.items() if v},
@@ -195,7 +201,7 @@ def test_members_at_random(history: list[tuple[str, int]]) -> None:
         assert isinstance(group, ClassicGroup)
         assert group.state is State.EMPTY
         assert group.joining == 0
-        assert group.pending == set()
+        assert not group.pending
         assert all(count == 0 for count in group._supported.values())
     assert len(bench.shard.shared.timers) == 0
 

@@ -15,6 +15,7 @@ from tests.unit.coordinators.groups.bench import Bench, ConsumerClient, code_of,
 
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.shard import GroupShard
+from ottla.coordinators.groups.shared import GROUP_BYTES
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
@@ -24,11 +25,15 @@ MEMBERS = 4
 def known_of(shard: GroupShard) -> dict[str, Any]:
     """All that must survive a restart."""
     groups = {
-        group_id: vars(group)
+        group_id: {**vars(group), "_owns_sets": True}
         for group_id, group in shard.groups.items()
         if isinstance(group, ConsumerGroup)
     }
-    return {"groups": groups, "committed": shard.offsets.committed}
+    usage = shard.shared.usage
+    assert usage.member_bytes == sum(
+        GROUP_BYTES + each.held_bytes for each in shard.groups.values()
+    )
+    return {"groups": groups, "committed": shard.offsets.committed, "offsets": usage.offsets}
 
 
 class Crowd:

@@ -40,7 +40,11 @@ def known_of(shard: GroupShard) -> dict[str, Any]:
     """All that must survive a restart."""
     return {
         "classic": {n: g.stored for n, g in shard.groups.items() if isinstance(g, ClassicGroup)},
-        "consumer": {n: vars(g) for n, g in shard.groups.items() if isinstance(g, ConsumerGroup)},
+        "consumer": {
+            name: {**vars(group), "_owns_sets": True}
+            for name, group in shard.groups.items()
+            if isinstance(group, ConsumerGroup)
+        },
         "committed": shard.offsets.committed,
     }
 

@@ -15,6 +15,7 @@ from ottla.base.ids import TopicId
 from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
+from ottla.coordinators.groups.offset_commits import Deleted
 from ottla.coordinators.groups.shared import Caller, Deadline, Waits
 from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.coordinators.records import CoordinatorRecord
@@ -577,3 +578,127 @@ def test_a_bug_in_one_group_does_not_stop_time_for_the_others(
 
     run(story())
     assert "ZeroDivisionError" in caplog.text
+
+
+# Many offsets at once
+
+
+def many(
+    world: BrokerWorld, count: int, offset: int, metadata: str = ""
+) -> Slices[Awaitable[OffsetCommitResponse]]:
+    topic = world.image.topic("t")
+    assert topic is not None
+    partitions = [OffsetCommitRequestPartition(each, offset, -1, metadata) for each in range(count)]
+    request = OffsetCommitRequest(
+        GROUP, topics=[OffsetCommitRequestTopic("t", topic.id, partitions)]
+    )
+    return world.groups.commit_many(request, Caller("client", "/host", 9))
+
+
+async def all_fetched(world: BrokerWorld) -> set[int]:
+    topics = (await fetch(world, None)).topics
+    return {each.committed_offset for topic in topics for each in topic.partitions}
+
+
+def test_many_offsets_are_committed_as_one_batch_and_survive_a_restart() -> None:
+    async def story() -> None:
+        world = await new_world()
+        drafting = many(world, 300, 7)
+        await run_at_once(drafting)
+        assert await all_fetched(world) == {7}
+        log = world.partition_of(GROUP).log
+        data = log.read(0, 1_000_000, log.log_end_offset).records.read()
+        assert read_header(data, 0).records_count == 300
+        before = world.groups._shard(GROUP).state.offsets.committed
+        partition = world.partition_of(GROUP)
+        world.groups.leads(partition)
+        await world.loaded()
+        assert world.groups._shard(GROUP).state.offsets.committed == before
+
+    run(story())
+
+
+def test_a_draft_that_the_log_does_not_take_changes_nothing() -> None:
+    async def story() -> None:
+        world = await new_world()
+        await outcome(commit(world, 1))
+        drafting = many(world, 300, 7)
+        partition = world.partition_of(GROUP)
+        assert partition.leader_state is not None
+        partition.leader_state.in_sync_replicas = frozenset()
+        with pytest.raises(BrokerError) as refused:
+            await run_at_once(drafting)
+        assert refused.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        partition.leader_state.in_sync_replicas = frozenset({1})
+        assert await all_fetched(world) == {1}
+
+    run(story())
+
+
+def test_a_group_that_changes_while_offsets_are_drafted_is_asked_again() -> None:
+    async def story() -> None:
+        world = await new_world()
+        drafting = many(world, 300, 7)
+        writing = run_at_once(drafting)
+        await outcome(beat(world))  # from now on only members may commit
+        with pytest.raises(BrokerError) as refused:
+            await writing
+        assert refused.value.code == ErrorCode.UNKNOWN_MEMBER_ID
+        assert await all_fetched(world) == set()
+
+    run(story())
+
+
+def test_offsets_that_do_not_fit_one_batch_are_refused_before_they_are_all_looked_at() -> None:
+    async def story() -> None:
+        world = await new_world()
+        drafting, looked_at = many(world, 1000, 7, metadata="x" * 4000), list[int]()
+        with pytest.raises(BrokerError) as refused:
+            looked_at.extend(drafting)
+        assert refused.value.code == ErrorCode.UNKNOWN_SERVER_ERROR
+        assert len(looked_at) < 300
+
+    run(story())
+
+
+def test_a_group_whose_offsets_are_being_deleted_cannot_be_used() -> None:
+    async def story() -> None:
+        world = await new_world()
+        drafting = many(world, 300, 7)
+        await run_at_once(drafting)
+        deleting = world.groups.delete_group(world.groups.shard_of(GROUP), GROUP)
+        next(deleting)
+        assert refusal_of(world) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        with pytest.raises(BrokerError, match="LOAD_IN_PROGRESS"):
+            await outcome(beat(world))
+        run_at_once(deleting)
+        assert await all_fetched(world) == set()
+        await outcome(beat(world))
+
+    run(story())
+
+
+def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -> None:
+    async def story() -> None:
+        world = await new_world()
+        drafting = many(world, 300, 7)
+        await run_at_once(drafting)
+        shard = world.groups.shard_of(GROUP)
+        topic = world.image.topic("t")
+        assert topic is not None
+        gone = Deleted({topic.id}, shard.partition.log.log_end_offset)
+        forgetting = world.groups._forgetting_topics(shard, {"t": gone})
+        request = TxnOffsetCommitRequest(
+            "tx",
+            GROUP,
+            77,
+            0,
+            topics=[TxnOffsetCommitRequestTopic("t", [TxnOffsetCommitRequestPartition(0, 9)])],
+        )
+        await outcome(world.groups.commit_transactional(request, 3))
+        number = world.groups.topic.partition_of(GROUP).partition
+        await outcome(world.groups.end_transaction(number, Writer(77, 0), EndMarker(True, 0)))
+        run_at_once(forgetting)
+        assert await all_fetched(world) == {9}, "without a topic id, but later in the log"
+
+    run(story())

@@ -97,3 +97,15 @@ def test_verifying_says_which_partitions_take_part() -> None:
     assert codes == {known: ErrorCode.NONE, MORE: ErrorCode.TRANSACTION_ABORTABLE}
     over = decide_verify(transaction(State.COMPLETE_COMMIT), OWNER, [known])
     assert over == {known: ErrorCode.TRANSACTION_ABORTABLE}
+
+
+def test_a_transaction_has_at_most_so_many_partitions() -> None:
+    current = transaction(State.ONGOING)
+    known = len(current.partitions)
+    others = [TopicPartition("other", at) for at in range(5)]
+    added = decide_add_partitions(current, OWNER, others, 2, LATER_MS, known + 5)
+    assert added is not None
+    assert len(added.partitions) == known + 5
+    with pytest.raises(BrokerError) as refused:
+        decide_add_partitions(current, OWNER, others, 2, LATER_MS, known + 4)
+    assert refused.value.code is ErrorCode.INVALID_REQUEST

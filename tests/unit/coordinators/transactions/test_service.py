@@ -55,8 +55,8 @@ SETTINGS = {
 
 
 class TransactionWorld(World):
-    def __init__(self) -> None:
-        super().__init__(SETTINGS)
+    def __init__(self, **settings: str) -> None:
+        super().__init__({**SETTINGS, **settings})
 
     @property
     def coordinator(self) -> TransactionCoordinator:
@@ -316,7 +316,11 @@ def test_while_it_loads_clients_are_told_to_wait(world: TransactionWorld) -> Non
 
 
 def test_another_brokers_coordinator_is_not_this_one(world: TransactionWorld) -> None:
-    world.coordinator.resigned(world.coordinator.topic.partition_of(ID))
+
+    async def resign() -> None:
+        world.coordinator.resigned(world.coordinator.topic.partition_of(ID))
+
+    world.run(resign())
     with pytest.raises(BrokerError) as refused:
         world.begin()
     assert refused.value.code is ErrorCode.NOT_COORDINATOR
@@ -472,3 +476,14 @@ def test_a_damaged_partition_keeps_no_other_from_its_marker(
         assert world.state() is State.PREPARE_COMMIT
     world.settle()
     assert world.state() is State.COMPLETE_COMMIT
+
+
+def test_beyond_so_many_transactional_ids_no_new_one_is_taken_on() -> None:
+    with TransactionWorld(**{"ottla.transactional.ids.max": "2"}) as world:
+        world.open_coordinator()
+        coordinator = world.coordinator
+        for name in ("a", "b", "a"):
+            world.run(coordinator.init_producer_id(Wanted(name, 60_000, None)))
+        with pytest.raises(BrokerError) as refused:
+            world.run(coordinator.init_producer_id(Wanted("c", 60_000, None)))
+        assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.groups.classic.answers import joined
 from ottla.coordinators.groups.classic.group import ClassicGroup, Returning, State
 from ottla.coordinators.groups.classic.member import (
     ClassicMember,
+    bytes_of,
     new_member,
     protocols_of,
     rebalance_timeout_of,
@@ -41,6 +43,7 @@ NAME_CHARACTERS_MAX = 1000  # of a client in its member id: an answer could not 
 
 def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:
     """Let a member join. The reply is given now or when all others have joined."""
+    check_room(group, request)
     if not accepts(group, request.member_id):
         return turn_away(group, request, reply)
     names = {each.name for each in request.protocols}
@@ -57,11 +60,23 @@ def join(group: ClassicGroup, request: JoinGroupRequest, caller: Caller, reply: 
 def accepts(group: ClassicGroup, member_id: str) -> bool:
     """Whether there is room. While members join, those who have joined are counted, so that a
     group over its size loses those who come last."""
-    size_max = group.shared.config.group_max_size
+    size_max = size_max_of(group.shared.config)
     member = group.members.get(member_id)
     if group.state is State.PREPARING_REBALANCE:
         return (member is not None and member.is_joining) or group.joining < size_max
     return group.is_empty or member is not None or len(group.members) < size_max
+
+
+def size_max_of(config: BrokerConfig) -> int:
+    return min(config.group_max_size, config.ottla_group_members_max)
+
+
+def check_room(group: ClassicGroup, request: JoinGroupRequest) -> None:
+    """BrokerError if there is no memory for what the member says."""
+    holder = group.instances.get(request.group_instance_id or "", request.member_id)
+    known = group.members.get(holder)
+    wanted_bytes = bytes_of(request.member_id, protocols_of(request))
+    group.shared.check_room(group.held_bytes, wanted_bytes - (known.held_bytes if known else 0))
 
 
 def turn_away(group: ClassicGroup, request: JoinGroupRequest, reply: Reply) -> Records:
@@ -84,7 +99,7 @@ def join_unknown(
         if holder is not None:
             return join_again(group, request, holder, member_id, caller, reply)
     elif caller.version >= MEMBER_ID_REQUIRED_FROM:
-        group.pending.add(member_id)
+        group.give_away(member_id)
         timers = group.shared.timers
         timers.start(group.deadline(Waits.SESSION, member_id), request.session_timeout_ms)
         refusal = JoinGroupResponse(error_code=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id)

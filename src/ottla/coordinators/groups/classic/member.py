@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ottla.coordinators.groups.shared import Caller, Reply
+from ottla.coordinators.groups.shared import MEMBER_BYTES, Caller, Reply
 from ottla.protocol.messages.join_group_request import JoinGroupRequest
 
+PROTOCOL_BYTES = 150  # besides its name and metadata
 HASH_SLOTS = 16  # of a table that has not grown yet
 
 
@@ -32,6 +33,7 @@ class ClassicMember:
     join_reply: Reply | None = None  # waits for the others to join
     sync_reply: Reply | None = None  # waits for the leader's assignment
     is_new: bool = False  # has not been in any generation yet
+    held_bytes: int = 0  # as the group counts it
 
     @property
     def is_joining(self) -> bool:
@@ -63,6 +65,12 @@ class ClassicMember:
 
     def vote(self, candidates: Collection[str]) -> str:
         return next(each.name for each in self.protocols if each.name in candidates)
+
+
+def bytes_of(member_id: str, protocols: Iterable[OfferedProtocol]) -> int:
+    """About what a member takes in memory."""
+    said = sum(len(each.name) + len(each.metadata) + PROTOCOL_BYTES for each in protocols)
+    return MEMBER_BYTES + len(member_id) + said
 
 
 def protocols_of(request: JoinGroupRequest) -> tuple[OfferedProtocol, ...]:

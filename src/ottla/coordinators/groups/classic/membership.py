@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol
-from ottla.coordinators.groups.shared import Deadline, Reply, Shared, Waits
+from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol, bytes_of
+from ottla.coordinators.groups.shared import PENDING_BYTES, Deadline, Reply, Shared, Waits
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
@@ -25,10 +25,12 @@ class Membership:
         self.leader: str | None = None
         self.members: dict[str, ClassicMember] = {}
         self.instances: dict[str, str] = {}  # member ids of static members
-        self.pending: set[str] = set()  # ids that were given away and have not come back yet
+        self.pending: dict[str, None] = {}  # ids that were given away and have not come back yet
         self.pending_sync: set[str] = set()  # joined this generation, and not yet synced
         self.joining = 0  # members that wait for the others to join
         self._supported: dict[str, int] = {}  # members that can do each protocol
+        self.held_bytes = 0  # about what the members take in memory
+        self._assignment_bytes = 0
 
     @property
     def rebalance_timeout_ms(self) -> int:
@@ -51,8 +53,9 @@ class Membership:
         self.members[member.member_id] = member
         self.joining += member.is_joining
         self._count(member.protocols, 1)
+        self._weigh(member)
         self.leader = self.leader or member.member_id
-        self.pending.discard(member.member_id)
+        self.take_back(member.member_id)
 
     def remove(self, member_id: str) -> None:
         """Forget a member or an id that was given away. Whoever waits is answered before."""
@@ -60,11 +63,12 @@ class Membership:
         if member is not None:
             self.joining -= member.is_joining
             self._count(member.protocols, -1)
+            self._hold(-member.held_bytes)
             if member.instance_id is not None:
                 self.instances.pop(member.instance_id, None)
         if self.leader == member_id:
             self.leader = next(iter(self.members), None)
-        self.pending.discard(member_id)
+        self.take_back(member_id)
         self.pending_sync.discard(member_id)
         self.shared.timers.cancel(self.deadline(Waits.SESSION, member_id))
 
@@ -76,6 +80,8 @@ class Membership:
         }
         self._count(old.protocols, -1)
         self._count(new.protocols, 1)
+        self._hold(-old.held_bytes)
+        self._weigh(new)
         self.joining += new.is_joining - old.is_joining
         if self.leader == old.member_id:
             self.leader = new.member_id
@@ -88,6 +94,7 @@ class Membership:
         self._count(member.protocols, -1)
         member.protocols = protocols
         self._count(protocols, 1)
+        self._weigh(member)
 
     def check_member(self, member_id: str, instance_id: str | None) -> None:
         """BrokerError unless this is a member, and the one that holds the instance id."""
@@ -99,6 +106,37 @@ class Membership:
                 raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
         if member_id not in self.members:
             raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+
+    # Ids that were given to clients, which have not joined with them yet.
+
+    def give_away(self, member_id: str) -> None:
+        """Beyond the bound the oldest is forgotten: its client asks for another one."""
+        if len(self.pending) >= self.shared.config.ottla_group_members_max:
+            oldest = next(iter(self.pending))
+            self.take_back(oldest)
+            self.shared.timers.cancel(self.deadline(Waits.SESSION, oldest))
+        self.pending[member_id] = None
+        self._hold(PENDING_BYTES)
+
+    def take_back(self, member_id: str) -> None:
+        if member_id in self.pending:
+            del self.pending[member_id]
+            self._hold(-PENDING_BYTES)
+
+    # What it takes in memory.
+
+    def hold_assignments(self, total_bytes: int) -> None:
+        self._hold(total_bytes - self._assignment_bytes)
+        self._assignment_bytes = total_bytes
+
+    def _weigh(self, member: ClassicMember) -> None:
+        before = member.held_bytes
+        member.held_bytes = bytes_of(member.member_id, member.protocols)
+        self._hold(member.held_bytes - before)
+
+    def _hold(self, change: int) -> None:
+        self.held_bytes += change
+        self.shared.usage.member_bytes += change
 
     def _count(self, protocols: Iterable[OfferedProtocol], change: int) -> None:
         for each in protocols:

@@ -174,7 +174,7 @@ def expire_sync(group: ClassicGroup) -> Records:
 def expire_session(group: ClassicGroup, member_id: str) -> Records:
     member = group.members.get(member_id)
     if member is None:
-        group.pending.discard(member_id)
+        group.take_back(member_id)
         return complete_if_joined(group)
     if member.keeps_session:
         return []

@@ -80,6 +80,7 @@ def restored(group_id: str, value: GroupMetadataValue, shared: Shared) -> Classi
     group.leader = value.leader
     for each in value.members:
         group.add(restored_member(each, value.protocol or ""), value.protocol_type)
+    group.hold_assignments(sum(len(each.assignment) for each in value.members))
     group.protocol_type = value.protocol_type
     group.leader = value.leader
     group.state = State.STABLE if value.members else State.EMPTY

@@ -29,6 +29,7 @@ def become_empty(group: ClassicGroup, value: GroupMetadataValue) -> None:
     group.generation = value.generation
     group.protocol = group.leader = None
     group.pending_sync.clear()
+    group.hold_assignments(0)
     group.note_subscriptions()
 
 
@@ -36,6 +37,7 @@ def become_stable(group: ClassicGroup, value: GroupMetadataValue) -> None:
     """Every member gets its part of the leader's assignment, and has to show that it is alive."""
     for each in value.members:
         group.members[each.member_id].assignment = each.assignment
+    group.hold_assignments(sum(len(each.assignment) for each in value.members))
     group.state = State.STABLE
     for member in group.members.values():
         response = SyncGroupResponse(

@@ -46,6 +46,9 @@ from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 
+# All of an upgrade is one step, and one batch.
+UPGRADE_MEMBERS_MAX = 2000
+UPGRADE_ITEMS_MAX = 50_000  # topics of all members
 UPGRADING = ("upgrade", "bidirectional")
 
 
@@ -57,10 +60,13 @@ def upgraded(classic: ClassicGroup, shared: Shared) -> Draft:
     check_upgrade(classic, shared)
     group_id, generation = classic.group_id, classic.generation
     draft = Draft(ConsumerGroup(group_id), shared, *classic.tombstones())
+    members: list[ConsumerMember] = []
+    items_max = UPGRADE_ITEMS_MAX
     try:
-        members = [
-            upgraded_member(each, classic, shared.image) for each in classic.members.values()
-        ]
+        for each in classic.members.values():
+            member = upgraded_member(each, classic, shared.image, items_max)
+            items_max -= len(member.topics)
+            members.append(member)
     except MalformedMessage as error:
         raise cannot_upgrade(group_id, "the embedded consumer protocol is malformed") from error
     targets = {each.member_id: assigned_to(each) for each in members}
@@ -83,7 +89,9 @@ def check_upgrade(classic: ClassicGroup, shared: Shared) -> None:
     if not classic.uses_consumer_protocol:
         reason = "the group does not use the consumer embedded protocol"
         raise cannot_upgrade(classic.group_id, reason)
-    if len(classic.members) > shared.config.group_consumer_max_size:
+    config = shared.config
+    size_max = min(config.group_consumer_max_size, UPGRADE_MEMBERS_MAX)
+    if len(classic.members) > size_max:
         reason = "the group size exceeds the consumer group maximum size"
         raise cannot_upgrade(classic.group_id, reason)
 
@@ -93,9 +101,11 @@ def cannot_upgrade(group_id: str, reason: str) -> BrokerError:
     return BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, message)
 
 
-def upgraded_member(member: ClassicMember, group: ClassicGroup, image: Image) -> ConsumerMember:
+def upgraded_member(
+    member: ClassicMember, group: ClassicGroup, image: Image, items_max: int
+) -> ConsumerMember:
     """It keeps what it has; its generation is its epoch."""
-    subscription = decode_subscription(member.told(group.protocol))
+    subscription = decode_subscription(member.told(group.protocol), max(items_max, 0))
     assigned = with_epoch(assigned_partitions(member, group.group_id, image), group.generation)
     return ConsumerMember(
         member.member_id,

@@ -47,6 +47,7 @@ from ottla.protocol.messages.sync_group_request import SyncGroupRequest
 from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
 MEMBER_ID_REQUIRED_FROM = 4
+SUBSCRIPTION_ITEMS_MAX = 20_000  # topics, and partitions that a member has
 DOWNGRADING = ("downgrade", "bidirectional")
 
 # Joining
@@ -121,7 +122,7 @@ def find_member(
 def subscription_of(request: JoinGroupRequest) -> ConsumerProtocolSubscription:
     """It is the same for all protocols."""
     try:
-        return decode_subscription(request.protocols[0].metadata)
+        return decode_subscription(request.protocols[0].metadata, SUBSCRIPTION_ITEMS_MAX)
     except MalformedMessage as error:
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, str(error)) from error
 
@@ -156,12 +157,13 @@ def owned_by_name(subscription: ConsumerProtocolSubscription, image: Image) -> O
 
 def can_downgrade(group: ConsumerGroup, leaving: Collection[str], shared: Shared) -> bool:
     """Whether only classic members would stay, and there is a way back."""
-    staying = [each for each in group.members.values() if each.member_id not in leaving]
+    going = [each for name in leaving if (each := group.members.get(name)) is not None]
+    staying = len(group.members) - len(going)
+    staying_classic = group.classic_count - sum(each.speaks_classic for each in going)
     return (
-        bool(staying)
-        and all(each.speaks_classic for each in staying)
+        0 < staying == staying_classic
         and policy_of(shared) in DOWNGRADING
-        and len(staying) <= shared.config.group_max_size
+        and staying <= shared.config.group_max_size
     )
 
 

@@ -9,7 +9,8 @@ Leaves    deciding to the other modules of this folder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -36,10 +37,12 @@ from ottla.coordinators.groups.consumer.member import (
     ConsumerMember,
 )
 from ottla.coordinators.groups.group import CONSUMER, CommitBy, ExpiryStart, PartitionCheck
+from ottla.coordinators.groups.shared import MEMBER_BYTES
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
+TOPIC_BYTES = 100  # of a name in a set, besides its letters
 FIRST_EPOCH = 1  # of a group that has no record yet
 NO_TARGET_EPOCH = 0
 NO_EPOCH = -1  # of those who commit without being members
@@ -70,6 +73,14 @@ class ConsumerGroup:
         self.regexes: dict[str, ResolvedRegex] = {}
         self.has_partition_metadata = False  # a record of an older broker, to be removed
         self.holders: dict[tuple[bytes, int], str] = {}
+        # The distinct sets of topics that members and patterns stand for, with their users; and
+        # in how many of these sets a topic is. A copy shares both until it changes them.
+        self._sets: dict[frozenset[str], tuple[frozenset[str], int]] = {}
+        self.subscriptions: Counter[str] = Counter()
+        self._owns_sets = True
+        self.patterns: Counter[str] = Counter()  # by how many members each is used
+        self.classic_count = 0  # members that speak the classic protocol
+        self.held_bytes = 0  # about what the members take in memory
 
     def copy(self) -> ConsumerGroup:
         """One to try records on. Members and assignments are values, and shared."""
@@ -77,6 +88,8 @@ class ConsumerGroup:
         copied.__dict__.update(self.__dict__)
         for name in ("members", "instances", "target", "regexes", "holders"):
             setattr(copied, name, dict(getattr(self, name)))
+        copied.patterns = Counter(self.patterns)
+        self._owns_sets = copied._owns_sets = False
         return copied
 
     # What it is.
@@ -123,22 +136,23 @@ class ConsumerGroup:
         resolved = self.regexes.get(member.regex)
         return member.topics if resolved is None else member.topics | resolved.topics
 
-    def subscribed_topics(self) -> set[str]:
-        topics = {topic for member in self.members.values() for topic in member.topics}
-        return topics.union(*(each.topics for each in self.regexes.values()))
+    def subscribed_topics(self) -> Set[str]:
+        return self.subscriptions.keys()
 
-    def subscribed_regexes(self) -> set[str]:
-        return {member.regex for member in self.members.values() if member.regex}
+    @property
+    def subscription_count(self) -> int:
+        """How many distinct sets of topics there are."""
+        return len(self._sets)
+
+    def subscribed_regexes(self) -> Set[str]:
+        return self.patterns.keys()
 
     def learn_subscriptions(self) -> Slices[None]:
         """They are known."""
         yield from ()
 
     def is_subscribed(self, topic: str) -> bool:
-        # Asked for every topic with offsets: many members of many topics are not put together here.
-        return any(topic in each.topics for each in self.members.values()) or any(
-            topic in each.topics for each in self.regexes.values()
-        )
+        return topic in self.subscriptions
 
     # How it changes.
 
@@ -185,20 +199,31 @@ class ConsumerGroup:
             self._put(records.with_metadata(member or ConsumerMember(member_id), value))
         elif member is not None:
             self._release(member)
+            self._leave_set(member.topics)
+            self._count(member, -1)
             del self.members[member_id]
             if self.instances.get(member.instance_id or "") == member_id:
                 del self.instances[member.instance_id or ""]
 
     def _apply_regex(self, regex: str, value: RegexValue | None) -> None:
-        if value is None:
-            self.regexes.pop(regex, None)
-        else:
-            topics = frozenset(value.topics)
+        known = self.regexes.pop(regex, None)
+        if value is not None:
+            topics = self._enter_set(frozenset(value.topics))
             self.regexes[regex] = ResolvedRegex(topics, value.version, value.timestamp)
+        if known is not None:
+            self._leave_set(known.topics)
 
     def _put(self, member: ConsumerMember) -> None:
         old = self.members.get(member.member_id)
+        if old is None or old.topics is not member.topics:
+            topics = self._enter_set(member.topics)
+            if topics is not member.topics:
+                member = replace(member, topics=topics)
+            if old is not None:
+                self._leave_set(old.topics)
+        self._count(member, 1)
         if old is not None:
+            self._count(old, -1)
             self._release(old)
         self.members[member.member_id] = member
         for held in held_by(member):
@@ -210,6 +235,46 @@ class ConsumerGroup:
         for held in held_by(member):
             if self.holders.get(held) == member.member_id:
                 del self.holders[held]
+
+    def _count(self, member: ConsumerMember, change: int) -> None:
+        self.held_bytes += change * own_bytes(member)
+        self.classic_count += change * member.speaks_classic
+        if member.regex:
+            self.patterns[member.regex] += change
+            if not self.patterns[member.regex]:
+                del self.patterns[member.regex]
+
+    # What its members want.
+
+    def _enter_set(self, topics: frozenset[str]) -> frozenset[str]:
+        """One more user of a set of topics; the set itself, which all of them share."""
+        self._own_sets()
+        known, users = self._sets.get(topics, (topics, 0))
+        self._sets[topics] = known, users + 1
+        if not users:
+            self.subscriptions.update(topics)
+            self.held_bytes += set_bytes(topics)
+        return known
+
+    def _leave_set(self, topics: frozenset[str]) -> None:
+        self._own_sets()
+        known, users = self._sets[topics]
+        if users > 1:
+            self._sets[topics] = known, users - 1
+            return
+        del self._sets[topics]
+        self.held_bytes -= set_bytes(topics)
+        counts = self.subscriptions
+        for each in topics:
+            if counts[each] == 1:
+                del counts[each]
+            else:
+                counts[each] -= 1
+
+    def _own_sets(self) -> None:
+        if not self._owns_sets:
+            self._sets, self.subscriptions = dict(self._sets), Counter(self.subscriptions)
+            self._owns_sets = True
 
     # What every group can be asked.
 
@@ -258,6 +323,18 @@ class ConsumerGroup:
 
     def tombstones(self) -> list[CoordinatorRecord]:
         return records.group_tombstones(self.group_id, list(self.members), self.regexes)
+
+
+def set_bytes(topics: Set[str]) -> int:
+    return sum(map(len, topics)) + TOPIC_BYTES * len(topics)
+
+
+def own_bytes(member: ConsumerMember) -> int:
+    """About what a member takes besides its set of topics."""
+    said = len(member.member_id) + len(member.regex) + len(member.client_id)
+    if member.classic is not None:
+        said += sum(len(each.metadata) for each in member.classic.protocols)
+    return MEMBER_BYTES + said
 
 
 def held_by(member: ConsumerMember) -> Iterator[tuple[bytes, int]]:

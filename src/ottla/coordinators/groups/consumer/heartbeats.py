@@ -6,7 +6,7 @@ target assignment, the member's own way towards it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ottla.coordinators.groups.consumer.draft import Draft
@@ -102,7 +102,8 @@ def assignment_of(member: ConsumerMember) -> Assignment:
 
 
 def check_size(draft: Draft, member_id: str, instance_id: str | None) -> None:
-    group, size_max = draft.group, draft.shared.config.group_consumer_max_size
+    group, config = draft.group, draft.shared.config
+    size_max = min(config.group_consumer_max_size, config.ottla_group_members_max)
     if group.static_member(instance_id) is not None or member_id in group.members:
         return
     if len(group.members) >= size_max:
@@ -200,7 +201,7 @@ def updated(
         rack_id=request.rack_id or member.rack_id,
         rebalance_timeout_ms=member.rebalance_timeout_ms if timeout_ms == -1 else timeout_ms,
         assignor=request.server_assignor or member.assignor,
-        topics=member.topics if names is None else frozenset(names),
+        topics=subscription(member, names),
         regex=member.regex if regex is None else regex,
         client_id=caller.client_id,
         client_host=caller.client_host,
@@ -208,9 +209,17 @@ def updated(
     )
 
 
+def subscription(member: ConsumerMember, names: Iterable[str] | None) -> frozenset[str]:
+    """The same set as before, if it has not changed: equal ones take time to compare."""
+    topics = member.topics if names is None else frozenset(names)
+    return member.topics if topics == member.topics else topics
+
+
 def subscribe(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> bool:
     """Save the member; whether it wants other topics than before."""
+    held_bytes = draft.group.held_bytes
     draft.save_metadata(new)
+    draft.shared.check_room(held_bytes, draft.group.held_bytes - held_bytes)
     regex = change_regex(draft, old, new)
     want_refresh(draft)
     has_new_names = old.topics != new.topics

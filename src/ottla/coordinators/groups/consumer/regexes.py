@@ -17,6 +17,8 @@ from ottla.coordinators.groups.consumer.records import regex_record, regex_tombs
 from ottla.coordinators.groups.consumer.subscriptions import update_epoch
 from ottla.coordinators.groups.shared import Shared
 from ottla.coordinators.patterns import Matches, compile_pattern
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 
 REFRESH_MS_MIN = 10_000
 
@@ -31,13 +33,20 @@ def change_regex(draft: Draft, old: ConsumerMember, new: ConsumerMember) -> Rege
     """A member has, perhaps, another pattern; `new` is already in the draft."""
     if old.regex == new.regex:
         return RegexChange.NONE
-    users = [each.member_id for each in draft.group.members.values() if each.regex == new.regex]
-    if new.regex and users == [new.member_id]:
+    if new.regex and draft.group.patterns[new.regex] == 1:  # nobody had it before
         compile_topic_pattern(new.regex)
+        check_count(draft)
     forget_unused(draft)
     if new.regex and new.regex not in draft.group.regexes:
         return RegexChange.UNRESOLVED
     return RegexChange.RESOLVED
+
+
+def check_count(draft: Draft) -> None:
+    patterns_max = draft.shared.config.ottla_group_patterns_max
+    if len(draft.group.subscribed_regexes()) > patterns_max:
+        what = f"The members of a group may subscribe with {patterns_max} patterns."
+        raise BrokerError(ErrorCode.INVALID_REQUEST, what)
 
 
 def forget_unused(draft: Draft) -> None:
@@ -84,14 +93,20 @@ def decide_resolved(
     """The patterns were compared with the topics of a version of the metadata."""
     draft = Draft(group, shared)
     has_changed = False
-    wanted = group.subscribed_regexes()
     for pattern, topics in found.items():
-        if pattern in wanted:
-            known = group.regexes.get(pattern)
-            has_changed |= set(topics) != (set() if known is None else known.topics)
-            draft.put(regex_record(draft.group_id, pattern, topics, version, shared.now_ms()))
+        has_changed |= resolve_one(draft, pattern, set(topics), version)
     update_epoch(draft, has_changed=has_changed)
     return draft
+
+
+def resolve_one(draft: Draft, pattern: str, topics: set[str], version: int) -> bool:
+    """Save what one pattern stands for; whether that is something else than before."""
+    if pattern not in draft.group.subscribed_regexes():
+        return False
+    known = draft.group.regexes.get(pattern)
+    now_ms = draft.shared.now_ms()
+    draft.put(regex_record(draft.group_id, pattern, topics, version, now_ms))
+    return topics != (set() if known is None else known.topics)
 
 
 def compile_topic_pattern(regex: str) -> Matches:

@@ -7,16 +7,22 @@ group whose members come one after the other does not move partitions with each 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from typing import NamedTuple
 
 from ottla.base.ids import TopicId
+from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.groups.assignors import ASSIGNORS
-from ottla.coordinators.groups.assignors.division import Subscriber
+from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Division, Subscriber
 from ottla.coordinators.groups.consumer.draft import Draft
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.member import ConsumerMember
 from ottla.coordinators.groups.consumer.records import target_epoch_record, target_record
 from ottla.metadata.image import Image
+
+# A larger group gets its target beside the event loop; members hear of it with later heartbeats.
+MEMBERS_AT_ONCE = 100
+TOPICS_AT_ONCE = 200
+PARTITIONS_AT_ONCE = 2000
 
 
 def update_target(draft: Draft) -> None:
@@ -25,15 +31,64 @@ def update_target(draft: Draft) -> None:
     interval_ms = shared.group_config(group.group_id).consumer_assignment_interval_ms
     if group.target_epoch >= group.epoch or not may_assign(group, interval_ms, now_ms):
         return
-    subscribers = {
-        each.member_id: subscriber_of(group, each, shared.image) for each in group.members.values()
-    }
-    counts = partition_counts(subscribers.values(), shared.image)
-    divide = ASSIGNORS[preferred_assignor(group, shared.config.group_consumer_assignors[0])]
-    for member_id, target in divide(subscribers, counts).items():
+    if is_large(group, shared.image):
+        want_target(draft)
+        return
+    plan = run_at_once(planning(group, shared.image, shared.config.group_consumer_assignors[0]))
+    for member_id, target in plan.divide().items():
         if group.target.get(member_id) != target:
             draft.put(target_record(group.group_id, member_id, target))
     draft.put(target_epoch_record(group.group_id, group.epoch, now_ms))
+
+
+def is_large(group: ConsumerGroup, image: Image) -> bool:
+    if len(group.members) > MEMBERS_AT_ONCE or len(group.subscriptions) > TOPICS_AT_ONCE:
+        return True
+    topics = (image.topic(name) for name in group.subscriptions)
+    partitions = sum(len(topic.partitions) for topic in topics if topic is not None)
+    return partitions > PARTITIONS_AT_ONCE
+
+
+def want_target(draft: Draft) -> None:
+    shared, group_id = draft.shared, draft.group_id
+    if group_id not in shared.assigning:
+        shared.when_written(lambda: shared.unassigned.add(group_id))
+
+
+class Plan(NamedTuple):
+    """What a target assignment is made of: values, so that any thread may divide them."""
+
+    epoch: int
+    assignor: str
+    subscribers: dict[str, Subscriber]
+    partition_counts: dict[bytes, int]
+
+    def divide(self) -> Division:
+        return ASSIGNORS[self.assignor](self.subscribers, self.partition_counts)
+
+
+def planning(group: ConsumerGroup, image: Image, default_assignor: str) -> Slices[Plan]:
+    """For the group's epoch as this is begun."""
+    epoch, targets = group.epoch, dict(group.target)
+    assignor = preferred_assignor(group, default_assignor)
+    wishes: dict[tuple[frozenset[str], str], frozenset[bytes]] = {}  # most members want the same
+    subscribers, wanted = {}, set[bytes]()
+    for member in list(group.members.values()):
+        wish = member.topics, member.regex
+        topics = wishes.get(wish)
+        if topics is None:
+            topics = wishes[wish] = topic_ids(group, member, image)
+            wanted |= topics
+        current = targets.get(member.member_id, NO_PARTITIONS)
+        subscribers[member.member_id] = Subscriber(topics, current, member.instance_id)
+        yield 0
+    counts: dict[bytes, int] = {}
+    for topic_id in sorted(wanted):
+        topic = image.topic_by_id(TopicId(topic_id))
+        if topic is not None:
+            counts[topic_id] = len(topic.partitions)
+        yield 0
+    return Plan(epoch, assignor, subscribers, counts)
 
 
 def may_assign(group: ConsumerGroup, interval_ms: int, now_ms: int) -> bool:
@@ -47,19 +102,7 @@ def preferred_assignor(group: ConsumerGroup, default: str) -> str:
     return asked.most_common(1)[0][0] if asked else default
 
 
-def subscriber_of(group: ConsumerGroup, member: ConsumerMember, image: Image) -> Subscriber:
-    return Subscriber(
-        topic_ids(group, member, image), group.target_of(member.member_id), member.instance_id
-    )
-
-
 def topic_ids(group: ConsumerGroup, member: ConsumerMember, image: Image) -> frozenset[bytes]:
     """The topics of a member that exist."""
-    found = (image.topic(name) for name in group.topics_of(member))
-    return frozenset(topic.id for topic in found if topic is not None)
-
-
-def partition_counts(subscribers: Iterable[Subscriber], image: Image) -> dict[bytes, int]:
-    wanted = {topic_id for each in subscribers for topic_id in each.topics}
-    found = (image.topic_by_id(TopicId(topic_id)) for topic_id in sorted(wanted))
-    return {topic.id: len(topic.partitions) for topic in found if topic is not None}
+    known = image.topics
+    return frozenset(known[name].id for name in group.topics_of(member) & known.keys())

@@ -1,0 +1,83 @@
+"""The target assignment of a large consumer group: planned in slices, divided in a thread.
+
+Promises  what was divided for an epoch is written as the target of that epoch, also when the group
+          has gone on since: then the next target follows. Members keep to the target before until
+          all of it is written, and a partition that somebody holds is never given away before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from ottla.base.log_text import shown
+from ottla.base.turns import Slices, Turns
+from ottla.coordinators.groups.assignors.division import Division
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.consumer.records import target_epoch_record, target_record
+from ottla.coordinators.groups.consumer.targets import Plan, planning
+from ottla.coordinators.groups.stepping import LoadedShard, Stepper
+from ottla.coordinators.records import CoordinatorRecord
+from ottla.protocol.errors import BrokerError
+
+log = logging.getLogger(__name__)
+
+TARGETS_MAX = 20  # in one batch
+
+
+async def assign_target(shard: LoadedShard, group_id: str, stepper: Stepper, turns: Turns) -> None:
+    """Give a group its target, as often as its members change their ids meanwhile."""
+    shared = shard.state.shared
+    try:
+        is_written = False
+        while not is_written:
+            group = unassigned(shard, group_id)
+            if group is None:
+                return
+            default = shared.config.group_consumer_assignors[0]
+            plan = await turns.run_later(planning(group, shared.image, default))
+            division = await asyncio.to_thread(plan.divide)
+            is_written = await turns.run_later(writing(shard, group_id, plan, division, stepper))
+    except BrokerError as error:
+        log.warning("group %s: it keeps its target for now: %s", shown(group_id), error)
+    finally:
+        shared.assigning.discard(group_id)
+
+
+def unassigned(shard: LoadedShard, group_id: str) -> ConsumerGroup | None:
+    """The group, if its target is behind its epoch."""
+    group = shard.state.groups.get(group_id)
+    is_behind = isinstance(group, ConsumerGroup) and group.target_epoch < group.epoch
+    return group if is_behind and isinstance(group, ConsumerGroup) else None
+
+
+def writing(
+    shard: LoadedShard, group_id: str, plan: Plan, division: Division, stepper: Stepper
+) -> Slices[bool]:
+    """Write the target, some members at a time; whether it is complete."""
+    records: list[CoordinatorRecord] = []
+    has_skipped = False
+    for member_id, target in division.items():
+        group = unassigned(shard, group_id)
+        if group is None or group.target_epoch >= plan.epoch:
+            return False
+        if member_id not in group.members:
+            has_skipped = True
+        elif group.target.get(member_id) != target:
+            records.append(target_record(group_id, member_id, target))
+        if len(records) == TARGETS_MAX:
+            write(shard, group_id, records, stepper)
+            records = []
+        yield 0
+    group = unassigned(shard, group_id)
+    if group is None or (has_skipped and group.epoch == plan.epoch):
+        return False  # a static member has another id now
+    now_ms = shard.state.shared.now_ms()
+    write(shard, group_id, [*records, target_epoch_record(group_id, plan.epoch, now_ms)], stepper)
+    return True
+
+
+def write(
+    shard: LoadedShard, group_id: str, records: list[CoordinatorRecord], stepper: Stepper
+) -> None:
+    stepper.step(shard, group_id, lambda _state: records)
