@@ -34,6 +34,7 @@ class Deletions:
     def __init__(self, logs: LogManager) -> None:
         self._logs = logs
         self._waiting: dict[TopicPartition, TopicDeletion] = {}
+        self._freeing = asyncio.Lock()  # whoever waits for deletions: a few go in a turn
         self._finishing = asyncio.Lock()  # one pass makes durable whatever was deleted before it
 
     def __contains__(self, name: TopicPartition) -> bool:
@@ -70,8 +71,9 @@ class Deletions:
     async def settle(self) -> None:
         """Return when all that was deleted until now stays so whatever happens."""
         while self._waiting:
-            self.free(list(islice(self._waiting, DELETED_AT_ONCE)))
-            await next_turn()
+            async with self._freeing:
+                self.free(list(islice(self._waiting, DELETED_AT_ONCE)))
+                await next_turn()
         async with self._finishing:
             try:
                 steps = self._logs.finishing_deletion()

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 from tests.unit.handlers.world import World
 
+from ottla.base.turns import run_at_once
+from ottla.handlers.metadata import CREATED_MAX
+from ottla.handlers.topic_answers import VERSIONS_MAX
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 
@@ -104,3 +107,32 @@ def test_a_kept_answer_follows_its_topic(world: World) -> None:
     assert len(ask(world, 12, "t").topics[0].partitions) == 1
     assert grow(world, "t", 4) == 0
     assert len(ask(world, 12, "t").topics[0].partitions) == 4
+
+
+def test_one_request_creates_a_bounded_number_of_topics_and_the_next_goes_on() -> None:
+    with World() as world:
+        names = [f"new-{at:03}" for at in range(CREATED_MAX + 20)]
+        request = MetadataRequest([MetadataRequestTopic(name=name) for name in names], True)
+        first = {topic.name: topic.error_code for topic in world.ask(request, 12).topics}
+        unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        assert list(first.values()) == [ErrorCode.NONE] * CREATED_MAX + [unknown] * 20
+        assert not any(topic.error_code for topic in world.ask(request, 12).topics)
+
+
+def test_a_description_is_kept_in_a_few_versions_and_not_beyond_a_change() -> None:
+    with World() as world:
+        world.create_topic("t", 3)
+        answers = world.broker.parts.topic_answers
+        request = MetadataRequest([MetadataRequestTopic(name="t")], False)
+        for version in range(1, 12):
+            (topic,) = world.ask(request, version).topics
+            assert len(topic.partitions) == 3
+        known = world.broker.parts.metadata.topics["t"]
+        kept = answers.find(known.id, False)
+        assert kept is not None and kept.kept is not None
+        assert len(kept.kept) <= VERSIONS_MAX + 1
+        describing = answers.describing(known, True)
+        next(describing)
+        world.create_topic("other")  # the metadata changes while the answer is put together
+        assert len(run_at_once(describing).partitions) == 3
+        assert answers.find(known.id, True) is None

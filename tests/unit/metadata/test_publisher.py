@@ -6,10 +6,12 @@ from random import Random
 from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import batch
 
+from ottla.base.turns import Slices, Turns
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import ALL_BROKERS
+from ottla.testing.clock import ManualClock
 
 
 def test_listeners_hear_each_batch_once_and_in_order() -> None:
@@ -49,5 +51,55 @@ def test_somebody_who_waits_for_an_offset_wakes_when_it_is_in_the_image() -> Non
         publisher.publish(batch(2))
         await asyncio.wait_for(waiting, 120)
         assert publisher.image.config(ALL_BROKERS) == {"x": "2"}
+
+    asyncio.run(story())
+
+
+def test_exchanged_images_are_the_ones_that_whole_histories_make() -> None:
+    """The image that comes back lacks the batch, and catches up by itself."""
+
+    async def story(seed: int) -> None:
+        published, ahead, expected = Image(), Image(), Image()
+        publisher = Publisher(published)
+        heard: list[Changes] = []
+        publisher.subscribe(lambda _image, changes: heard.append(changes))
+        for each in histories(Random(seed), 20):
+            wanted = expected.apply(each)
+            await publisher.exchange(ahead, ahead.apply(each))
+            assert publisher.image is published
+            assert published == expected
+            assert heard[-1] == wanted
+            ahead.apply(each)
+            assert ahead == expected
+
+    for seed in range(5):
+        asyncio.run(story(seed))
+
+
+def test_a_listener_that_reacts_in_slices_leaves_others_their_turns() -> None:
+    async def story() -> None:
+        done: list[str] = []
+
+        def slowly(_image: Image, _changes: Changes) -> Slices[None]:
+            for at in range(3):
+                clock.advance_ms(10)
+                done.append(f"slice {at}")
+                yield 0
+
+        def failing(_image: Image, _changes: Changes) -> Slices[None]:
+            yield 0
+            raise RuntimeError("of a listener")
+
+        clock = ManualClock()
+        publisher, ahead = Publisher(Image(), Turns(clock)), Image()
+        for listener in (slowly, failing, lambda _image, _changes: done.append("last")):
+            publisher.subscribe(listener)
+        exchanging = asyncio.ensure_future(publisher.exchange(ahead, ahead.apply(batch(0))))
+        waiting = asyncio.ensure_future(publisher.wait_for(1))
+        await asyncio.sleep(0)
+        assert done == ["slice 0"]
+        await exchanging
+        assert done == ["slice 0", "slice 1", "slice 2", "last"]
+        await asyncio.wait_for(waiting, 120)
 
     asyncio.run(story())
