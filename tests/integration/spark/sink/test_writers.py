@@ -14,14 +14,20 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pytest
 from pyspark import TaskContext
-from pyspark.sql.types import BinaryType, StringType, StructField, StructType
-from tests.integration.spark.sink.reading import committed_values
+from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
+from tests.integration.spark.sink.reading import committed, committed_values
 
+from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
+from ottla.client.producing import BatchProducer
 from ottla.client.transactions import list_transactions
 from ottla.config.options import InvalidOption
+from ottla.protocol.records.building import build_batch
+from ottla.protocol.records.record import Record
+from ottla.spark.sink.decisions import DECISION, Decision, encode_decision, key_of
 from ottla.spark.sink.errors import InvalidRows, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import TaskWritten
+from ottla.spark.sink.names import driver_id
 from ottla.spark.sink.plan import BatchOfQuery
 from ottla.spark.sink.setup import SinkSetup, set_up
 from ottla.spark.sink.writers import (
@@ -281,3 +287,111 @@ def test_options_and_columns_are_checked_before_anything_is_written() -> None:
 def test_a_writer_is_what_spark_expects() -> None:
     assert BatchWriter.__mro__[1].__name__ == "DataSourceArrowWriter"
     assert StreamWriter.__mro__[1].__name__ == "DataSourceStreamArrowWriter"
+
+
+# More than one of everything
+
+
+def test_rows_of_many_chunks_are_one_transaction_with_its_first_and_last_offsets(
+    target: Target,
+) -> None:
+    writer = new_batch_writer(target.setup(chunkBytes="1"))
+    with task(2):
+        message = writer.write(batch for value in "abcdefgh" for batch in rows(value))
+    assert isinstance(message, TaskWritten)
+    assert message.rows == 8
+    assert message.transaction is not None
+    assert len(target.open_ids()) == 1
+    written = message.transaction.written
+    assert sum(each.records for each in written) == 8
+    for each in written:
+        assert (each.topic, each.first_offset) == (target.topic, 0)
+        assert each.last_offset == each.records - 1
+    writer.commit([message])
+    assert target.committed() == list("abcdefgh")
+    later = new_batch_writer(target.setup())
+    again = write(later, 0, *"abcdefgh")
+    assert again.transaction is not None
+    for each in again.transaction.written:
+        assert each.first_offset > 0
+        assert each.last_offset - each.first_offset == each.records - 1
+    later.abort([again])
+
+
+def test_an_attempt_does_not_end_the_transaction_of_another(target: Target) -> None:
+    """Spark may count attempts anew: the same task and attempt writes twice."""
+    writer = new_batch_writer(target.setup())
+    first = write(writer, 0, "first")
+    second = write(writer, 0, "second")
+    assert first.transaction.transactional_id != second.transaction.transactional_id
+    assert len(target.open_ids()) == 2
+    writer.commit([first])
+    assert target.committed() == ["first"]
+    assert target.open_ids() == []
+
+
+def test_a_task_that_fails_leaves_nothing_open(target: Target) -> None:
+    writer = new_batch_writer(target.setup(chunkBytes="1"))
+
+    def failing() -> Iterator[pa.RecordBatch]:
+        yield from rows("a")
+        raise RuntimeError("of the query")
+
+    with task(0), pytest.raises(RuntimeError, match="of the query"):
+        writer.write(failing())
+    assert target.open_ids() == []
+    message = write(writer, 0, "b", attempt=1)
+    writer.commit([message])
+    assert target.committed() == ["b"]
+
+
+def test_a_decision_that_was_under_way_when_the_write_was_aborted_does_not_count(
+    target: Target,
+) -> None:
+    """The record is written, its transaction is open: the driver that aborts takes it back."""
+    sink = f"stream-{target.topic}"
+    setup = target.setup(sinkName=sink)
+    writer = travelled(StreamWriter(setup))
+    message = stream_write(writer, 0, 0, "a")
+    started = message.started
+    decision = Decision(sink, message.wanted.query, 0, (message.transaction,))
+    batch = build_batch(
+        [Record(0, 0, key_of(DECISION, sink), encode_decision(decision))], is_transactional=True
+    )
+    topic = TopicPartition(setup.options.decisions_topic, 0)
+    with BatchProducer(target.cluster, started.driver, driver_id(sink)) as producer:
+        producer.send(topic, batch, 1)
+        producer.flush()
+    StreamWriter(setup).abort([message], 0)
+    assert target.open_ids() == []
+    assert target.committed() == []
+    again = travelled(StreamWriter(setup))
+    assert again.started is not None
+    assert again.started.state.decision is None
+    StreamWriter(setup).commit([stream_write(again, 0, 0, "a")], 0)
+    assert target.committed() == ["a"]
+
+
+def test_rows_go_to_the_topics_and_partitions_that_they_name(
+    target: Target, new_topic: Callable[..., str]
+) -> None:
+    other = new_topic()
+    schema = StructType([
+        StructField("topic", StringType()), StructField("partition", IntegerType()),
+        StructField("value", StringType()),
+    ])  # fmt: skip
+    setup = travelled(set_up(schema, {"kafka.bootstrap.servers": target.servers}))
+    writer = new_batch_writer(setup)
+    named = pa.record_batch(
+        {
+            "topic": pa.array([target.topic, other, target.topic], pa.string()),
+            "partition": pa.array([2, 0, 1], pa.int32()),
+            "value": pa.array(["a", "b", "c"], pa.string()),
+        }
+    )
+    with task(0):
+        message = writer.write(iter([named]))
+    writer.commit([message])
+    found = [(each.partition, each.value) for each in committed(target.servers, target.topic)]
+    assert found == [(1, "c"), (2, "a")]
+    assert committed_values(target.servers, other) == ["b"]

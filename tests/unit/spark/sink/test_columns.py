@@ -61,3 +61,23 @@ def test_what_cannot_be_written_is_refused_by_the_name_of_the_column(
 ) -> None:
     with pytest.raises(InvalidRows, match=message):
         check_columns(columns, topic)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [("key", BinaryType()), ("value", BinaryType())],
+        [("key", StringType()), ("value", StringType())],
+        [("value", BinaryType()), ("key", StringType())],
+        [("key", StringType())],
+        [("key", StringType()), ("value", BinaryType()), ("more", StringType())],
+    ],
+)
+def test_headers_are_pairs_of_a_text_and_bytes_and_nothing_else(
+    parts: list[tuple[str, DataType]],
+) -> None:
+    headers = ArrayType(StructType([StructField(*part) for part in parts]))
+    with pytest.raises(InvalidRows, match="headers"):
+        check_columns(schema(value=StringType(), headers=headers), "t")
+    with pytest.raises(InvalidRows, match="headers"):
+        check_columns(schema(value=StringType(), headers=ArrayType(StringType())), "t")

@@ -126,3 +126,22 @@ def test_a_large_batch_stays_by_itself() -> None:
 
 def test_no_rows_make_no_chunk() -> None:
     assert list(gather([rows(value=[])], bytes_max=1)) == []
+
+
+def test_chunks_keep_all_rows_in_their_order_however_large_they_are() -> None:
+    batches = [rows(value=[f"{number}-{at}" for at in range(3)]) for number in range(7)]
+    everything = [value for batch in batches for value in batch.column("value").to_pylist()]
+    for bytes_max in (1, batches[0].nbytes, batches[0].nbytes + 1, 3 * batches[0].nbytes, 10**6):
+        chunks = list(gather(iter(batches), bytes_max))
+        found = [value for chunk in chunks for value in chunk.column("value").to_pylist()]
+        assert found == everything
+        assert all(chunk.nbytes <= 2 * max(bytes_max, batches[0].nbytes) for chunk in chunks)
+
+
+def test_every_row_has_a_run_of_its_own_where_rows_are_large() -> None:
+    by = splitter(run_bytes=1)
+    chunk = rows(value=["x" * 50] * 9)
+    places = [str(part.partition) for part in by.split(chunk)]
+    assert places == [f"orders-{at % 6}" for at in range(9)]
+    again = split(by, rows(value=["y"]))
+    assert list(again) == ["orders-3"], "the turn goes on where it was"
