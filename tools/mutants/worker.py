@@ -34,7 +34,7 @@ ONE = "MUTANTS_ONE"  # a file with a `Fresh`: one mutant, tried in this process 
 
 ALIVE, FOUND, TIMED_OUT, NOT_SWAPPED, BROKEN = 0, 10, 11, 12, 13  # how children exit
 START_S = float(os.environ.get("MUTANTS_START_S", "20"))  # that any test is given
-FRESH_START_S = 3 * START_S
+FRESH_START_S = 60.0  # for a new process, with its imports
 SLOWER = 20  # a busy machine, and a mutant that does more work than the original
 MEMORY_BYTES = 4 << 30
 

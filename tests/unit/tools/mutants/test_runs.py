@@ -95,7 +95,7 @@ def run(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "tools.mutants", "--part", "toy", *options],
         cwd=root,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "MUTANTS_START_S": "3"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "MUTANTS_START_S": "5"},
         capture_output=True,
         text=True,
         timeout=300,
