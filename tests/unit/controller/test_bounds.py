@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 from tests.unit.controller.clusters import Cluster
@@ -59,7 +60,7 @@ from ottla.protocol.messages.incremental_alter_configs_request import (
 SET = 0
 
 
-def cluster_with(**settings: int) -> Cluster:
+def cluster_with(**settings: Any) -> Cluster:
     cluster = Cluster()
     cluster.add_broker(1)
     cluster.loaded = replace(cluster.loaded, config=replace(cluster.loaded.config, **settings))
