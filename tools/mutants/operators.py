@@ -251,13 +251,17 @@ LOG_LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
 
 def is_for_people(node: ast.AST) -> bool:
     """Messages, logging and what type checkers read: tests need not depend on them. Nor may they
-    depend on how long a pause is."""
+    depend on how long a pause is, or where long work lets others have their turn."""
     if isinstance(node, ast.JoinedStr | ast.Assert):
         return True
     if isinstance(node, ast.Call):
         return _name_of(node.func) == "sleep"
     if isinstance(node, ast.Expr):
-        return isinstance(node.value, ast.Constant) or _is_logging(node.value)
+        return (
+            isinstance(node.value, ast.Constant)
+            or _is_logging(node.value)
+            or (isinstance(node.value, ast.Yield) and isinstance(node.value.value, ast.Constant))
+        )
     if isinstance(node, ast.FunctionDef):
         return node.name in ("__repr__", "__str__")
     if isinstance(node, ast.Assign):

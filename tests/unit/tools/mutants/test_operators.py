@@ -92,6 +92,7 @@ def test_every_mutant_compiles_and_differs(operator: str, tmp_path: Path) -> Non
         "def __repr__(self):\n    return self.a + 1",
         "if TYPE_CHECKING:\n    x = 3",
         "async def f(a):\n    b = asyncio.sleep(a + 3)",
+        "def f(a):\n    yield 0",
     ],
 )
 def test_what_only_people_read_has_no_mutants(source: str, tmp_path: Path) -> None:
