@@ -37,6 +37,7 @@ ENDS_BYTES = 4096  # read of a file that is opened: indexes are searched from bo
 
 _Place = tuple[str, int, int]  # path, where it begins, where it ends or how much it is
 _WHOLE = -1
+_PAUSE = -2
 _Fetch = Callable[[], object]  # for any thread
 
 # What may be otherwise by the next look: the file is gone, was closed, or other files are open.
@@ -87,9 +88,9 @@ class Looking:
         else:
             self._computed[place] = lambda: result
 
-    def take(self, place: _Place) -> Callable[[], Any] | None:
-        """What was computed, once: whoever begins again has changed it, perhaps."""
-        return self._computed.pop(place, None)
+    def take(self, place: _Place, *, keeps: bool) -> Callable[[], Any] | None:
+        """What was computed. Once, unless it is kept: whoever begins again may have changed it."""
+        return self._computed.get(place) if keeps else self._computed.pop(place, None)
 
     def has(self, place: _Place) -> bool:
         """Whether it was fetched; OSError if it could not be."""
@@ -178,18 +179,24 @@ def prefetch(path: str, position: int, end: int, fetch: _Fetch) -> None:
         raise ColdRead(place, fetch)
 
 
-def compute(path: str, position: int, end: int, work: Callable[[], T]) -> T:
+def compute(path: str, position: int, end: int, work: Callable[[], T], *, keeps: bool = False) -> T:
     """What `work` returns, which takes long and touches nothing but files that do not change. In a
-    look it is done in a thread, and again in one should the look begin again."""
+    look it is done in a thread. Should the look begin again it is done again, unless it `keeps` the
+    result, which then nobody must change."""
     looking = _here.looking
     if looking is None:
         return work()
     place = (path, position, end)
-    computed = looking.take(place)
+    computed = looking.take(place, keeps=keeps)
     if computed is None:
         raise ColdRead(place, partial(looking.compute, place, work))
     result: T = computed()
     return result
+
+
+def pause(path: str, number: int) -> None:
+    """In a look that keeps what it has found out: others have their turn, and it begins again."""
+    prefetch(path, number, _PAUSE, lambda: None)
 
 
 def _raise(error: Exception) -> None:

@@ -6,7 +6,8 @@ Leaves    reading the bytes to the network, verifying them to `checking.py`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, cast
 
 from ottla.base.ids import TopicId
 from ottla.handlers.context import Context
@@ -105,9 +106,8 @@ def _read(
     if len(found.records):
         answer.records = found.records
         if found.aborted is not None:
-            answer.aborted_transactions = [
-                AbortedTransaction(each.producer_id, each.first_offset) for each in found.aborted
-            ]
+            # As the log has them: there may be very many, and they are encoded by their names.
+            answer.aborted_transactions = cast(Sequence[AbortedTransaction], found.aborted)
     elif bytes_max > 0 and wanted.fetch_offset < answer.last_stable_offset:
         # The first batch did not fit. Kafka has nothing to say of what it left out so.
         answer.aborted_transactions = None

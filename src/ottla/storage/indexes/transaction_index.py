@@ -74,6 +74,10 @@ class TransactionIndex:
     def __iter__(self) -> Iterator[AbortedTransaction]:
         return self._iterate(0)
 
+    def entries_from(self, first: int) -> Iterator[AbortedTransaction]:
+        """All but the first so many."""
+        return self._iterate(first)
+
     def append(self, transaction: AbortedTransaction) -> None:
         if transaction.last_offset <= self.last_offset:
             raise IndexAppendError(

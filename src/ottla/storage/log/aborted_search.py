@@ -10,12 +10,17 @@ Leaves    the format to `transaction_index.py`.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ottla.base.cold_reads import expect, prefetch, waiting
+from ottla.base.cold_reads import compute, expect, pause, prefetch, waiting
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.indexes.transaction_index import AbortedTransaction
+from ottla.storage.indexes.transaction_index import (
+    AbortedSearch,
+    AbortedTransaction,
+    TransactionIndex,
+)
 from ottla.storage.producers.open_transactions import CompletedTransaction
 from ottla.storage.producers.producer_replay import load_states, marker_at
 from ottla.storage.segments.scanning import fetch_headers, walk_headers
@@ -28,6 +33,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 EXPECTED_AT_ONCE = 100  # indexes, of which most have no file
+ENTRIES_HERE_MAX = 1000  # of an index that is read through on the event loop
+CHECKED_AT_ONCE = 10  # entries, against the records: one or two milliseconds
+CHECK = -1
 
 
 def find_aborted(
@@ -49,11 +57,18 @@ def find_aborted(
             continue
         if end_offset is None:
             end_offset = _end_offset(log, segment, end_position)
-        search = index.aborted_between(offset, end_offset)
+        search = _search(index, offset, end_offset)
         found += search.transactions
         if search.is_complete:
             break
     return found
+
+
+def _search(index: TransactionIndex, offset: int, end_offset: int) -> AbortedSearch:
+    if len(index) <= ENTRIES_HERE_MAX:
+        return index.aborted_between(offset, end_offset)
+    work = partial(index.aborted_between, offset, end_offset)
+    return compute(index.path, offset, end_offset, work, keeps=True)
 
 
 def _expect_indexes(log: Log, segments: list[Segment], at: int) -> None:
@@ -76,11 +91,16 @@ def check_transactions(log: Log, segment: Segment) -> None:
     """Compare every entry with the records, once."""
     index = segment.indexes.transactions
     try:
-        index.check()
-        for number, entry in enumerate(index):
-            if number >= segment.checked_transactions:
-                _check_entry(log, segment, entry)
-                segment.checked_transactions = number + 1
+        if len(index) <= ENTRIES_HERE_MAX:
+            index.check()
+        elif not segment.checked_transactions:
+            compute(index.path, CHECK, len(index), index.check, keeps=True)
+        first = segment.checked_transactions
+        for number, entry in enumerate(index.entries_from(first), first + 1):
+            _check_entry(log, segment, entry)
+            segment.checked_transactions = number
+            if number % CHECKED_AT_ONCE == 0:
+                pause(index.path, number)
     except CorruptLogError as error:
         logger.warning("building an index of aborted transactions anew: %s", error)
         rebuild_transactions(log, segment)

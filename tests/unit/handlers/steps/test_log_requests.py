@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_world
 from tests.unit.handlers.world import FakeConnection
-from tests.unit.storage.log_making import batch_of
+from tests.unit.storage.log_making import COORDINATOR, batch_of, marker_of
 
 from ottla.base.turns import FIRST_SLICE_S, SLICE_S
 from ottla.network.connection import Connection
@@ -41,13 +41,16 @@ from ottla.storage.log.rolling import take_snapshot
 
 PARTITIONS = 600
 PRODUCERS = 3000
+ABORTED = 1500
+CHECKED_LINES = 10 * 3000  # for entries of an index, each of which is compared with two batches
 # A slice, a closed session's share of a turn, and what does not grow.
 TURN_LINES_MAX = int((FIRST_SLICE_S + SLICE_S) / LINE_S) + 100 * 20 + 1000
 
 
 @pytest.fixture
 def world() -> Iterator[CountedWorld]:
-    with counted_world() as world:
+    config = {"transaction.partition.verification.enable": "false"}
+    with counted_world(config) as world:
         world.create_topic("t", PARTITIONS)
         world.create_topic("synced", PARTITIONS, {"flush.messages": "1"})
         world.ask(fetch(range(1)), 12)  # modules are loaded with the first request
@@ -178,6 +181,27 @@ def test_many_producers_are_described(world: CountedWorld) -> None:
     assert world.steps_of(request, 0) < TURN_LINES_MAX
     (topic,) = world.ask(request, 0).topics
     assert len(topic.partitions[0].active_producers) == PRODUCERS
+
+
+@pytest.mark.parametrize("is_checked", [True, False])
+def test_very_many_aborted_transactions_are_told(world: CountedWorld, is_checked: bool) -> None:
+    log = world.broker.replicas.partition("t", 7).log
+    for producer_id in range(ABORTED):
+        batch = batch_of(b"v", producer=(producer_id, 0, 0), is_transactional=True)
+        log.append_as_leader(batch, 0, COORDINATOR)
+    for producer_id in range(ABORTED):
+        log.append_as_leader(marker_of(producer_id), 0, COORDINATOR)
+    log.update_high_watermark(log.log_end_offset)
+    segment = log.segments.active
+    if not is_checked:
+        segment.has_checked_transactions, segment.checked_transactions = False, 0
+    request = fetch(range(7, 8))
+    request.isolation_level = 1
+    assert world.steps_of(request, 12) < TURN_LINES_MAX + CHECKED_LINES
+    assert segment.has_checked_transactions
+    (answer,) = world.ask(request, 12).responses[0].partitions
+    assert len(answer.aborted_transactions) == ABORTED
+    assert {each.first_offset for each in answer.aborted_transactions} == set(range(ABORTED))
 
 
 def test_a_quota_is_charged_for_many_partitions(world: CountedWorld) -> None:
