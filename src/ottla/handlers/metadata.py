@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices
-from ottla.handlers.chunks import chunks
+from ottla.handlers.chunks import CHUNK_ITEMS, chunks
 from ottla.handlers.context import Context
 from ottla.handlers.leaders import live_brokers
 from ottla.handlers.permissions import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
@@ -50,11 +50,35 @@ def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) ->
 
 @handles(ApiKey.METADATA, versions=range(0, 14), refuse=refuse_metadata)
 def metadata(request: MetadataRequest, context: Context) -> Slices[MetadataResponse | Working]:
+    known = known_topics(request, context)
+    if known is not None:
+        return respond(known, request, context)
     wanted = yield from wanted_topics(request, context.version)
     missing = yield from topics_to_create(wanted, request, context)
     if missing:
         return Working(create_and_answer(wanted, request, context, missing))
     return (yield from answer(wanted, request, context))
+
+
+def known_topics(request: MetadataRequest, context: Context) -> list[MetadataResponseTopic] | None:
+    """What most requests ask for: a few topics by name, whose answers are kept. Else None."""
+    topics = request.topics
+    if not topics or len(topics) > CHUNK_ITEMS:
+        return None
+    image, answers = context.parts.metadata, context.parts.topic_answers
+    operations = asks_for_operations(request, context.version)
+    found: dict[str, MetadataResponseTopic] = {}
+    for each in topics:
+        topic = image.topic(each.name or "") if each.topic_id == NO_TOPIC_ID else None
+        answer = None if topic is None else answers.find(topic.id, operations)
+        if topic is None or answer is None or not answers.is_encoded(answer, context.version):
+            return None
+        found[topic.name] = answer
+    return list(found.values())
+
+
+def asks_for_operations(request: MetadataRequest, version: int) -> bool:
+    return version >= 8 and request.include_topic_authorized_operations
 
 
 class Wanted(NamedTuple):
@@ -133,16 +157,22 @@ def answer_after(
 
 def answer(wanted: Wanted, request: MetadataRequest, context: Context) -> Slices[MetadataResponse]:
     image = context.parts.metadata
-    operations = context.version >= 8 and request.include_topic_authorized_operations
+    operations = asks_for_operations(request, context.version)
     if wanted.ids:
         topics = yield from topics_by_id(wanted.ids, context, operations)
     else:
         names = list(image.topics) if wanted.is_all else wanted.names
         topics = yield from topics_by_name(names, context, operations, is_all=wanted.is_all)
+    return respond(topics, request, context)
+
+
+def respond(
+    topics: list[MetadataResponseTopic], request: MetadataRequest, context: Context
+) -> MetadataResponse:
     asks_cluster = 8 <= context.version <= 10 and request.include_cluster_authorized_operations
     return MetadataResponse(
         brokers=[MetadataResponseBroker(*each) for each in live_brokers(context)],
-        cluster_id=image.cluster_id,
+        cluster_id=context.parts.metadata.cluster_id,
         controller_id=context.parts.controller_id,
         topics=topics,
         cluster_authorized_operations=CLUSTER_OPERATIONS if asks_cluster else NOT_ASKED,
