@@ -38,7 +38,8 @@ def offset_delete(
     shard = groups.shard_of(request.group_id)
     response = yield from groups.delete_offsets(shard, request)
     shard.check_current()
-    response.topics = yield from merging(unknown, response.topics)
+    if unknown:  # else a topic that is named twice is answered twice, as in Kafka
+        response.topics = yield from merging(unknown, response.topics)
     waiting = groups.unreplicated([shard])
     return show_later(response, waiting, context) if waiting else response
 
