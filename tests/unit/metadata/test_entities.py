@@ -15,6 +15,7 @@ from ottla.metadata.features import (
     new_cluster_levels,
 )
 from ottla.metadata.image import Batch, Image
+from ottla.metadata.log import CorruptMetadataError
 from ottla.metadata.records import (
     ALL_BROKERS,
     NO_LEADER,
@@ -206,3 +207,16 @@ def test_images_differ_by_offset_epoch_and_every_record() -> None:
     assert image(level) != "an image"
     assert image(level).features_epoch == 0
     assert Image().features_epoch == -1
+
+
+def test_a_broker_that_nobody_knows_is_not_active() -> None:
+    image = Image()
+    assert not image.is_active(7)
+    image.apply(Batch(0, 1, (broker().to_record(),)))
+    assert (image.is_active(7), image.is_active(8)) == (True, False)
+
+
+def test_damage_is_told_with_its_place() -> None:
+    error = CorruptMetadataError("/m/journal", 77, "no frame begins here")
+    assert error.args == ("/m/journal", 77, "no frame begins here")
+    assert "/m/journal" in str(error)
