@@ -28,6 +28,7 @@ from itertools import islice
 from typing import Generic, TypeAlias, TypeVar
 
 from ottla.base.clock import Clock
+from ottla.base.collector import without_full_pass
 
 T = TypeVar("T")
 Slices: TypeAlias = Generator[int, None, T]
@@ -95,8 +96,9 @@ class Turns:
     async def finish(self, work: Work[T]) -> T:
         """The rest of what was begun."""
         try:
-            while not await self.go_on(work):
-                pass
+            with without_full_pass():  # long work makes many objects
+                while not await self.go_on(work):
+                    pass
         finally:
             work.close()
         return work.result

@@ -48,6 +48,7 @@ from ottla.coordinators.transactions.markers import MarkerSender
 from ottla.coordinators.transactions.service import TransactionCoordinator
 from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.dispatch import Dispatcher
+from ottla.handlers.large_responses import LargeResponses
 from ottla.handlers.parts import Parts
 from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
@@ -235,7 +236,8 @@ class Broker:
             ClientQuotas(image, self.config, self.clock),
             self._build_moves(),
             ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock, self.turns),
-            ResponseMemory(self.config.ottla_queued_response_bytes_max),
+            memory := ResponseMemory(self.config.ottla_queued_response_bytes_max),
+            LargeResponses(self.turns, memory, self.config.ottla_response_bytes_max),
             ParkedFetches(self.config.ottla_fetch_parked_partitions_max),
         )
 

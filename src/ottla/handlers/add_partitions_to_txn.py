@@ -84,7 +84,8 @@ async def show_later(
     added: Iterable[Added], waiting: Mapping[LoadedShard, int], context: Context
 ) -> AddPartitionsToTxnResponse:
     failed = await context.parts.transactions.all_replicated(waiting)
-    return await context.parts.turns.run(responding(added, failed, context))
+    answering = responding(added, failed, context)
+    return await context.parts.large_responses.build(answering, context)
 
 
 def responding(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ottla.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
+    from ottla.handlers.large_responses import ResponseAccount
     from ottla.handlers.parts import Parts
 
 THROTTLE_MS_MAX = 2**31 - 1  # answers have no room for more
@@ -35,10 +36,12 @@ class Context:
     """One request."""
 
     __slots__ = (
+        "account",
         "began_s",
         "charged_s",
         "client_id",
         "correlation_id",
+        "has_many_items",
         "is_large",
         "key",
         "parts",
@@ -68,6 +71,8 @@ class Context:
         self.request_bytes = request_bytes
         self.throttle_ms = 0
         self.is_large = False  # its response, or what refuses it, is encoded in a thread
+        self.has_many_items = False  # a thread had to decode it
+        self.account: ResponseAccount | None = None  # what its response holds, if that is large
         self.began_s: float | None = None  # as long as its time is to be charged: since when
         self.spent_s = 0.0  # until then
         self.charged_s: float | None = None  # when that was charged

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.base.turns import Slices
-from ottla.handlers.cold_logs import read_all_producers, run_bounded
+from ottla.handlers.cold_logs import read_all_producers
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
@@ -67,7 +67,7 @@ async def read_and_describe(
     unread: list[Log], request: DescribeProducersRequest, context: Context
 ) -> DescribeProducersResponse:
     await read_all_producers(unread, context.parts.turns)
-    return await run_bounded(describing(request, context), context)
+    return await context.parts.large_responses.build(describing(request, context), context)
 
 
 def describing(

@@ -22,7 +22,7 @@ from ottla.handlers import registry
 from ottla.handlers.context import Context, Peer
 from ottla.handlers.decoding import DecodingThread, decode_here
 from ottla.handlers.disposal import Pieces, pieces_of
-from ottla.handlers.large_responses import LargeResponses, check_size
+from ottla.handlers.large_responses import check_size
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.registry import Handler, Outcome, handler_of
 from ottla.handlers.served import SERVED
@@ -58,9 +58,7 @@ class Dispatcher:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._decoding = DecodingThread()
-        self._large = LargeResponses(
-            parts.turns, parts.response_memory, parts.settings.config.ottla_response_bytes_max
-        )
+        self._large = parts.large_responses
 
     def opened(self, connection: Connection) -> None:
         connection.session = Peer(
@@ -96,7 +94,7 @@ class Dispatcher:
         context: Context,
         connection: Connection,
     ) -> Served:
-        context.is_large = True
+        context.is_large = context.has_many_items = True
         request = await self._decoding.decode(
             handler.request, frame, context.version, at, connection
         )
@@ -134,14 +132,20 @@ class Dispatcher:
     ) -> Served:
         """The rest of what was begun, in as many slices as it takes."""
         try:
-            async with self._large.build(work, context.peer) as outcome:
-                if isinstance(outcome, Message) or outcome is None:
-                    return await encode_large(handler, request, context, outcome)
-            return served(handler, request, context, outcome)
+            outcome = await self._large.finish(work, context)
         except MalformedMessage:
+            close_account(context)
             raise
         except Exception as error:
-            return await refuse_large(handler, request, context, error)
+            return await close_behind(context, refuse_large(handler, request, context, error))
+        except BaseException:
+            close_account(context)  # the client has left
+            raise
+        if isinstance(outcome, Message) or outcome is None:
+            return await close_behind(context, encode_large(handler, request, context, outcome))
+        if context.account is not None:
+            context.account.pause()
+        return served(handler, request, context, outcome)
 
 
 def served(handler: Handler, request: Message, context: Context, outcome: Outcome) -> Served:
@@ -151,10 +155,9 @@ def served(handler: Handler, request: Message, context: Context, outcome: Outcom
             return Working(encode_large(handler, request, context, outcome))
         return encode_answer(outcome, context)
     spend_time(context)
-    finish_this = finish_large if context.is_large else finish
     if isinstance(outcome, registry.Working):
-        return Working(finish_this(handler, request, context, outcome.answer))
-    finishing = finish_this(handler, request, context, outcome)
+        return Working(finish(handler, request, context, outcome.answer))
+    finishing = finish(handler, request, context, outcome)
     return Working(finishing) if handler.is_working else Waiting(finishing)
 
 
@@ -164,30 +167,36 @@ async def finish(
     context: Context,
     outcome: Awaitable[Message | None],
 ) -> Answer:
+    """The answer to what has to be awaited. It may turn out to be large meanwhile."""
     try:
         response = await (outcome if context.began_s is None else Timed(outcome, context))
     except MalformedMessage:
+        close_account(context)
         raise
     except Exception as error:
+        if context.is_large:
+            return await close_behind(context, refuse_large(handler, request, context, error))
         response = refusal(handler, request, context, error)
+    except BaseException:
+        close_account(context)  # the client has left
+        raise
+    if context.is_large:
+        return await close_behind(context, encode_large(handler, request, context, response))
     return encode_answer(response, context)
 
 
-async def finish_large(
-    handler: Handler,
-    request: Message,
-    context: Context,
-    outcome: Awaitable[Message | None],
-) -> Answer:
-    """As `finish`, with what takes long in a thread."""
+async def close_behind(context: Context, answering: Awaitable[Answer]) -> Answer:
+    """From here on the network counts what the response takes."""
     try:
-        with without_full_pass():
-            response = await (outcome if context.began_s is None else Timed(outcome, context))
-    except MalformedMessage:
-        raise
-    except Exception as error:
-        return await refuse_large(handler, request, context, error)
-    return await encode_large(handler, request, context, response)
+        return await answering
+    finally:
+        close_account(context)
+
+
+def close_account(context: Context) -> None:
+    if context.account is not None:
+        context.account.close()
+        context.account = None
 
 
 def encode_answer(response: Message | None, context: Context) -> Answer:
@@ -208,6 +217,8 @@ async def encode_large(
     charge_time(context)
     if response is None:
         return Answer([], context.throttle_ms)
+    if context.account is not None:
+        await context.account.go_on()
     with without_full_pass():
         segments, pieces = await asyncio.to_thread(encode_and_cut, request, response, context)
     context.parts.disposal.take(pieces)
@@ -237,9 +248,8 @@ def encode_frame(response: Message, context: Context) -> list[Segment]:
 async def refuse_large(
     handler: Handler, request: Message, context: Context, error: Exception
 ) -> Answer:
-    """A refusal that has to be said for each of a great many items. Without words: they would be
-    repeated as often."""
-    if isinstance(error, BrokerError):
+    """For many items without a message: it would be repeated for each of them."""
+    if isinstance(error, BrokerError) and context.has_many_items:
         error = BrokerError(error.code)
     charge_time(context)
     with without_full_pass():

@@ -71,7 +71,7 @@ async def answer_later(
     request: FindCoordinatorRequest, topic: InternalTopic, context: Context
 ) -> FindCoordinatorResponse:
     await topic.ensure()
-    return await context.parts.turns.run(answer(request, topic, context))
+    return await context.parts.large_responses.build(answer(request, topic, context), context)
 
 
 def answer(

@@ -3,24 +3,26 @@
 Owns      the size that a response may have, and which of them are built now.
 Promises  a response that grows beyond `bytes_max` is refused. A response waits until the broker's
           memory for responses has room, and then takes `LARGE_BYTES` of it; of those that grow
-          beyond that, one is built at a time, so the memory is exceeded by one response at most.
-          Whoever builds waits for nothing that another builder holds, but for that one. Work
-          whose client has left ends at its next slice.
-Leaves    to the handler that what it yields is about what its response takes when it is encoded.
+          beyond that, one is built or encoded at a time, so the memory is exceeded by one response
+          at most. Whoever builds waits for nothing that another builder holds, but for that one.
+          What a response holds counts until its request is answered, also while the request
+          waits for something. Work whose client has left ends at its next slice.
+Leaves    to the handler that what it yields is about what its response takes when it is encoded,
+          and to the dispatcher to close the account of each request.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ottla.base.collector import without_full_pass
-from ottla.base.turns import Turns, Work
-from ottla.handlers.context import Peer
+from ottla.base.turns import Slices, Turns, Work
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+
+if TYPE_CHECKING:
+    from ottla.handlers.context import Context
 
 T = TypeVar("T")
 
@@ -42,27 +44,38 @@ class LargeResponses:
         self.bytes_max = bytes_max
         self._building = asyncio.Lock()
 
-    @asynccontextmanager
-    async def build(self, work: Work[T], peer: Peer) -> AsyncIterator[T]:
-        """What comes of the work. Until the context is left, its bytes are counted."""
-        builder = _Builder(self._memory, self._building)
+    async def build(self, slices: Slices[T], context: Context) -> T:
+        """For a handler that builds its response in an awaitable: what comes of the slices."""
+        work, is_done = self._turns.begin(slices)
+        if is_done:
+            check_size(work.grown, self.bytes_max)
+            return work.result
+        return await self.finish(work, context)
+
+    async def finish(self, work: Work[T], context: Context) -> T:
+        """What comes of work that has begun. The response counts from here on as a large one."""
+        context.is_large = True
         try:
-            await builder.begin()
+            account = await self._account_of(context)
+            before, is_done = account.size, False
             with without_full_pass():
-                yield await self._run(work, builder, peer)
+                while not is_done:
+                    await account.grow_to(before + work.grown)
+                    if context.peer.is_gone:
+                        raise asyncio.CancelledError
+                    is_done = await self._turns.go_on(work)
+                    check_size(before + work.grown, self.bytes_max)
+            await account.grow_to(before + work.grown)
+            return work.result
         finally:
             work.close()
-            builder.close()
 
-    async def _run(self, work: Work[T], builder: _Builder, peer: Peer) -> T:
-        is_done = False
-        while not is_done:
-            await builder.grow_to(work.grown)
-            if peer.is_gone:
-                raise asyncio.CancelledError
-            is_done = await self._turns.go_on(work)
-            check_size(work.grown, self.bytes_max)
-        return work.result
+    async def _account_of(self, context: Context) -> ResponseAccount:
+        if context.account is None:
+            account = ResponseAccount(self._memory, self._building)
+            await account.open()
+            context.account = account
+        return context.account
 
 
 def check_size(response_bytes: int, bytes_max: int) -> None:
@@ -71,32 +84,42 @@ def check_size(response_bytes: int, bytes_max: int) -> None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, what)
 
 
-class _Builder:
-    """What one response holds while it is built."""
+class ResponseAccount:
+    """What the response to one request holds until it is handed to the network."""
 
     def __init__(self, memory: Memory, building: asyncio.Lock) -> None:
         self._memory = memory
         self._building = building
         self._held_bytes = 0
         self._has_lock = False
+        self.size = 0  # of the response so far
 
-    async def begin(self) -> None:
+    async def open(self) -> None:
         await self._memory.wait_for_room()
         self._hold(LARGE_BYTES)
 
     async def grow_to(self, size: int) -> None:
-        if size <= LARGE_BYTES:
-            return
-        if not self._has_lock:
-            await self._building.acquire()
-            self._has_lock = True
-        self._hold(size)
+        self.size = size
+        await self.go_on()
+
+    async def go_on(self) -> None:
+        """Before more is built, or what is built is encoded: a large one waits for its turn."""
+        if self.size > LARGE_BYTES:
+            if not self._has_lock:
+                await self._building.acquire()
+                self._has_lock = True
+            self._hold(self.size)
+
+    def pause(self) -> None:
+        """The request waits for something: other large responses may be built meanwhile."""
+        if self._has_lock:
+            self._has_lock = False
+            self._building.release()
+
+    def close(self) -> None:
+        self._hold(0)
+        self.pause()
 
     def _hold(self, size: int) -> None:
         self._memory.change(size - self._held_bytes)
         self._held_bytes = size
-
-    def close(self) -> None:
-        self._memory.change(-self._held_bytes)
-        if self._has_lock:
-            self._building.release()

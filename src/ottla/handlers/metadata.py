@@ -140,7 +140,8 @@ async def create_and_answer(
     wanted: Wanted, request: MetadataRequest, context: Context, names: list[str]
 ) -> MetadataResponse:
     errors = await context.parts.automatic_topics.create(names, charging_unasked(context))
-    return await context.parts.turns.run(answer_after(wanted, request, context, errors))
+    answering = answer_after(wanted, request, context, errors)
+    return await context.parts.large_responses.build(answering, context)
 
 
 def answer_after(

@@ -74,7 +74,8 @@ def offset_fetch(
 async def respond_later(
     shown: Awaitable[list[OffsetFetchResponseGroup]], context: Context
 ) -> OffsetFetchResponse:
-    return await context.parts.turns.run(responding(await shown, context.version))
+    answering = responding(await shown, context.version)
+    return await context.parts.large_responses.build(answering, context)
 
 
 def naming_one_group(request: OffsetFetchRequest) -> Slices[OffsetFetchRequestGroup]:

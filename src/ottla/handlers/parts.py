@@ -16,6 +16,7 @@ from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.service import TransactionCoordinator
 from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.disposal import Disposal
+from ottla.handlers.large_responses import LargeResponses
 from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.handlers.topic_answers import TopicAnswers
@@ -59,6 +60,7 @@ class Parts:
     directory_moves: DirectoryMoves
     telemetry: ClientTelemetry
     response_memory: ResponseMemory
+    large_responses: LargeResponses
     parked_fetches: ParkedFetches
     disposal: Disposal = field(default_factory=Disposal)
 

@@ -186,9 +186,11 @@ class RequestMemory:
         )
         chosen = evictions(holding, self.rules, now_s)
         self._is_evicting = True
-        for account, reason in chosen:
-            account.reader.evict(reason)
-        self._is_evicting = False
+        try:
+            for account, reason in chosen:
+                account.reader.evict(reason)
+        finally:
+            self._is_evicting = False
         self._wake()
         return len(chosen)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 import pytest
 
 from ottla.base.turns import Slices, Turns
-from ottla.handlers.context import Peer
-from ottla.handlers.large_responses import LARGE_BYTES, LargeResponses
+from ottla.handlers.context import Context, Peer
+from ottla.handlers.large_responses import LARGE_BYTES, LargeResponses, ResponseAccount
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -35,20 +36,38 @@ class Building:
             yield MIB // 2
         return size
 
-    async def build(self, size: int, peer: Peer | None = None) -> int:
-        work, is_done = self.turns.begin(self.growing(size))
-        assert not is_done
-        async with self.large.build(work, peer or Peer("L", "h", 1)) as result:
-            return result
+    async def build(self, size: int, context: Asked | None = None) -> int:
+        asked = context or Asked()
+        try:
+            return await self.large.build(self.growing(size), cast(Context, asked))
+        finally:
+            if asked.account is not None:
+                asked.account.close()
+
+
+class Asked:
+    """As much of a request as counts here."""
+
+    def __init__(self) -> None:
+        self.peer = Peer("L", "h", 1)
+        self.account: ResponseAccount | None = None
+        self.is_large = False
 
 
 def test_what_is_built_counts_in_the_memory_until_it_is_handed_on() -> None:
     async def main() -> None:
-        building = Building()
-        work, _ = building.turns.begin(building.growing(3 * MIB))
-        async with building.large.build(work, Peer("L", "h", 1)) as size:
-            assert size == 3 * MIB
-            assert building.memory.held_bytes >= 2 * MIB
+        building, asked = Building(), Asked()
+        context = cast(Context, asked)
+        assert await building.large.build(building.growing(3 * MIB), context) == 3 * MIB
+        assert asked.is_large
+        assert asked.account is not None
+        assert building.memory.held_bytes == 3 * MIB
+        asked.account.pause()  # the request waits for something, and another response is built
+        assert await building.build(2 * MIB) == 2 * MIB
+        assert building.memory.held_bytes == 3 * MIB
+        await building.large.build(building.growing(2 * MIB), context)
+        assert building.memory.held_bytes == 5 * MIB
+        asked.account.close()
         assert building.memory.held_bytes == 0
 
     asyncio.run(main())
@@ -111,10 +130,10 @@ def test_a_small_response_does_not_wait_for_a_large_one() -> None:
 def test_work_for_a_client_that_has_left_ends_at_the_next_slice() -> None:
     async def main() -> None:
         building = Building()
-        peer = Peer("L", "h", 1)
-        work = asyncio.ensure_future(building.build(6 * MIB, peer))
+        asked = Asked()
+        work = asyncio.ensure_future(building.build(6 * MIB, asked))
         await asyncio.sleep(0)
-        peer.is_gone = True
+        asked.peer.is_gone = True
         before_s = building.clock.monotonic_s()
         with pytest.raises(asyncio.CancelledError):
             await work
