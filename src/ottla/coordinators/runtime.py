@@ -3,7 +3,8 @@
 Owns      which shards are loaded, and the order of decide, append, apply and answer.
 Promises  a record is applied when it is appended, in the order of the log, so that the next request
           decides on it; an answer waits until the record is replicated. A failed append or a lost
-          leadership throws the shard away, and the next leader rebuilds it from the log.
+          leadership throws the shard away, and the next leader rebuilds it from the log. A shard
+          is unloaded once, after its loader has ended: nothing is applied to it later.
 Leaves    what is decided to the state machines, which know neither logs nor time.
 """
 
@@ -111,6 +112,11 @@ class Shard(Generic[S]):
         self.status = Status.LOADING
         self.leader_epoch = partition.leader_epoch
 
+    @property
+    def is_gone(self) -> bool:
+        """Another broker leads, or has led since: nothing is read or written here any more."""
+        return self.status is Status.GONE
+
     def write(
         self,
         records: Sequence[CoordinatorRecord],
@@ -168,7 +174,7 @@ class Shard(Generic[S]):
         return appended.last_offset + 1
 
     def _append(self, batch: bytearray, by: ProducedBy) -> Appended:
-        if self.status is Status.GONE:  # this broker may lead again, but with another state
+        if self.is_gone:  # this broker may lead again, but with another state
             raise BrokerError(ErrorCode.NOT_COORDINATOR)
         try:
             return self.partition.append(batch, ACKS_ALL, by)
@@ -253,21 +259,38 @@ class Runtime(Generic[S]):
     async def _load(self, number: int, shard: Shard[S]) -> None:
         try:
             await load(shard, self.types, self._turns)
-            await self._turns.run(shard.state.loaded(self._now_ms()))
-        except BaseException:
-            if self._shards.get(number) is shard:
-                self.resign(number)
-            raise
-        if self._shards.get(number) is shard:
-            shard.status = Status.ACTIVE
+            await self._turns.run(until_gone(shard, shard.state.loaded(self._now_ms())))
+            if shard.status is Status.LOADING:
+                shard.status = Status.ACTIVE
+        finally:
+            if shard.status is not Status.ACTIVE:
+                if self._shards.get(number) is shard:
+                    del self._shards[number]
+                self._unload(shard)
 
     def resign(self, number: int) -> None:
         """Another broker leads, or the topic is gone."""
         shard = self._shards.pop(number, None)
         if shard is not None:
+            was_loaded = shard.status is Status.ACTIVE
             shard.status = Status.GONE
-            unloading = self._turns.run_later(shard.state.unloaded())
-            self._tasks.start(unloading, name=f"unload {shard.partition.name}")
+            if was_loaded:  # else its loader ends at its next step, and unloads it then
+                self._unload(shard)
+
+    def _unload(self, shard: Shard[S]) -> None:
+        """Nothing changes the state any more: free what it holds."""
+        shard.status = Status.GONE
+        unloading = self._turns.run_later(shard.state.unloaded())
+        self._tasks.start(unloading, name=f"unload {shard.partition.name}")
+
+
+def until_gone(shard: Shard[S], slices: Slices[None]) -> Slices[None]:
+    """The work, as long as this broker leads the shard's partition."""
+    for grown in slices:
+        yield grown
+        if shard.is_gone:
+            slices.close()
+            return
 
 
 def encode_batch(
@@ -314,14 +337,16 @@ def in_batches(
 
 
 async def load(shard: Shard[S], types: RecordTypes, turns: Turns) -> None:
-    """Apply every record of the log, in slices; other work goes on meanwhile."""
+    """Apply every record of the log, in slices, unless another broker leads meanwhile."""
     offset = shard.partition.log.log_start_offset
     end_offset = shard.partition.log.log_end_offset
-    while offset < end_offset:
+    while offset < end_offset and not shard.is_gone:
         partition_log = shard.partition.log
         try:
             data = await read_some(partition_log, offset, end_offset)
         except (OSError, BrokerError, StorageError):
+            if shard.is_gone:
+                return  # the log may be closed
             if partition_log is shard.partition.log:
                 raise
             continue  # it is in another directory by now, with the same records
@@ -337,9 +362,14 @@ async def read_some(partition_log: Log, offset: int, end_offset: int) -> bytes:
 
 
 def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> Slices[int]:
-    """Apply the whole batches in `data` from `offset` on; where to go on."""
+    """Apply the whole batches in `data` from `offset` on; where to go on.
+
+    It ends when another broker leads: what the shard holds is freed then.
+    """
     for position, header in iterate_headers(data):
         writer = Writer(header.producer_id, header.producer_epoch)
+        if shard.is_gone:
+            break
         if header.is_control:
             marker = read_end_marker(data, position)
             if marker is not None:
@@ -351,7 +381,10 @@ def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> S
                 if decoded is not None and record.offset >= offset:
                     shard.state.apply(decoded, writer, record.offset)
                 yield 0
+                if shard.is_gone:
+                    return offset
         offset = header.next_offset
+        yield 0
     return offset
 
 

@@ -94,8 +94,8 @@ class GroupShard:
         elif self.is_loaded and classic is not None:
             take_over(classic, value)
         else:
-            if classic is not None:
-                self._drop(classic)
+            if group is not None:
+                self._drop(group)
             self._put(restored(group_id, value, self.shared))
 
     def _put(self, group: ClassicGroup | ConsumerGroup) -> None:
@@ -144,7 +144,7 @@ class GroupShard:
     def loaded(self, now_ms: int) -> Slices[None]:  # noqa: ARG002  # timers have their own clock
         """From now on members have to show that they are alive."""
         self.is_loaded = True
-        for group in self.groups.values():
+        for group in list(self.groups.values()):
             if isinstance(group, ClassicGroup):
                 yield from self._watch_classic(group)
             else:
@@ -152,7 +152,7 @@ class GroupShard:
             yield 0
 
     def _watch_classic(self, group: ClassicGroup) -> Slices[None]:
-        for member in group.members.values():
+        for member in list(group.members.values()):
             group.renew_session(member)
             yield 0
         size_max = size_max_of(self.shared.config)
@@ -161,7 +161,7 @@ class GroupShard:
             rebalance.prepare_rebalance(group, f"more than {size_max} members")
 
     def _watch_consumers(self, group: ConsumerGroup) -> Slices[None]:
-        for member in group.members.values():
+        for member in list(group.members.values()):
             yield 0
             renew_session(self.shared, group.group_id, member)
             if member.state is MemberState.UNREVOKED_PARTITIONS and not member.speaks_classic:

@@ -27,7 +27,7 @@ from ottla.base.tasks import OwnedTasks
 from ottla.base.turns import Slices, Turns, run_at_once
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
-from ottla.coordinators.runtime import Runtime, all_replicated, unreplicated
+from ottla.coordinators.runtime import Runtime, Status, all_replicated, unreplicated
 from ottla.coordinators.transactions.ending import (
     End,
     decide_end,
@@ -271,6 +271,8 @@ class TransactionCoordinator:
             if shard.partition is partition:
                 for ending in await self._turns.run(shard.state.ending()):
                     await self._turns.next()
+                    if shard.status is not Status.ACTIVE:
+                        return  # the next coordinator finishes them
                     end_offset = shard.state.end_offset(ending.transactional_id)
                     self._finisher.begin(shard, ending, end_offset)
 
@@ -310,6 +312,8 @@ class TransactionCoordinator:
             now_ms, state = self._clock.now_ms(), shard.state
             expired = await self._turns.run(state.expired(now_ms, expiration_ms))
             for at in range(0, len(expired), TOMBSTONES_MAX):
+                if shard.status is not Status.ACTIVE:
+                    break
                 some = [each.transactional_id for each in expired[at : at + TOMBSTONES_MAX]]
                 # One may have been taken up again while others had their turn.
                 still = [each for each in some if state.is_expired(each, now_ms, expiration_ms)]

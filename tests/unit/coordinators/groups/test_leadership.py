@@ -1,0 +1,71 @@
+"""Leadership that is lost while the groups of a partition are being loaded, or waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+from tests.unit.coordinators.groups.broker_world import BrokerWorld
+from tests.unit.coordinators.groups.test_service import many, outcome, run
+
+from ottla.base.turns import SLICE_S, run_at_once
+from ottla.coordinators.groups.shared import Caller, Usage
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from ottla.testing.clock import ManualClock
+
+NOTHING = Usage()
+
+
+class SlicingClock(ManualClock):
+    """Each look at it ends a slice."""
+
+    def monotonic_s(self) -> float:
+        self._elapsed_ms += round(SLICE_S * 1000)
+        return super().monotonic_s()
+
+
+async def world_with_groups(offsets: int = 20, groups: int = 10) -> BrokerWorld:
+    world = BrokerWorld(clock=SlicingClock())
+    world.create_topic("t")
+    world.create_offsets_topic(partitions=1)
+    await world.loaded()
+    await run_at_once(many(world, offsets, 7))
+    for at in range(groups):
+        request = ConsumerGroupHeartbeatRequest(
+            f"group-{at}",
+            "member",
+            0,
+            rebalance_timeout_ms=60_000,
+            subscribed_topic_names=["t"],
+            topic_partitions=[],
+        )
+        caller = Caller("client", "/host", 1)
+        await outcome(world.groups.consumer_heartbeat(request, caller))
+    return world
+
+
+def test_a_broker_that_resigns_while_it_loads_counts_nothing_of_what_it_has_read(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def story() -> None:
+        world = await world_with_groups()
+        usage, tasks = world.groups._usage, world.groups._tasks
+        full = Usage(usage.member_bytes, usage.offsets)
+        assert full.offsets == 20
+        most, epoch = Usage(), 0
+        for turns in range(0, 200, 5):
+            world.lead(0, leader=2, epoch=epoch + 1)
+            await tasks.finish()
+            assert usage == NOTHING, f"after {turns} turns"
+            epoch += 2
+            world.lead(0, leader=1, epoch=epoch)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            most = Usage(usage.member_bytes, usage.offsets)
+        assert most == full, "the last ones were loaded"
+
+    run(story())
+    assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
