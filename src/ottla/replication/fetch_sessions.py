@@ -24,6 +24,7 @@ EPOCH_MAX = 2**31 - 1
 NAME_LENGTH_MAX = 249  # of a topic that exists
 LONG_NAME_CHARS = 64  # of a longer name, in the memory that one partition takes
 SORTED_AT_ONCE = 1000  # a fraction of a millisecond
+NO_MARK = 0
 
 TopicKey = str | bytes  # the name, or the id from Fetch version 13 on
 
@@ -133,6 +134,7 @@ class FetchSession:
         "is_closed",
         "is_follower",
         "marked",
+        "marks",
         "partitions",
         "reader",
         "turns",
@@ -158,7 +160,8 @@ class FetchSession:
         self.reader = reader
         self.epoch = next_epoch(FULL_EPOCH)
         self.partitions: dict[FetchKey, WantedPartition] = {}
-        self.marked: dict[FetchKey, None] = {}
+        self.marked: dict[FetchKey, int] = {}  # with the number of the last mark
+        self.marks = NO_MARK  # set so far
         self.held = 0  # in the room that all sessions share
         self.turns = 0  # given so far
         self.watchers: set[Watcher] = set()  # of the fetch that waits now, if one does
@@ -180,7 +183,7 @@ class FetchSession:
         else:
             self.partitions[wanted.key] = wanted
             self._end_turn(wanted)
-        self.marked[wanted.key] = None
+        self._mark(wanted.key)
         return True
 
     def forget(self, key: FetchKey) -> None:
@@ -226,12 +229,16 @@ class FetchSession:
         """
         if key not in self.partitions:
             return
-        self.marked[key] = None
+        self._mark(key)
         for watcher in list(self.watchers):
             if size is None:
                 watcher.wake()
             else:
                 watcher.data_arrived(size, is_stable=is_stable)
+
+    def _mark(self, key: FetchKey) -> None:
+        self.marks += 1
+        self.marked[key] = self.marks
 
     def to_look_at(self) -> Iterator[WantedPartition]:
         """Whoever was served longest ago comes first, as on Kafka."""
@@ -251,17 +258,23 @@ class FetchSession:
     def looked_at(
         self,
         key: FetchKey,
+        mark: int,
         *,
         has_more: bool,
         is_left_over: bool = False,
         was_served: bool = True,
     ) -> None:
         """Unmark a partition without more to tell; one with more goes behind the others, and one
-        that was left over for want of room keeps its place: its turn comes next."""
+        that was left over for want of room keeps its place: its turn comes next.
+
+        `mark` is the mark that the partition had when it was read. It keeps a newer one: that
+        stands for a change which the read did not include.
+        """
         if is_left_over:
             return
         if not has_more:
-            self.marked.pop(key, None)
+            if self.marked.get(key) == mark:
+                del self.marked[key]
         elif was_served and (known := self.partitions.get(key)) is not None:
             self._end_turn(known)
 

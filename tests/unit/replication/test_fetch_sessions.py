@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import (
     EPOCH_MAX,
+    NO_MARK,
     FetchKey,
     FetchSession,
     WantedPartition,
@@ -30,37 +32,56 @@ def to_look_at(session: FetchSession) -> list[FetchKey]:
     return [wanted.key for wanted in session.to_look_at()]
 
 
+def looked_at(session: FetchSession, key: FetchKey, **outcome: Any) -> None:
+    """It was read just now."""
+    session.looked_at(key, session.marked.get(key, NO_MARK), **outcome)
+
+
 def test_a_partition_without_news_is_not_looked_at_again() -> None:
     session = a_session()
-    session.looked_at(KEYS[1], has_more=False)
+    looked_at(session, KEYS[1], has_more=False)
     assert to_look_at(session) == [KEYS[0], KEYS[2]]
+
+
+def test_a_partition_that_changes_after_it_was_read_is_looked_at_again() -> None:
+    session = a_session()
+    marks = dict(session.marked)
+    session.changed(KEYS[0], 10)
+    session.update([WantedPartition(KEYS[1], 7, 1000)], ())
+    session.forget(KEYS[2])
+    for key in KEYS:
+        session.looked_at(key, marks[key], has_more=False)
+    assert to_look_at(session) == KEYS[:2]
+    for key in KEYS:
+        looked_at(session, key, has_more=False)
+    assert to_look_at(session) == []
 
 
 def test_a_partition_that_was_served_goes_behind_the_others() -> None:
     session = a_session()
-    session.looked_at(KEYS[0], has_more=True)
+    looked_at(session, KEYS[0], has_more=True)
     assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
 def test_news_of_a_partition_come_before_what_others_that_were_served_have_left() -> None:
     session = a_session()
-    session.looked_at(KEYS[2], has_more=False)
-    session.looked_at(KEYS[0], has_more=True)
+    looked_at(session, KEYS[2], has_more=False)
+    looked_at(session, KEYS[0], has_more=True)
     session.changed(KEYS[2], 10)
     assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
 def test_a_partition_without_records_but_with_more_to_tell_keeps_its_turn() -> None:
     session = a_session()
-    session.looked_at(KEYS[0], has_more=True, was_served=False)
+    looked_at(session, KEYS[0], has_more=True, was_served=False)
     assert to_look_at(session) == KEYS
 
 
 def test_a_partition_left_over_for_want_of_room_keeps_its_place() -> None:
     session = a_session()
-    session.looked_at(KEYS[0], has_more=True)
-    session.looked_at(KEYS[1], has_more=False, is_left_over=True)
-    session.looked_at(KEYS[2], has_more=False, is_left_over=True)
+    looked_at(session, KEYS[0], has_more=True)
+    looked_at(session, KEYS[1], has_more=False, is_left_over=True)
+    looked_at(session, KEYS[2], has_more=False, is_left_over=True)
     assert to_look_at(session) == [KEYS[1], KEYS[2], KEYS[0]]
 
 
@@ -85,7 +106,7 @@ def test_asking_again_takes_over_the_position_and_keeps_what_was_told() -> None:
     known = session.partitions[KEYS[1]]
     known.tell(0, 10, 2)
     for key in KEYS:
-        session.looked_at(key, has_more=False)
+        looked_at(session, key, has_more=False)
     session.update([WantedPartition(KEYS[1], 7, 50, 3, 4, 6)], ())
     assert session.partitions[KEYS[1]] is known
     asked = (known.fetch_offset, known.partition_bytes_max, known.current_leader_epoch)
@@ -106,7 +127,7 @@ def test_a_forgotten_partition_is_neither_looked_at_nor_marked_again() -> None:
     assert to_look_at(session) == [KEYS[0], KEYS[2]]
     session.changed(KEYS[1], 10)
     assert to_look_at(session) == [KEYS[0], KEYS[2]]
-    session.looked_at(KEYS[1], has_more=True)
+    looked_at(session, KEYS[1], has_more=True)
     session.update([WantedPartition(KEYS[1], 0, 1000)], ())
     assert to_look_at(session) == [KEYS[0], KEYS[2], KEYS[1]], "it comes last, as a new one does"
 

@@ -493,13 +493,13 @@ def test_sessions_and_waiting_readers_are_told_each_for_itself() -> None:
     session = FetchSession(1, False, False, 0)
     key = FetchKey("t", 0)
     session.update([WantedPartition(key, 0, 1000)], [])
-    session.looked_at(key, has_more=False)
+    session.looked_at(key, session.marked[key], has_more=False)
     world.append()
     assert list(session.to_look_at()) == []
     world.partition.sessions[session] = key
     world.append()
     assert [each.key for each in session.to_look_at()] == [key]
-    session.looked_at(key, has_more=False)
+    session.looked_at(key, session.marked[key], has_more=False)
     world.decide(ME)
     assert [each.key for each in session.to_look_at()] == [key]
 

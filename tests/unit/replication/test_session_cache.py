@@ -9,7 +9,13 @@ import pytest
 
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition, room_of
+from ottla.replication.fetch_sessions import (
+    NO_MARK,
+    FetchKey,
+    FetchSession,
+    WantedPartition,
+    room_of,
+)
 from ottla.replication.session_cache import EVICTION_MS, FetchSessions
 
 LATER_MS = EVICTION_MS + 1
@@ -179,7 +185,7 @@ def test_very_many_marked_partitions_are_looked_at_in_the_same_order() -> None:
     session = FetchSession(1, is_follower=False, uses_topic_ids=False, now_ms=0)
     session.update(wanted(5000))
     for at in Random(5).sample(range(5000), 3000):
-        session.looked_at(FetchKey("t", at), has_more=True)
+        session.looked_at(FetchKey("t", at), NO_MARK, has_more=True)
     ordering = session.ordering()
     steps = 0
     while True:

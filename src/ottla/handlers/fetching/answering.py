@@ -128,7 +128,11 @@ def _must_tell(found: Found, wants: Wants) -> bool:
     is_left_over = not has_more and _has_readable(found, wants)
     was_served = found.size > 0 and not wants.is_full  # a first answer begins no new round
     wants.session.looked_at(
-        found.wanted.key, has_more=has_more, is_left_over=is_left_over, was_served=was_served
+        found.wanted.key,
+        found.mark,
+        has_more=has_more,
+        is_left_over=is_left_over,
+        was_served=was_served,
     )
     return wants.is_full or is_new or has_more
 

@@ -21,7 +21,7 @@ from ottla.protocol.messages.fetch_response import (
     EpochEndOffset,
     PartitionData,
 )
-from ottla.replication.fetch_sessions import WantedPartition
+from ottla.replication.fetch_sessions import NO_MARK, WantedPartition
 from ottla.replication.partition import NO_EPOCH, Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.reading import RangeCheck
@@ -36,6 +36,7 @@ class Found(NamedTuple):
     answer: PartitionData
     partition: Partition | None
     check: RangeCheck | None = None  # to be passed before the answer is sent
+    mark: int = NO_MARK  # of the session, when the partition was read
 
     @property
     def size(self) -> int:
@@ -56,7 +57,8 @@ def look_at(
     except BrokerError as error:
         return Found(wanted, _absent(wanted, error.code, context.parts.metadata), None)
     session = wants.session
-    if session is not None and not session.is_closed:
+    # Another request of the session may have removed the partition while this one runs in slices.
+    if session is not None and not session.is_closed and wanted.key in session.partitions:
         partition.sessions[session] = wanted.key
         wanted.topic_name = partition.name.topic
     try:
@@ -111,7 +113,7 @@ def _read(
     elif bytes_max > 0 and wanted.fetch_offset < answer.last_stable_offset:
         # The first batch did not fit. Kafka has nothing to say of what it left out so.
         answer.aborted_transactions = None
-    return Found(wanted, answer, partition, found.check)
+    return Found(wanted, answer, partition, found.check, wants.mark_of(wanted.key))
 
 
 def _describe(wanted: WantedPartition, partition: Partition, is_committed: bool) -> PartitionData:

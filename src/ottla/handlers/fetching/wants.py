@@ -18,6 +18,7 @@ from ottla.protocol.messages.fetch_request import FetchRequest
 from ottla.replication.fetch_sessions import (
     FINAL_EPOCH,
     FULL_EPOCH,
+    NO_MARK,
     NO_SESSION,
     FetchKey,
     FetchSession,
@@ -59,6 +60,10 @@ class Wants:
     def partitions(self) -> Iterable[WantedPartition]:
         """Those to look at now."""
         return self.named.values() if self.session is None else self.session.to_look_at()
+
+    def mark_of(self, key: FetchKey) -> int:
+        """The session's mark of a partition that is about to be read."""
+        return NO_MARK if self.session is None else self.session.marked.get(key, NO_MARK)
 
     def ordering(self) -> Slices[Iterable[WantedPartition]]:
         if self.session is not None:

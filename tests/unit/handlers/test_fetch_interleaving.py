@@ -1,0 +1,113 @@
+"""Fetch: what happens between the read of a partition and the response is not lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+from tests.unit.handlers.asking import produce
+from tests.unit.handlers.test_fetch import VERSION, answered, partition_of
+from tests.unit.handlers.test_fetch_bounds import named, told, until
+from tests.unit.handlers.world import FakeConnection, World
+from tests.unit.storage.log_making import batch_of
+
+from ottla.base.turns import Slices
+from ottla.handlers.context import Context
+from ottla.handlers.fetching.large import LargeFetching
+from ottla.network.connection import Connection
+from ottla.network.served import Answer, Served
+from ottla.protocol.api_keys import ApiKey
+from ottla.protocol.framing import LENGTH_BYTES
+from ottla.protocol.headers import encode_request
+from ottla.protocol.messages.fetch_request import FetchRequest, ForgottenTopic
+
+PARTITIONS = 300
+LATE = 7  # the partition to which something happens after it was read
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World() as world:
+        world.create_topic("t", PARTITIONS)
+        yield world
+
+
+def session_of(world: World, session_id: int) -> Any:
+    return world.broker.parts.fetch_sessions.get(session_id)
+
+
+def large_fetch(world: World, request: FetchRequest) -> LargeFetching:
+    context = Context(world.broker.parts, world.me.session, ApiKey.FETCH, VERSION, 1, None)
+    return LargeFetching(request, context)
+
+
+def read_all(fetching: LargeFetching, slices: Slices[Any], partitions: int) -> None:
+    """Run it until it has read so many partitions."""
+    while len(fetching.found) < partitions:
+        next(slices)
+
+
+def finish(slices: Slices[Any]) -> Any:
+    while True:
+        try:
+            next(slices)
+        except StopIteration as end:
+            return end.value
+
+
+def test_a_record_appended_between_the_slices_of_a_large_fetch_is_in_the_next_response(
+    world: World,
+) -> None:
+    produce(world, "t", 1)  # there is enough to respond at once
+    fetching = large_fetch(world, named(list(range(PARTITIONS)), session=(0, 0)))
+    slices = fetching.serving()
+    read_all(fetching, slices, PARTITIONS)
+    partition_of(world, LATE).append(batch_of(b"late"), -1)
+    opened = finish(slices)
+    assert len(told(opened)) == PARTITIONS
+    assert told(world.ask(named([], session=(opened.session_id, 1)), VERSION)) == [0, LATE]
+
+
+def test_a_record_appended_while_others_are_verified_is_in_the_next_response(world: World) -> None:
+    produce(world, "t", 1)
+    partition_of(world).log.segments.active.verified.clear()
+    request = named([0, LATE], session=(0, 0))
+    frame = bytearray(b"".join(encode_request(ApiKey.FETCH, VERSION, 1, None, request)))
+
+    async def story() -> None:
+        buffer = memoryview(frame)[LENGTH_BYTES:]
+        served: Served = world.dispatcher.serve(buffer, cast(Connection, world.me))
+        assert not isinstance(served, Answer), "what is not verified is verified in a thread"
+        partition_of(world, LATE).append(batch_of(b"late"), -1)
+        while not isinstance(served, Answer):
+            served = await served.answer
+
+    world.run(story())
+    (session,) = world.broker.parts.fetch_sessions._sessions.values()
+    assert told(world.ask(named([], session=(session.id, 1)), VERSION)) == [0, LATE]
+
+
+def test_a_partition_without_news_is_not_read_again_by_its_session(world: World) -> None:
+    produce(world, "t", 1)
+    fetching = large_fetch(world, named(list(range(PARTITIONS)), session=(0, 0)))
+    opened = finish(fetching.serving())
+    assert [key.partition for key in session_of(world, opened.session_id).marked] == [0]
+
+
+def test_a_partition_forgotten_while_it_is_read_does_not_keep_the_session(world: World) -> None:
+    everything = list(range(PARTITIONS))
+    opened = world.ask(named(everything, session=(0, 0)), VERSION)
+    session_id = opened.session_id
+    fetching = large_fetch(world, named(everything, session=(session_id, 1)))
+    slices = fetching.serving()
+    read_all(fetching, slices, LATE)
+    forgetting = named([], session=(session_id, 2))
+    forgetting.forgotten_topics_data = [ForgottenTopic("t", partitions=everything[1:])]
+    world.run(world._answer(forgetting, VERSION, FakeConnection(), None))
+    read_all(fetching, slices, PARTITIONS)
+    world.run(finish(slices))
+    readers = [bool(partition_of(world, each).sessions) for each in everything]
+    assert readers == [True] + [False] * (PARTITIONS - 1)
+    world.run(answered(world, named([], session=(session_id, -1))))
+    world.run(until(lambda: not any(each.sessions for each in world.broker.replicas)))
