@@ -81,7 +81,7 @@ def fetch(
     if fetching.cold:
         return fetching.find()
     if not is_enough and fetching.may_park:
-        return fetching.wait(fetching.waiter())
+        return fetching.begin_wait()
     if fetching.unchecked:
         return fetching.check()
     return fetching.answer()

@@ -122,7 +122,12 @@ class Pipeline:
         self.drop_queued()
         for begun in self._order.give_up():
             if not begun.is_working:
-                begun.task.cancel()
+                self._cancel(begun)
+
+    def _cancel(self, begun: Begun) -> None:
+        """After its first step: a task that is cancelled before that runs no code of its own, and
+        cannot remove what was set up for it."""
+        self._home.shared.loop.call_soon(begun.task.cancel)
 
     def _begin(self, frame: memoryview) -> None:
         home = self._home
@@ -178,8 +183,7 @@ class Pipeline:
         if isinstance(served, Working):
             return
         if begun.is_given_up:
-            # Not before it has begun, or it could not clear away what was set up for it.
-            self._home.shared.loop.call_soon(begun.task.cancel)
+            self._cancel(begun)
             return
         self._order.took_effect(begun)
         self._connection.schedule_turn()  # the next one may begin

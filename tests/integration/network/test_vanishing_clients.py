@@ -21,7 +21,7 @@ from tests.integration.network.harness import (
 from ottla.base.collector import paused_collector
 from ottla.base.disk import DiskFileSystem
 from ottla.network.connection import Connection
-from ottla.network.served import Answer
+from ottla.network.served import Answer, Waiting
 from ottla.network.settings import ConnectionSettings
 from ottla.storage.files.file_range import FileRange
 
@@ -75,6 +75,34 @@ def test_clients_that_vanish_at_any_moment_leave_nothing_behind(
     # Not what clients of other tests say that are found dead by now.
     said = [each for each in caplog.records if each.threadName == "network"]
     assert [each.getMessage() for each in said] == []
+
+
+def test_a_request_that_ends_with_its_connection_in_the_turn_it_began_in_is_cleaned_up(
+    network: RunningNetwork,
+) -> None:
+    """What was set up for it is removed by its coroutine, which has not run by then."""
+    begun, set_up = list[bytes](), set[bytes]()
+
+    async def wait(body: bytes) -> Answer:
+        try:
+            await asyncio.get_running_loop().create_future()
+            return answer_of(body)
+        finally:
+            set_up.discard(body)
+
+    def begin(body: bytes, _connection: Connection) -> Waiting:
+        begun.append(body)
+        set_up.add(body)
+        return Waiting(wait(body))
+
+    network.server.script(b"S", begin)
+    malformed = b""
+    client = network.connect()
+    client.send(b"S1", b"S2", malformed)
+    assert client.receive_to_the_end() == b""
+    network.wait_until(lambda: not len(network.network._shared.tasks))  # type: ignore[union-attr]
+    assert begun == [b"S1", b"S2"]
+    assert network.call(lambda: set(set_up)) == set()
 
 
 def test_a_connection_that_has_ended_is_gone_without_a_search_for_garbage(

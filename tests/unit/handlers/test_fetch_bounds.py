@@ -6,14 +6,19 @@ import asyncio
 import gc
 import tracemalloc
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.unit.handlers.asking import produce
 from tests.unit.handlers.test_fetch import VERSION, answered, request_of, settle, sizes
 from tests.unit.handlers.world import FakeConnection, World
 
+from ottla.network.connection import Connection
+from ottla.network.served import Answer
+from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.framing import LENGTH_BYTES
+from ottla.protocol.headers import encode_request
 from ottla.protocol.messages.fetch_request import (
     FetchPartition,
     FetchRequest,
@@ -146,6 +151,29 @@ def test_a_fetch_for_which_there_is_no_room_to_wait_is_answered_and_throttled(wo
         await asyncio.wait([waiting, few])
 
     world.run(story())
+
+
+def test_fetches_that_begin_in_one_turn_of_the_loop_share_the_room_to_wait(world: World) -> None:
+    few = LIMIT // 5 * 2
+    request = named(list(range(few)), max_wait_ms=PATIENT_MS)
+    frame = bytearray(b"".join(encode_request(ApiKey.FETCH, VERSION, 1, None, request)))
+
+    async def story() -> None:
+        served = [
+            world.dispatcher.serve(memoryview(frame)[LENGTH_BYTES:], cast(Connection, world.me))
+            for _ in range(3)
+        ]
+        waiting = [asyncio.ensure_future(each.answer) for each in served[:2]]  # type: ignore[union-attr]
+        assert isinstance(served[2], Answer)
+        await settle()
+        assert world.broker.parts.parked_fetches.partitions == 2 * few
+        for each in waiting:
+            each.cancel()
+        await asyncio.wait(waiting)
+        await until(lambda: not any(each.watchers for each in world.broker.replicas))
+
+    world.run(story())
+    assert world.broker.parts.parked_fetches.partitions == 0
 
 
 def test_what_is_named_again_and_again_is_not_kept_while_a_fetch_waits(world: World) -> None:

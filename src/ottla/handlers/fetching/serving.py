@@ -9,6 +9,7 @@ Leaves    requests for very many partitions to `large.py`.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 from ottla.base.cold_reads import ColdRead, Looking, look
 from ottla.base.kept_errors import without_frames
@@ -137,25 +138,29 @@ class Fetching:
     async def find(self) -> FetchResponse:
         """After a first look that met something cold."""
         if not await self.look_longer() and self.may_park:
-            return await self.wait(self.waiter())
+            return await self.begin_wait()
         return await self.check()
 
-    async def wait(self, waiter: DataWaiter) -> FetchResponse:
-        """Until enough has come that the reader may see, or the time is up.
+    def begin_wait(self) -> Awaitable[FetchResponse]:
+        """Wait until enough has come that the reader may see, or the time is up.
 
-        It listens already: this begins a turn of the loop later, and others may come before.
+        It is counted and listens from now on: the coroutine starts in the next turn of the event
+        loop, and other requests may be served before.
         """
+        self.context.parts.parked_fetches.partitions += self.parked_partitions
+        return self._wait(self.waiter())
+
+    async def _wait(self, waiter: DataWaiter) -> FetchResponse:
+        """Removes what `begin_wait` has set up, so it has to be started."""
         loop, parked = asyncio.get_running_loop(), self.context.parts.parked_fetches
         left_s = self.request.max_wait_ms / 1000
         deadline_s = loop.time() + left_s
-        partitions = self.parked_partitions
-        parked.partitions += partitions
         try:
             await waiter.wait(left_s)
             while not await self.is_enough() and (left_s := deadline_s - loop.time()) > 0:
                 await self.waiter().wait(left_s)
         finally:
-            parked.partitions -= partitions
+            parked.partitions -= self.parked_partitions
         return await self.check()
 
     def waiter(self) -> DataWaiter:
