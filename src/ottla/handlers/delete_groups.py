@@ -5,13 +5,11 @@ v1 throttle time · v2 flexible encoding
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-
 from ottla.base.turns import Slices
 from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.handlers.context import Context
-from ottla.handlers.group_answers import read_groups, respond
-from ottla.handlers.registry import handles
+from ottla.handlers.group_answers import read_groups
+from ottla.handlers.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -31,16 +29,21 @@ def refuse_delete(
 
 
 @handles(ApiKey.DELETE_GROUPS, versions=range(3), refuse=refuse_delete)
-def delete_groups(
-    request: DeleteGroupsRequest, context: Context
-) -> Slices[DeleteGroupsResponse | Awaitable[DeleteGroupsResponse]]:
+def delete_groups(request: DeleteGroupsRequest, context: Context) -> Working:
+    return Working(delete_all(request, context))
+
+
+async def delete_all(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
+    """To the end, also if the client leaves: no group keeps some of its offsets."""
+
     def delete(group_id: str, shard: LoadedShard) -> Slices[DeletableGroupResult]:
         yield from context.parts.groups.delete_group(shard, group_id)
         return DeletableGroupResult(group_id)
 
-    names = request.groups_names
-    answers = yield from read_groups(names, context, delete, refused, repeats=False)
-    return respond(answers, lambda results: DeleteGroupsResponse(results=results))
+    deleting = read_groups(request.groups_names, context, delete, refused, repeats=False)
+    answers = await context.parts.turns.run(deleting)
+    results = answers if isinstance(answers, list) else await answers
+    return DeleteGroupsResponse(results=results)
 
 
 def refused(group_id: str, error: BrokerError) -> DeletableGroupResult:

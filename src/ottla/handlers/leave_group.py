@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.turns import Slices
+from ottla.coordinators.groups.requests import LEAVING_MAX
 from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
@@ -33,10 +33,12 @@ def refuse_leave(request: LeaveGroupRequest, code: ErrorCode, _message: str) -> 
 @handles(ApiKey.LEAVE_GROUP, versions=range(6), refuse=refuse_leave)
 def leave_group(
     request: LeaveGroupRequest, context: Context
-) -> Slices[LeaveGroupResponse | Awaitable[LeaveGroupResponse]]:
+) -> LeaveGroupResponse | Awaitable[LeaveGroupResponse] | Working:
     groups = context.parts.groups
     if context.version >= SEVERAL_FROM:
-        return (yield from groups.leave_together(request))
+        if len(request.members) > LEAVING_MAX:
+            return Working(groups.leave_together(request))
+        return groups.leave(request)
     one = LeaveGroupRequest(request.group_id, members=[MemberIdentity(request.member_id)])
     outcome = groups.leave(one)
     return single(outcome) if isinstance(outcome, LeaveGroupResponse) else single_later(outcome)

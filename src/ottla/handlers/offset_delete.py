@@ -5,13 +5,12 @@ Not of topics that a member of the group is subscribed to.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Sequence
 
 from ottla.base.turns import Slices
-from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.handlers.context import Context
 from ottla.handlers.merging import merging
-from ottla.handlers.registry import handles
+from ottla.handlers.registry import Working, handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -27,28 +26,26 @@ from ottla.protocol.messages.offset_delete_response import (
 
 
 @handles(ApiKey.OFFSET_DELETE, versions=range(1))
-def offset_delete(
-    request: OffsetDeleteRequest, context: Context
-) -> Slices[OffsetDeleteResponse | Awaitable[OffsetDeleteResponse]]:
-    groups, image = context.parts.groups, context.parts.metadata
+def offset_delete(request: OffsetDeleteRequest, context: Context) -> Slices[Working]:
     known, unknown = list[OffsetDeleteRequestTopic](), list[OffsetDeleteResponseTopic]()
     for topic in request.topics:
-        yield from sort_out(topic, image, known, unknown)
+        yield from sort_out(topic, context.parts.metadata, known, unknown)
     request.topics = known
-    shard = groups.shard_of(request.group_id)
-    response = yield from groups.delete_offsets(shard, request)
-    shard.check_current()
-    if unknown:  # else a topic that is named twice is answered twice, as in Kafka
-        response.topics = yield from merging(unknown, response.topics)
-    waiting = groups.unreplicated([shard])
-    return show_later(response, waiting, context) if waiting else response
+    return Working(delete_known(request, unknown, context))
 
 
-async def show_later(
-    response: OffsetDeleteResponse, waiting: Mapping[LoadedShard, int], context: Context
+async def delete_known(
+    request: OffsetDeleteRequest, unknown: Sequence[OffsetDeleteResponseTopic], context: Context
 ) -> OffsetDeleteResponse:
-    for error in (await context.parts.groups.replicated(waiting)).values():
+    """To the end, also if the client leaves."""
+    groups, turns = context.parts.groups, context.parts.turns
+    shard = groups.shard_of(request.group_id)
+    response = await turns.run(groups.delete_offsets(shard, request))
+    shard.check_current()
+    for error in (await groups.replicated(groups.unreplicated([shard]))).values():
         raise error
+    if unknown:  # else a topic that is named twice is answered twice, as in Kafka
+        response.topics = await turns.run(merging(unknown, response.topics))
     return response
 
 

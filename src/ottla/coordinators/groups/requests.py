@@ -25,7 +25,7 @@ from ottla.coordinators.groups.offset_commits import (
     forgetting_all,
 )
 from ottla.coordinators.groups.replies import WaitingReply
-from ottla.coordinators.groups.shard import GroupShard
+from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import Caller
 from ottla.coordinators.groups.stepping import LoadedShard, Stepper
 from ottla.coordinators.runtime import (
@@ -151,29 +151,39 @@ class GroupRequests:
         code = group_requests.heartbeat(shard.state, request)
         return self._stepper.show(shard, HeartbeatResponse(error_code=code))
 
-    def leave(
-        self, request: LeaveGroupRequest, answers: list[MemberResponse] | None = None
-    ) -> Outcome[LeaveGroupResponse]:
-        """The answers of those who have left before are told together with these."""
+    def leave(self, request: LeaveGroupRequest) -> Outcome[LeaveGroupResponse]:
         shard = self._shard_of_named(request.group_id)
-        told = [] if answers is None else answers
 
         def act(state: GroupShard) -> Decision[LeaveGroupResponse]:
             records, members = group_requests.leave(state, request)
-            told.extend(members)
-            return Decision(records, LeaveGroupResponse(members=told))
+            return Decision(records, LeaveGroupResponse(members=members))
 
         return self._stepper.decide(shard, request.group_id, act)
 
-    def leave_together(self, request: LeaveGroupRequest) -> Slices[Outcome[LeaveGroupResponse]]:
-        """Some at a time, as if each of them had left by itself."""
-        outcome: Outcome[LeaveGroupResponse] = LeaveGroupResponse()
-        members: list[MemberResponse] = []
-        for at in range(0, len(request.members) or 1, LEAVING_MAX):
+    async def leave_together(self, request: LeaveGroupRequest) -> LeaveGroupResponse:
+        """The same for many members, some at a time: each of them leaves by itself."""
+        shard = self._shard_of_named(request.group_id)
+        response = await self._turns.run_later(self._leaving(shard, request))
+        shown = self._stepper.show(shard, response)
+        return await shown if isinstance(shown, Awaitable) else shown
+
+    def _leaving(
+        self, shard: LoadedShard, request: LeaveGroupRequest
+    ) -> Slices[LeaveGroupResponse]:
+        answers: list[MemberResponse] = []
+        for at in range(0, len(request.members), LEAVING_MAX):
             some = request.members[at : at + LEAVING_MAX]
-            outcome = self.leave(LeaveGroupRequest(request.group_id, members=some), members)
+            part = LeaveGroupRequest(request.group_id, members=some)
+
+            def act(state: GroupShard, part: LeaveGroupRequest = part) -> Records:
+                records, members = group_requests.leave(state, part)
+                answers.extend(members)
+                return records
+
+            shard.check_current()
+            self._stepper.step(shard, request.group_id, act)
             yield 0
-        return outcome
+        return LeaveGroupResponse(members=answers)
 
     # Members of consumer groups
 
@@ -346,17 +356,21 @@ class GroupRequests:
         return ListGroupsResponse(groups=groups)
 
     def delete_group(self, shard: LoadedShard, group_id: str) -> Slices[None]:
-        """Many offsets are forgotten some at a time, while nobody may use the group."""
+        """Many offsets are forgotten some at a time, while nobody may use the group.
+
+        To be run to its end: else the group keeps some of its offsets.
+        """
         state = shard.state
         group_requests.existing(state, group_id).check_delete()
-        if state.offsets.count_of(group_id) > TOMBSTONES_MAX:
-            state.check_usable(group_id)
-            state.deleting.add(group_id)
-            try:
+        state.check_usable(group_id)
+        state.deleting.add(group_id)
+        try:
+            # Again if a transaction has ended meanwhile, and its offsets were committed.
+            while state.offsets.count_of(group_id) > TOMBSTONES_MAX:
                 yield from forgetting_all(state.offsets, group_id, self._writing(shard))
-                shard.check_current()
-            finally:
-                state.deleting.discard(group_id)
+            shard.check_current()
+        finally:
+            state.deleting.discard(group_id)
         self._stepper.step(
             shard, group_id, lambda state: group_requests.decide_delete_group(state, group_id)
         )

@@ -28,7 +28,6 @@ from tests.unit.coordinators.groups.test_changing_over import (
 from tests.unit.coordinators.groups.test_service import GROUP as READERS
 from tests.unit.coordinators.groups.test_service import join, new_world, outcome, run
 
-from ottla.base.turns import run_at_once
 from ottla.coordinators.groups.classic.group import State
 from ottla.coordinators.groups.committed_offsets import OffsetName, from_record
 from ottla.coordinators.groups.consumer.member import MemberState
@@ -241,8 +240,7 @@ def test_very_many_members_leave_in_steps_each_with_its_answer() -> None:
         world.groups.sweeper.expire_timers()
         await outcome(waiting)
         members = [MemberIdentity(f"nobody-{at}") for at in range(2 * LEAVING_MAX + 1)]
-        slices = world.groups.leave_together(LeaveGroupRequest(READERS, members=members))
-        answer = await outcome(run_at_once(slices))
+        answer = await world.groups.leave_together(LeaveGroupRequest(READERS, members=members))
         assert [each.member_id for each in answer.members] == [each.member_id for each in members]
         assert {each.error_code for each in answer.members} == {ErrorCode.UNKNOWN_MEMBER_ID}
 
