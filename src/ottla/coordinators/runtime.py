@@ -186,8 +186,18 @@ class Shard(Generic[S]):
         if self.status is not Status.ACTIVE:
             raise BrokerError(ErrorCode.NOT_COORDINATOR)
 
+    def is_replicated(self, end_offset: int) -> bool:
+        """Whether what was written or read below this offset may be shown now."""
+        return self.status is not Status.GONE and self.partition.is_replicated(end_offset)
+
     async def replicated(self, end_offset: int) -> None:
-        """Until a written record may be shown."""
+        """Until a written record may be shown.
+
+        BrokerError if another broker has led since: the record may have been truncated, and its
+        offset may be another record's. Whoever waits when that happens is told by the partition.
+        """
+        if self.is_gone:
+            raise BrokerError(ErrorCode.NOT_COORDINATOR)
         try:
             await self.partition.wait_replicated(end_offset)
         except BrokerError as error:
@@ -389,9 +399,9 @@ def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> S
 
 
 def unreplicated(shards: Iterable[Shard[S]]) -> dict[Shard[S], int]:
-    """The shards whose newest records may not be shown yet, and the ends of their logs."""
+    """The shards of which nothing may be shown yet, and the ends of their logs."""
     ends = {each: each.partition.log.log_end_offset for each in shards}
-    return {each: end for each, end in ends.items() if not each.partition.is_replicated(end)}
+    return {each: end for each, end in ends.items() if not each.is_replicated(end)}
 
 
 async def all_replicated(

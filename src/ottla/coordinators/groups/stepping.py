@@ -104,7 +104,7 @@ class Stepper:
         return self.answer(shard, shard.partition.log.log_end_offset, answer)
 
     def answer(self, shard: LoadedShard, end_offset: int, answer: A) -> A | Awaitable[A]:
-        if shard.partition.is_replicated(end_offset):
+        if shard.is_replicated(end_offset):
             return answer
         return self._answer_later(shard, end_offset, answer)
 
@@ -123,7 +123,7 @@ class Stepper:
         posted = shard.state.shared.take_posted()
         if not posted:
             return
-        if len(posted) <= REPLIES_MAX and shard.partition.is_replicated(end_offset):
+        if len(posted) <= REPLIES_MAX and shard.is_replicated(end_offset):
             give(posted)
         else:
             self._tasks.start(self._send_later(shard, end_offset, posted), name="group answers")

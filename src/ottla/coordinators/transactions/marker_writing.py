@@ -162,7 +162,7 @@ class MarkerWriter:
         if partition.is_replicated(end_offset):
             partition.announce()
             return None
-        return wait_and_announce(partition, end_offset)
+        return wait_and_announce(partition, end_offset, partition.leader_epoch)
 
     def _append_offsets_marker(
         self, _topic: str, index: int, marker: WritableTxnMarker
@@ -203,7 +203,10 @@ def check_producer(marker: WritableTxnMarker) -> None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a marker without a producer")
 
 
-async def wait_and_announce(partition: Partition, end_offset: int) -> None:
+async def wait_and_announce(partition: Partition, end_offset: int, leader_epoch: int) -> None:
+    """`leader_epoch` is that of the append: in a later one the marker may have been truncated."""
+    if partition.leader_epoch != leader_epoch:
+        raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     await partition.wait_replicated(end_offset)
     # What a marker makes visible is more than its own bytes: readers must look now.
     partition.announce()

@@ -233,7 +233,7 @@ class TransactionCoordinator:
         return end_offset
 
     async def _replicated(self, shard: LoadedShard, end_offset: int) -> None:
-        if shard.partition.is_replicated(end_offset):
+        if shard.is_replicated(end_offset):
             return
         try:
             async with asyncio.timeout(self._config.request_timeout_ms / 1000):

@@ -7,10 +7,19 @@ import logging
 
 import pytest
 from tests.unit.coordinators.groups.broker_world import BrokerWorld
-from tests.unit.coordinators.groups.test_service import many, outcome, run
+from tests.unit.coordinators.groups.test_service import (
+    GROUP,
+    commit,
+    many,
+    new_world,
+    outcome,
+    run,
+)
 
 from ottla.base.turns import SLICE_S, run_at_once
 from ottla.coordinators.groups.shared import Caller, Usage
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
@@ -69,3 +78,35 @@ def test_a_broker_that_resigns_while_it_loads_counts_nothing_of_what_it_has_read
 
     run(story())
     assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
+
+
+def test_a_commit_is_not_acknowledged_by_the_next_state_of_a_broker_that_leads_again() -> None:
+    """What the shard has written may have been truncated, and replaced under the same offsets."""
+
+    async def story() -> None:
+        world = await new_world(replicas=(1, 2))
+        number = world.groups.topic.partition_of(GROUP).partition
+        answer = commit(world, 7)  # nobody waits for it yet
+        for epoch, leader in ((1, 2), (2, 1)):
+            world.lead(number, leader, epoch)
+        await world.loaded()
+        world.follower_catches_up(GROUP)
+        with pytest.raises(BrokerError) as refused:
+            await outcome(answer)
+        assert refused.value.code == ErrorCode.NOT_COORDINATOR
+
+    run(story())
+
+
+def test_what_was_read_before_leadership_changed_is_not_shown() -> None:
+    async def story() -> None:
+        world = await new_world(replicas=(1, 2))
+        number = world.groups.topic.partition_of(GROUP).partition
+        shard = world.groups.shard_of(GROUP)
+        for epoch, leader in ((1, 2), (2, 1)):
+            world.lead(number, leader, epoch)
+        await world.loaded()
+        failed = await world.groups.replicated(world.groups.unreplicated([shard]))
+        assert failed[shard].code == ErrorCode.NOT_COORDINATOR
+
+    run(story())

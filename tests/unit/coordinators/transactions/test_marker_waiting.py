@@ -14,6 +14,7 @@ from ottla.base.turns import Turns
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.metadata.records import PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -126,6 +127,28 @@ def test_a_marker_of_a_partition_that_is_led_elsewhere_meanwhile_is_refused() ->
             ("copied", 0): ErrorCode.NOT_LEADER_OR_FOLLOWER,
             ("alone", 0): NONE,
         }
+
+    run(story())
+
+
+def test_a_marker_of_a_partition_that_was_led_elsewhere_before_anybody_waits_is_refused() -> None:
+    """It may have been truncated, though this broker leads again."""
+
+    async def story() -> None:
+        markers = Markers()
+        topic = markers.world.image.topic("copied")
+        assert topic is not None
+        replicated = markers.writer._append_marker(
+            "copied", 0, WritableTxnMarker(PRODUCER, 0, True, [], 5, 0)
+        )
+        assert replicated is not None
+        for epoch, leader in ((1, 2), (2, 1)):
+            change = PartitionChanged(topic.id, 0, epoch, leader=leader, leader_epoch=epoch)
+            markers.world.publish(change)
+        markers.replicate("copied", 0)
+        with pytest.raises(BrokerError) as refused:
+            await replicated
+        assert refused.value.code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     run(story())
 
