@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ottla.base.turns import Slices
 from ottla.handlers.context import Context
+from ottla.handlers.known_partitions import parting
 from ottla.handlers.merging import merging
 from ottla.handlers.registry import Working, handles
 from ottla.metadata.image import Image
@@ -29,7 +30,7 @@ from ottla.protocol.messages.offset_delete_response import (
 def offset_delete(request: OffsetDeleteRequest, context: Context) -> Slices[Working]:
     known, unknown = list[OffsetDeleteRequestTopic](), list[OffsetDeleteResponseTopic]()
     for topic in request.topics:
-        yield from sort_out(topic, context.parts.metadata, known, unknown)
+        yield from sorting_out(topic, context.parts.metadata, known, unknown)
     request.topics = known
     return Working(delete_known(request, unknown, context))
 
@@ -49,25 +50,20 @@ async def delete_known(
     return response
 
 
-def sort_out(
+def sorting_out(
     topic: OffsetDeleteRequestTopic,
     image: Image,
     known: list[OffsetDeleteRequestTopic],
     unknown: list[OffsetDeleteResponseTopic],
 ) -> Slices[None]:
     """The partitions of a topic that exist, and the answer for those that do not, or for all."""
-    found = image.topic(topic.name)
-    existing = range(0 if found is None else len(found.partitions))
-    there, missing = [], []
-    for each in topic.partitions:
-        if each.partition_index in existing:
-            there.append(each)
-        else:
-            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            missing.append(OffsetDeleteResponsePartition(each.partition_index, code))
-        yield 0
-    if there:
-        known.append(OffsetDeleteRequestTopic(topic.name, there))
+    found, code = image.topic(topic.name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    existing, missing = yield from parting(
+        topic.partitions,
+        0 if found is None else len(found.partitions),
+        lambda each: OffsetDeleteResponsePartition(each.partition_index, code),
+    )
+    if existing:
+        known.append(OffsetDeleteRequestTopic(topic.name, existing))
     if missing or found is None:
         unknown.append(OffsetDeleteResponseTopic(topic.name, missing))
-    yield 0

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from inspect import isawaitable
-from typing import NamedTuple
 
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.turns import Slices
@@ -19,6 +18,7 @@ from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import offset_commit_support
 from ottla.handlers.context import Context
+from ottla.handlers.known_partitions import is_small, parting
 from ottla.handlers.merging import merging
 from ottla.handlers.registry import Working, handles
 from ottla.metadata.image import Image
@@ -27,7 +27,6 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
 from ottla.protocol.messages.txn_offset_commit_response import (
@@ -40,7 +39,6 @@ from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.transaction_verification import NO_GUARD
 
 LOADING_ERROR_FROM = 2
-PARTITIONS_AT_ONCE = 50  # more are checked and encoded in slices
 
 # What the way to the other coordinator can end in, said as this one would.
 GROUP_ERRORS = {
@@ -54,9 +52,7 @@ GROUP_ERRORS = {
 def refuse_commit(
     request: TxnOffsetCommitRequest, code: ErrorCode, _message: str
 ) -> TxnOffsetCommitResponse:
-    return TxnOffsetCommitResponse(
-        topics=[refused(topic, topic.partitions, code) for topic in request.topics]
-    )
+    return TxnOffsetCommitResponse(topics=[refused(topic, code) for topic in request.topics])
 
 
 @handles(ApiKey.TXN_OFFSET_COMMIT, versions=range(0, 6), refuse=refuse_commit)
@@ -88,11 +84,6 @@ async def commit_known(
     if unknown:
         response.topics = await context.parts.turns.run(merging(unknown, response.topics))
     return response
-
-
-def is_small(topics: Sequence[TxnOffsetCommitRequestTopic]) -> bool:
-    few = len(topics) <= PARTITIONS_AT_ONCE
-    return few and sum(len(each.partitions) for each in topics) <= PARTITIONS_AT_ONCE
 
 
 async def commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
@@ -138,46 +129,21 @@ def sorting_out(
     known: list[TxnOffsetCommitRequestTopic],
     unknown: list[TxnOffsetCommitResponseTopic],
 ) -> Slices[None]:
-    """As `sort_out`, some partitions at a time."""
-    existing = list[TxnOffsetCommitRequestPartition]()
-    missing = list[TxnOffsetCommitResponsePartition]()
-    for at in range(0, len(topic.partitions) or 1, PARTITIONS_AT_ONCE):
-        some = topic.partitions[at : at + PARTITIONS_AT_ONCE]
-        part = sort_out(TxnOffsetCommitRequestTopic(topic.name, some), image)
-        existing += part.known.partitions
-        missing += () if part.unknown is None else part.unknown.partitions
-        yield 0
+    """The partitions of a topic that exist, and the answer for those that do not, or for all."""
+    found, code = image.topic(topic.name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    existing, missing = yield from parting(
+        topic.partitions,
+        0 if found is None else len(found.partitions),
+        lambda each: TxnOffsetCommitResponsePartition(each.partition_index, code),
+    )
     if existing:
         known.append(TxnOffsetCommitRequestTopic(topic.name, existing))
-    if missing or part.unknown is not None:
+    if missing or found is None:
         unknown.append(TxnOffsetCommitResponseTopic(topic.name, missing))
 
 
-class SortedOut(NamedTuple):
-    """The partitions of a topic that exist, and the answer for those that do not, or for all."""
-
-    known: TxnOffsetCommitRequestTopic
-    unknown: TxnOffsetCommitResponseTopic | None
-
-
-def sort_out(topic: TxnOffsetCommitRequestTopic, image: Image) -> SortedOut:
-    found = image.topic(topic.name)
-    count = 0 if found is None else len(found.partitions)
-    known = [each for each in topic.partitions if 0 <= each.partition_index < count]
-    missing = [each for each in topic.partitions if not 0 <= each.partition_index < count]
-    is_told = missing or found is None
-    return SortedOut(
-        TxnOffsetCommitRequestTopic(topic.name, known),
-        refused(topic, missing, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if is_told else None,
-    )
-
-
-def refused(
-    topic: TxnOffsetCommitRequestTopic,
-    partitions: Sequence[TxnOffsetCommitRequestPartition],
-    code: ErrorCode,
-) -> TxnOffsetCommitResponseTopic:
-    return TxnOffsetCommitResponseTopic(
-        topic.name,
-        [TxnOffsetCommitResponsePartition(each.partition_index, code) for each in partitions],
-    )
+def refused(topic: TxnOffsetCommitRequestTopic, code: ErrorCode) -> TxnOffsetCommitResponseTopic:
+    answers = [
+        TxnOffsetCommitResponsePartition(each.partition_index, code) for each in topic.partitions
+    ]
+    return TxnOffsetCommitResponseTopic(topic.name, answers)

@@ -1,0 +1,44 @@
+"""Which of the partitions that a request names exist; offsets are stored of those alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from ottla.base.turns import Slices
+
+PARTITIONS_AT_ONCE = 50  # more are handled in slices
+
+
+class HasIndex(Protocol):
+    @property
+    def partition_index(self) -> int: ...
+
+
+class HasPartitions(Protocol):
+    @property
+    def partitions(self) -> Sequence[object]: ...
+
+
+P = TypeVar("P", bound=HasIndex)
+A = TypeVar("A")
+
+
+def is_small(topics: Sequence[HasPartitions]) -> bool:
+    """Whether a request is handled without slices."""
+    few = len(topics) <= PARTITIONS_AT_ONCE
+    return few and sum([len(each.partitions) for each in topics]) <= PARTITIONS_AT_ONCE
+
+
+def parting(
+    partitions: Sequence[P], count: int, refuse: Callable[[P], A]
+) -> Slices[tuple[list[P], list[A]]]:
+    """(the partitions that a topic of so many has, the answers for the others)."""
+    existing: list[P] = []
+    refused: list[A] = []
+    for at in range(0, len(partitions) or 1, PARTITIONS_AT_ONCE):
+        some = partitions[at : at + PARTITIONS_AT_ONCE]
+        existing += [each for each in some if 0 <= each.partition_index < count]
+        refused += [refuse(each) for each in some if not 0 <= each.partition_index < count]
+        yield 0
+    return existing, refused
