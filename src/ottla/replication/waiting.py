@@ -13,6 +13,7 @@ from typing import Protocol
 
 from ottla.replication.fetch_sessions import Watcher
 
+NOT_KNOWN_YET = 2**63  # bytes: more than ever come during one look
 LEFT_AT_ONCE = 100  # partitions, by a reader that stops waiting for them
 
 Done = Callable[[Exception | None], None]
@@ -145,18 +146,22 @@ class DataWaiter:
 class LargeWaiter:
     """A reader of so many partitions that it joins them in slices, and once for all its waits.
 
-    waiter.begin()              # from here on, whatever arrives ends the next wait
+    waiter.begin()              # from here on, what arrives counts for the next wait
     ...                         # it looks at all partitions, in slices
-    waiter.expect(missing)      # unless something arrived already, so many bytes do
-    await waiter.wait(left_s)
+    waiter.expect(missing)      # so many bytes end the wait, those included that came meanwhile
+    await waiter.wait(left_s, pause_s)
+
+    Bytes that came to a partition before the look reached it count twice: the reader looks again
+    too early then, and never too late.
     """
 
-    __slots__ = ("_bytes_missing", "_has_news", "_is_committed", "_watched")
+    __slots__ = ("_bytes_missing", "_has_news", "_has_readable", "_is_committed", "_watched")
 
     def __init__(self, *, is_committed: bool) -> None:
         self._watched: list[Watched] = []
         self._is_committed = is_committed
-        self._bytes_missing = 0
+        self._bytes_missing = NOT_KNOWN_YET
+        self._has_readable = False  # something came that the reader may see
         self._has_news = asyncio.Event()
 
     def join(self, watched: Watched) -> None:
@@ -164,27 +169,38 @@ class LargeWaiter:
         watched.watchers.add(self)
 
     def begin(self) -> None:
-        self._bytes_missing = 0
+        self._bytes_missing = NOT_KNOWN_YET
+        self._has_readable = False
         self._has_news.clear()
 
     def expect(self, bytes_missing: int) -> None:
-        self._bytes_missing = bytes_missing
+        self._bytes_missing += bytes_missing - NOT_KNOWN_YET
+        self._wake_if_enough()
 
     def data_arrived(self, size: int, *, is_stable: bool) -> None:
         self._bytes_missing -= size
-        if self._bytes_missing <= 0 and (is_stable or not self._is_committed):
+        if is_stable or not self._is_committed:
+            self._has_readable = True
+            self._wake_if_enough()
+
+    def _wake_if_enough(self) -> None:
+        if self._has_readable and self._bytes_missing <= 0:
             self.wake()
 
     def wake(self) -> None:
         self._has_news.set()
 
-    async def wait(self, timeout_s: float) -> None:
-        """Until data arrived or the time is up."""
-        timer = asyncio.get_running_loop().call_later(timeout_s, self.wake)
+    async def wait(self, timeout_s: float, pause_s: float = 0) -> None:
+        """Until data arrived, but at least for a pause, or until the time is up."""
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + min(pause_s, timeout_s)
+        timer = loop.call_later(timeout_s, self.wake)
         try:
             await self._has_news.wait()
         finally:
             timer.cancel()
+        if (left_s := end_s - loop.time()) > 0:
+            await asyncio.sleep(left_s)
 
     def close(self) -> None:
         leave(self, self._watched)

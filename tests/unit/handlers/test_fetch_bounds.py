@@ -10,9 +10,18 @@ from typing import Any, cast
 
 import pytest
 from tests.unit.handlers.asking import produce
-from tests.unit.handlers.test_fetch import VERSION, answered, request_of, settle, sizes
+from tests.unit.handlers.test_fetch import (
+    VERSION,
+    answered,
+    partition_of,
+    request_of,
+    settle,
+    sizes,
+)
 from tests.unit.handlers.world import FakeConnection, World
+from tests.unit.storage.log_making import batch_of
 
+from ottla.handlers.fetching.large import LargeFetching
 from ottla.network.connection import Connection
 from ottla.network.served import Answer
 from ottla.protocol.api_keys import ApiKey
@@ -94,6 +103,36 @@ def test_a_fetch_of_many_partitions_waits_and_is_woken(world: World) -> None:
     assert [at for at, size in enumerate(sizes(response)) if size] == [7]
     assert world.broker.parts.parked_fetches.partitions == 0
     world.run(until(lambda: not any(each.watchers for each in world.broker.replicas)))
+
+
+def test_a_fetch_of_many_partitions_does_not_look_again_for_fewer_bytes_than_it_wants(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+    look = LargeFetching.is_enough
+
+    async def look_while_a_record_comes(fetching: LargeFetching) -> bool:
+        nonlocal looks
+        looks += 1
+        is_enough = await look(fetching)
+        partition_of(world, 7).append(batch_of(b"small"), -1)
+        return is_enough
+
+    async def story() -> Any:
+        request = named(list(range(PARTITIONS)), max_wait_ms=PATIENT_MS)
+        request.min_bytes = 10_000
+        reading = asyncio.ensure_future(answered(world, request))
+        await parked(world, PARTITIONS)
+        await until(lambda: looks > 0)
+        await settle()
+        assert looks == 1
+        partition_of(world, 8).append(batch_of(b"x" * 10_000), -1)
+        return await reading
+
+    monkeypatch.setattr(LargeFetching, "is_enough", look_while_a_record_comes)
+    response = world.run(story())
+    assert [at for at, size in enumerate(sizes(response)) if size] == [7, 8]
+    assert looks == 2
 
 
 def test_a_fetch_of_many_partitions_in_a_session_waits_and_is_woken(world: World) -> None:

@@ -158,10 +158,11 @@ def test_a_large_reader_hears_of_what_came_while_it_looked(is_committed: bool) -
         place = Place()
         waiter.join(place)
         assert place.watchers == {waiter}
-        waiter.begin()
-        waiter.data_arrived(1, is_stable=True)
-        waiter.expect(1000)
-        await asyncio.wait_for(waiter.wait(60), 5)  # at once
+        for size, missing in ((1000, 1000), (1, 0)):
+            waiter.begin()
+            waiter.data_arrived(size, is_stable=True)
+            waiter.expect(missing)
+            await asyncio.wait_for(waiter.wait(60), 5)  # at once
         waiter.begin()
         waiter.expect(10)
         waiting = asyncio.ensure_future(waiter.wait(60))
@@ -179,6 +180,63 @@ def test_a_large_reader_hears_of_what_came_while_it_looked(is_committed: bool) -
         await waiter.wait(0.01)  # until its time is up
         waiter.close()
         assert not place.watchers
+
+    run(story())
+
+
+def test_bytes_that_come_while_a_large_reader_looks_end_its_wait_only_if_they_are_enough() -> None:
+    async def story() -> None:
+        waiter = LargeWaiter(is_committed=False)
+        waiter.begin()
+        waiter.data_arrived(6, is_stable=True)
+        waiter.expect(10)
+        waiting = asyncio.ensure_future(waiter.wait(60))
+        await turns()
+        assert not waiting.done()
+        waiter.data_arrived(4, is_stable=True)
+        await waiting
+
+    run(story())
+
+
+def test_what_is_not_stable_ends_no_wait_of_a_large_reader_of_committed_data() -> None:
+    async def story() -> None:
+        waiter = LargeWaiter(is_committed=True)
+        for _ in range(2):  # nothing is left of the first time
+            waiter.begin()
+            waiter.data_arrived(10, is_stable=False)
+            waiter.expect(10)
+            waiting = asyncio.ensure_future(waiter.wait(60))
+            await turns()
+            assert not waiting.done()
+            waiter.data_arrived(1, is_stable=True)
+            await waiting
+
+    run(story())
+
+
+def test_news_that_cannot_wait_end_the_wait_of_a_large_reader_even_while_it_looks() -> None:
+    async def story() -> None:
+        waiter = LargeWaiter(is_committed=True)
+        waiter.begin()
+        waiter.wake()
+        waiter.expect(1000)
+        await asyncio.wait_for(waiter.wait(60), 5)
+
+    run(story())
+
+
+def test_a_large_reader_pauses_between_looks_but_not_beyond_its_time() -> None:
+    async def story() -> None:
+        waiter = LargeWaiter(is_committed=False)
+        waiter.begin()
+        waiter.wake()
+        waiting = asyncio.ensure_future(waiter.wait(600, pause_s=600))
+        await turns()
+        assert not waiting.done()
+        waiting.cancel()
+        await asyncio.wait_for(waiter.wait(600, pause_s=0), 5)
+        await asyncio.wait_for(waiter.wait(0, pause_s=600), 5)
 
     run(story())
 

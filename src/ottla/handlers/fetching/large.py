@@ -81,7 +81,11 @@ class LargeFetching(Fetching):
     # Waiting
 
     async def park(self) -> None:
-        """Until enough has come that the reader may see, or the time is up."""
+        """Until enough has come that the reader may see, or the time is up.
+
+        Between two looks it pauses for as long as the first one took: however much arrives, half
+        of the time is left to other requests.
+        """
         loop, parts = asyncio.get_running_loop(), self.context.parts
         deadline_s = loop.time() + self.request.max_wait_ms / 1000
         waiter = LargeWaiter(is_committed=self.wants.is_committed)
@@ -92,13 +96,15 @@ class LargeFetching(Fetching):
             await parts.turns.run(self.forgetting_request())
             while True:
                 waiter.begin()
+                began_s = loop.time()
                 is_enough = await self.is_enough()
-                left_s = deadline_s - loop.time()
+                ended_s = loop.time()
+                left_s = deadline_s - ended_s
                 if is_enough or left_s <= 0:
                     return
                 waiter.expect(self.bytes_missing)
                 await parts.turns.run(freeing(self.found))
-                await waiter.wait(left_s)
+                await waiter.wait(left_s, pause_s=ended_s - began_s)
         finally:
             parts.parked_fetches.partitions -= partitions
             waiter.close()
