@@ -29,16 +29,7 @@ run: setup  ## run a broker on localhost:9092
 demo: setup  ## the main job in three minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
 	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
 
-demo-PART ?=
-SAMPLE ?= 60
-SEED ?= 1
-JOBS ?= $(shell nproc 2>/dev/null || echo 1)
-
-mutants: setup  ## plant faults and see which the tests find; PART=storage/producers SAMPLE=100 SEED=2 JOBS=1
-	@$(BIN)/python -m pip install --quiet --editable '.[mutants]'
-	$(BIN)/python -m tools.mutants --part $(PART) --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS) --goal 90
-
-clean:  ## remove what the demo left
+demo-clean:  ## remove what the demo left
 	@rm -rf .demo
 
 # Tests wait for other processes more than they compute.
@@ -92,6 +83,14 @@ faults: setup  ## the long runs, about an hour: expensive requests; kill -9 at e
 	$(CRASHES) --node kafka
 	$(DEATHS) --node ottla
 	$(DEATHS) --node kafka
+
+PART ?=
+SAMPLE ?= 60
+SEED ?= 1
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+
+mutants: setup  ## plant faults and see which the tests find; PART=storage/producers SAMPLE=100 SEED=2 JOBS=1
+	$(BIN)/python -m tools.mutants --part $(PART) --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS) --goal 90
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -76,6 +76,7 @@ def rows(*values: str) -> Iterator[pa.RecordBatch]:
 class Target:
     def __init__(self, servers: str, topic: str, cluster: Cluster) -> None:
         self.servers, self.topic, self.cluster = servers, topic, cluster
+        self._left_open = set(self._all_open_ids())  # by other tests on the same node
 
     def setup(self, **options: str) -> SinkSetup:
         texts = {"kafka.bootstrap.servers": self.servers, "topic": self.topic, **options}
@@ -85,6 +86,9 @@ class Target:
         return committed_values(self.servers, self.topic)
 
     def open_ids(self) -> list[str]:
+        return [each for each in self._all_open_ids() if each not in self._left_open]
+
+    def _all_open_ids(self) -> list[str]:
         listed = list_transactions(self.cluster, states=["Ongoing"])
         return [each.transactional_id for each in listed]
 
