@@ -70,6 +70,7 @@ class Unreplicated(NamedTuple):
 
     partition: Partition
     end_offset: int
+    leader_epoch: int
     answer: PartitionProduceResponse
 
 
@@ -216,7 +217,8 @@ class Production:
         )
         end_offset = appended.last_offset + 1
         if self.must_wait(partition, end_offset):
-            self.waiting.append(Unreplicated(partition, end_offset, answer))
+            epoch = partition.leader_epoch
+            self.waiting.append(Unreplicated(partition, end_offset, epoch, answer))
         return answer
 
     def must_wait(self, partition: Partition, end_offset: int) -> bool:
@@ -238,12 +240,12 @@ class Production:
 
     def beginning_wait(self, outcomes: Outcomes) -> Slices[None]:
         is_all = self.request.acks == ACKS_ALL
-        for number, (partition, end_offset, _) in enumerate(self.waiting):
+        for number, (partition, end_offset, leader_epoch, _) in enumerate(self.waiting):
             done = partial(outcomes.note, number)
             if is_all:
-                partition.when_replicated(end_offset, done)
+                partition.when_replicated(end_offset, done, leader_epoch)
             else:
-                partition.when_synced(end_offset, done)
+                partition.when_synced(end_offset, done, leader_epoch)
             yield 0
 
     def ending_wait(self, outcomes: Outcomes) -> Slices[None]:

@@ -60,6 +60,7 @@ class Partition:
         self.log = partition_log
         self.leadership = Leadership(-1, NO_EPOCH, NO_EPOCH, (), ())
         self.leader_state: LeaderState | None = None  # only while this broker leads
+        self._leads_since_epoch = NO_EPOCH  # without another leader in between
         self.watchers: set[Watcher] = set()
         self.sessions: dict[FetchSession, FetchKey] = {}
         self._acks = OffsetWaiters()
@@ -99,6 +100,8 @@ class Partition:
 
     def _start_leading(self, now_ms: int) -> None:
         decided = self.leadership
+        if self.leader_state is None:
+            self._leads_since_epoch = decided.leader_epoch
         self.log.note_leader_epoch(decided.leader_epoch)
         self.leader_state = LeaderState(
             self.broker_id,
@@ -156,20 +159,34 @@ class Partition:
     def is_replicated(self, end_offset: int) -> bool:
         return end_offset <= self.log.high_watermark
 
-    async def wait_replicated(self, end_offset: int) -> None:
-        """Until everything below `end_offset` is replicated; BrokerError if it never will be."""
+    async def wait_replicated(self, end_offset: int, leader_epoch: int = NO_EPOCH) -> None:
+        """Until everything below `end_offset` is replicated; BrokerError if it never will be.
+
+        `leader_epoch` is that of the append. If another broker has led since, it may have replaced
+        the records: that as many are replicated says nothing about these.
+        """
+        if self._may_be_replaced(leader_epoch):
+            raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if not self.is_replicated(end_offset):
             self.check_leader()  # those who waited when it resigned were told; nobody else will be
             await self._acks.wait_for(end_offset)
 
-    def when_replicated(self, end_offset: int, done: Done) -> None:
+    def when_replicated(self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH) -> None:
         """As `wait_replicated`, for a request that waits for many partitions."""
-        if self.is_replicated(end_offset):
+        if self._may_be_replaced(leader_epoch):
+            done(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        elif self.is_replicated(end_offset):
             done(None)
         elif self.leader_state is None:
             done(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         else:
             self._acks.add(end_offset, done)
+
+    def _may_be_replaced(self, leader_epoch: int) -> bool:
+        """Whether another broker leads, or has led, since an append in this epoch."""
+        if leader_epoch == NO_EPOCH:
+            return False
+        return self.leader_state is None or leader_epoch < self._leads_since_epoch
 
     @property
     def flush_owed_to(self) -> int:
@@ -190,10 +207,13 @@ class Partition:
         synced = self.log.recovery_point
         return synced < self._flush_owed_to and synced < end_offset
 
-    def when_synced(self, end_offset: int, done: Done) -> None:
+    def when_synced(self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH) -> None:
         """Call `done` once everything below `end_offset` is on this broker's disk, or never will
-        be."""
-        self._commits.wait(end_offset, done)
+        be. `leader_epoch` is that of the append, as in `wait_replicated`."""
+        if self._may_be_replaced(leader_epoch):
+            done(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        else:
+            self._commits.wait(end_offset, done)
 
     def _flushed(self, error: Exception | None) -> None:
         if error is None:

@@ -7,8 +7,10 @@ Leaves    what is answered then to the handlers.
 from __future__ import annotations
 
 import asyncio
+from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Protocol
 
 from ottla.replication.fetch_sessions import Watcher
@@ -17,12 +19,14 @@ NOT_KNOWN_YET = 2**63  # bytes: more than ever come during one look
 LEFT_AT_ONCE = 100  # partitions, by a reader that stops waiting for them
 
 Done = Callable[[Exception | None], None]
+END_OFFSET = itemgetter(0)
 
 
 class OffsetWaiters:
-    """Who is called when an offset is below the high watermark.
+    """Who is called when an offset is below the high watermark, lowest offset first.
 
-    Offsets are handed out in order, so those who wait first are done first.
+    Nearly all are added in this order: only a request with very many partitions registers its
+    appends after later ones of other requests.
     """
 
     __slots__ = ("_waiting",)
@@ -36,7 +40,11 @@ class OffsetWaiters:
 
     def add(self, end_offset: int, done: Done) -> None:
         """Call `done` when everything below `end_offset` is replicated, or never will be."""
-        self._waiting.append((end_offset, done))
+        waiting = self._waiting
+        if waiting and end_offset < waiting[-1][0]:
+            insort(waiting, (end_offset, done), key=END_OFFSET)
+        else:
+            waiting.append((end_offset, done))
 
     def wait_for(self, end_offset: int) -> asyncio.Future[None]:
         """As `add`, for one who has a task of its own."""

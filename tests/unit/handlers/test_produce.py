@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 from tests.unit.handlers.asking import START_MS
-from tests.unit.handlers.world import World
+from tests.unit.handlers.world import World, bytes_of
 from tests.unit.storage.log_making import batch_of
 
 from ottla.network.connection import Connection
@@ -16,7 +17,7 @@ from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import LENGTH_BYTES
-from ottla.protocol.headers import encode_request
+from ottla.protocol.headers import decode_response_header, encode_request
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest
 from ottla.protocol.messages.metadata_request import MetadataRequest
 from ottla.protocol.messages.produce_request import (
@@ -24,6 +25,7 @@ from ottla.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
+from ottla.protocol.messages.produce_response import ProduceResponse
 from ottla.protocol.records.batch import read_header
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.checking import NAMED_RECORDS_MIN
@@ -179,3 +181,38 @@ def test_topics_that_are_deleted_are_not_asked_for_their_codec_any_more(gzipped:
     assert gzipped.broker.replicas.opening
     gzipped.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 5)
     assert not gzipped.broker.replicas.opening
+
+
+@pytest.mark.parametrize("acks", [-1, 1])
+def test_records_are_not_acknowledged_if_another_broker_has_led_before_the_wait_begins(
+    world: World, acks: int
+) -> None:
+    world.create_topic("t", config={"flush.messages": "1"})
+    request = request_of(SMALL)
+    request.acks, request.timeout_ms = acks, 60_000
+    frame = bytearray(b"".join(encode_request(ApiKey.PRODUCE, 9, 1, None, request)))
+
+    async def story() -> Any:
+        buffer = memoryview(frame)[LENGTH_BYTES:]
+        served: Any = world.dispatcher.serve(buffer, cast(Connection, world.me))
+        assert not isinstance(served, Answer)
+        partition = world.broker.replicas.partition("t", 0)
+        mine = partition.leadership
+        for number, leader in enumerate((mine.leader + 1, mine.leader), 1):
+            decided = replace(
+                mine,
+                leader=leader,
+                leader_epoch=mine.leader_epoch + number,
+                partition_epoch=mine.partition_epoch + number,
+            )
+            partition.lead_or_follow(decided, 0)
+        while not isinstance(served, Answer):
+            served = await served.answer
+        return b"".join(bytes_of(each) for each in served.segments)
+
+    answer = memoryview(world.run(story()))[LENGTH_BYTES:]
+    _, at = decode_response_header(ApiKey.PRODUCE, 9, answer)
+    (topic,) = ProduceResponse.decode(answer, 9, at).responses
+    (refused,) = topic.partition_responses
+    expected = (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
+    assert (refused.error_code, refused.base_offset) == expected

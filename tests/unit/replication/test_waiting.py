@@ -50,6 +50,18 @@ def test_those_below_the_high_watermark_are_told_in_order_and_once() -> None:
     assert len(told) == 4
 
 
+def test_one_that_begins_to_wait_late_is_told_before_those_with_higher_offsets() -> None:
+    waiters, told = OffsetWaiters(), []
+    for end in (3, 7, 7, 5, 1, 9, 5):
+        waiters.add(end, lambda _error, end=end: told.append(end))  # type: ignore[misc]
+    waiters.reached(1)
+    assert told == [1]
+    waiters.reached(5)
+    assert told == [1, 3, 5, 5]
+    waiters.reached(9)
+    assert told == [1, 3, 5, 5, 7, 7, 9]
+
+
 def test_a_future_that_was_given_up_is_left_alone() -> None:
     async def story() -> None:
         waiters = OffsetWaiters()
@@ -88,6 +100,55 @@ def test_many_partitions_of_one_request_are_waited_for_without_a_task_for_each()
         world.partition.when_replicated(end + 1, told.append)
         codes = [error.code for error in told[1:] if isinstance(error, BrokerError)]
         assert codes == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 2
+
+    run(story())
+
+
+@pytest.mark.parametrize("is_replicated", [False, True])
+def test_an_append_is_not_acknowledged_once_another_broker_has_led(is_replicated: bool) -> None:
+    async def story() -> None:
+        world = World(TopicConfig(), replicas=(ME, OTHER))
+        epoch, end = world.partition.leader_epoch, world.append()
+        world.decide(OTHER)  # which may have replaced what is below `end`
+        world.decide(ME)
+        if is_replicated:
+            world.fetched(OTHER, end)
+        told: list[Exception | None] = []
+        world.partition.when_replicated(end, told.append, epoch)
+        world.partition.when_synced(end, told.append, epoch)
+        with pytest.raises(BrokerError) as waiting:
+            await world.partition.wait_replicated(end, epoch)
+        codes = [each.code for each in (*told, waiting.value) if isinstance(each, BrokerError)]
+        assert codes == [ErrorCode.NOT_LEADER_OR_FOLLOWER] * 3
+
+    run(story())
+
+
+def test_an_append_is_not_acknowledged_by_a_follower_whose_log_reaches_as_far() -> None:
+    world = World(TopicConfig(), replicas=(ME, OTHER))
+    epoch, end = world.partition.leader_epoch, world.append()
+    world.fetched(OTHER, end)
+    world.decide(OTHER)
+    told: list[Exception | None] = []
+    world.partition.when_replicated(end, told.append, epoch)
+    (error,) = told
+    assert isinstance(error, BrokerError)
+    assert error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_leader_that_goes_on_in_a_new_epoch_acknowledges_what_it_appended_before() -> None:
+    async def story() -> None:
+        world = World(TopicConfig(), replicas=(ME, OTHER))
+        epoch, end = world.partition.leader_epoch, world.append()
+        world.decide(ME)
+        waiting = asyncio.ensure_future(world.partition.wait_replicated(end, epoch))
+        await turns()
+        assert not waiting.done()
+        world.fetched(OTHER, end)
+        await waiting
+        told: list[Exception | None] = []
+        world.partition.when_replicated(end, told.append, epoch)
+        assert told == [None]
 
     run(story())
 

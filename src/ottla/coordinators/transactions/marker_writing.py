@@ -205,9 +205,7 @@ def check_producer(marker: WritableTxnMarker) -> None:
 
 async def wait_and_announce(partition: Partition, end_offset: int, leader_epoch: int) -> None:
     """`leader_epoch` is that of the append: in a later one the marker may have been truncated."""
-    if partition.leader_epoch != leader_epoch:
-        raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    await partition.wait_replicated(end_offset)
+    await partition.wait_replicated(end_offset, leader_epoch)
     # What a marker makes visible is more than its own bytes: readers must look now.
     partition.announce()
 
