@@ -218,6 +218,15 @@ class OffsetOptions:
         "Offsets that one transaction may commit in one partition of `__consumer_offsets`. More "
         "are refused with INVALID_COMMIT_OFFSET_SIZE. A setting of Ottla's own.",
     )
+    ottla_transaction_offset_topics_max: int = option(
+        "ottla.transaction.offset.topics.max",
+        2000,
+        INT,
+        at_least(1),
+        "Topics whose offsets one transaction may commit in one partition of "
+        "`__consumer_offsets`; a topic counts once for each group. More are refused with "
+        "INVALID_COMMIT_OFFSET_SIZE. A setting of Ottla's own.",
+    )
     offsets_commit_timeout_ms: int = option(
         "offsets.commit.timeout.ms",
         5 * SECOND_MS,

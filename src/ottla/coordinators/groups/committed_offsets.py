@@ -97,6 +97,11 @@ class CommittedOffsets:
     def count_pending(self, producer_id: int) -> int:
         return sum(map(len, self.pending.get(producer_id, {}).values()))
 
+    def count_pending_topics(self, producer_id: int, group_id: str, more: Iterable[str]) -> int:
+        """The topics of a producer's open transaction, were these added. Once for each group."""
+        pending = self.pending.get(producer_id, {})
+        return len(pending) + len({each for each in more if (group_id, each) not in pending})
+
     def has_group(self, group_id: str) -> bool:
         """Whether the group has had offsets, committed or about to be, and was not deleted since:
         what an aborted transaction or OffsetDelete leaves is a group without offsets."""

@@ -143,8 +143,7 @@ def transactional_rules(
     with producer_errors():
         check = group.check_commit(by)
     config = shard.shared.config
-    if shard.offsets.count_pending(request.producer_id) >= config.ottla_transaction_offsets_max:
-        raise BrokerError(ErrorCode.INVALID_COMMIT_OFFSET_SIZE)
+    check_transaction(shard, request)
     return CommitRules(
         request.group_id,
         check,
@@ -152,6 +151,19 @@ def transactional_rules(
         shard.shared.now_ms(),
         only_known=only_known(shard),
     )
+
+
+def check_transaction(shard: GroupShard, request: TxnOffsetCommitRequest) -> None:
+    """BrokerError if the transaction would commit more than can be applied at once when it ends."""
+    config, offsets = shard.shared.config, shard.offsets
+    topics_max = config.ottla_transaction_offset_topics_max
+    names = (each.name for each in request.topics)
+    if (
+        offsets.count_pending(request.producer_id) >= config.ottla_transaction_offsets_max
+        or len(request.topics) > 2 * topics_max  # too many to be counted at once
+        or offsets.count_pending_topics(request.producer_id, request.group_id, names) > topics_max
+    ):
+        raise BrokerError(ErrorCode.INVALID_COMMIT_OFFSET_SIZE)
 
 
 def topic_id_of(shard: GroupShard, name: str) -> TopicId:

@@ -21,6 +21,7 @@ from tests.unit.coordinators.groups.bench import (
 from ottla.base.turns import run_at_once
 from ottla.coordinators.groups import consumer_requests
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.consumer import classic_members
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.embedded_protocol import decode_assignment, encode_assignment
 from ottla.protocol.error_codes import ErrorCode
@@ -426,3 +427,53 @@ def test_a_join_without_protocols_leaves_a_classic_group_where_an_empty_consumer
     group = bench.shard.groups[GROUP]
     assert isinstance(group, ClassicGroup)
     assert group.is_empty
+
+
+# A change is one step, so its size is bounded.
+
+
+def stable(members: int, topics: int) -> Bench:
+    """A classic group at work."""
+    bench = Bench()
+    told = ConsumerProtocolSubscription([f"t{at}" for at in range(topics)], None, [])
+    clients = [
+        ClassicClient(bench, str(at), protocols={"range": told.encode_prefixed(1)})
+        for at in range(members)
+    ]
+    replies = [client.join() for client in clients]
+    bench.advance_ms(0)
+    for client, reply in zip(clients, replies, strict=True):
+        client.joined(reply)
+    clients[0].synced(clients[0].sync({}))
+    return bench
+
+
+@pytest.mark.parametrize(
+    ("members", "topics", "can_turn"),
+    [(400, 0, True), (401, 0, False), (100, 150, True), (100, 151, False)],
+)
+def test_a_group_turns_if_its_members_and_their_topics_are_few(
+    members: int, topics: int, can_turn: bool
+) -> None:
+    bench = stable(members, topics)
+    client = ConsumerClient(bench, "new", topics=["t"])
+    if can_turn:
+        client.beat()
+        assert len(bench.consumers().members) == members + 1
+    else:
+        assert client.refusal() == ErrorCode.GROUP_ID_NOT_FOUND
+        assert len(bench.classic().members) == members
+
+
+def test_a_group_of_many_classic_members_stays_a_consumer_group(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classic_members, "DOWNGRADE_MEMBERS_MAX", 1)
+    first, second = classic(bench, "a"), classic(bench, "b")
+    work_classic(bench, first, second)
+    new = ConsumerClient(bench, "new")
+    new.beat()
+    new.leave()
+    assert bench.consumers().members.keys() == {first.member_id, second.member_id}
+    leave(bench, [MemberIdentity(second.member_id)])
+    assert bench.classic().members.keys() == {first.member_id}

@@ -162,3 +162,18 @@ def test_a_transaction_commits_at_most_so_many_offsets() -> None:
     bench.commit_in_transaction(8, {("t", 3): 1})
     bench.end_transaction(7, is_commit=True)
     bench.commit_in_transaction(7, {("t", 3): 1})
+
+
+def test_a_transaction_commits_offsets_of_at_most_so_many_topics() -> None:
+    bench = Bench("ottla.transaction.offset.topics.max=3")
+    for _ in range(3):  # the same again and again are no more
+        bench.commit_in_transaction(7, {(f"t{at}", 0): 1 for at in range(3)})
+    for topics in (["t3"], ["t0", "t3"], [f"t{at}" for at in range(4)]):
+        with pytest.raises(BrokerError) as refused:
+            bench.commit_in_transaction(7, {(each, 0): 1 for each in topics})
+        assert refused.value.code == ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+    with pytest.raises(BrokerError):
+        bench.commit_in_transaction(8, {(f"t{at}", 0): 1 for at in range(4)})
+    bench.commit_in_transaction(8, {("t3", 0): 1})
+    bench.end_transaction(7, is_commit=True)
+    bench.commit_in_transaction(7, {("t3", 0): 1})

@@ -46,9 +46,10 @@ from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
 
-# All of an upgrade is one step, and one batch.
-UPGRADE_MEMBERS_MAX = 2000
-UPGRADE_ITEMS_MAX = 50_000  # topics of all members
+# All of an upgrade is one step, and one batch: it must keep the event loop for a short time only.
+UPGRADE_ITEMS_MAX = 20_000  # topics of all members, and as many for the members themselves:
+MEMBER_ITEMS = 50  # a member takes as long as so many topics
+UPGRADE_MEMBERS_MAX = UPGRADE_ITEMS_MAX // MEMBER_ITEMS
 UPGRADING = ("upgrade", "bidirectional")
 
 
@@ -61,7 +62,7 @@ def upgraded(classic: ClassicGroup, shared: Shared) -> Draft:
     group_id, generation = classic.group_id, classic.generation
     draft = Draft(ConsumerGroup(group_id), shared, *classic.tombstones())
     members: list[ConsumerMember] = []
-    items_max = UPGRADE_ITEMS_MAX
+    items_max = UPGRADE_ITEMS_MAX - MEMBER_ITEMS * len(classic.members)
     try:
         for each in classic.members.values():
             member = upgraded_member(each, classic, shared.image, items_max)

@@ -49,6 +49,7 @@ from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 MEMBER_ID_REQUIRED_FROM = 4
 SUBSCRIPTION_ITEMS_MAX = 20_000  # topics, and partitions that a member has
 DOWNGRADING = ("downgrade", "bidirectional")
+DOWNGRADE_MEMBERS_MAX = 1000  # all of it is one step, and one batch
 
 # Joining
 
@@ -163,7 +164,7 @@ def can_downgrade(group: ConsumerGroup, leaving: Collection[str], shared: Shared
     return (
         0 < staying == staying_classic
         and policy_of(shared) in DOWNGRADING
-        and staying <= shared.config.group_max_size
+        and staying <= min(shared.config.group_max_size, DOWNGRADE_MEMBERS_MAX)
     )
 
 
