@@ -100,6 +100,18 @@ A pattern may have 4,096 characters (all those of one `match` together), 16 prop
 `\\pL`, 64 counted repetitions such as `{2,5}`, and what it compiles to may take 64 KiB. A large
 pattern cannot be compared with a long transactional id: their product is bounded. The answer is
 INVALID_REGULAR_EXPRESSION, or INVALID_CONFIG, with the reason. Kafka has none of these bounds.
+
+## Groups that change their protocol, and offsets of transactions
+
+A classic group with members becomes a consumer group in one step. Here it does not if its members
+and their topics are too many: 20,000 topics of all members together, and each member counts as 50.
+The answer is GROUP_ID_NOT_FOUND with the reason, as where Kafka cannot convert a group; it can be
+converted while it is empty. A consumer group whose last member of the new protocol leaves stays a
+consumer group if more than 1,000 classic members are in it.
+
+A transaction commits offsets of at most 2,000 topics (`ottla.transaction.offset.topics.max`) and
+50,000 partitions (`ottla.transaction.offsets.max`) in one partition of `__consumer_offsets`. More
+are refused with INVALID_COMMIT_OFFSET_SIZE.
 """
 
 
