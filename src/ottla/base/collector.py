@@ -23,6 +23,7 @@ def begin_lasting() -> None:
     """From here on this process is a broker: what it holds now stays, its code above all."""
     gc.set_threshold(*THRESHOLDS)
     gc.freeze()
+    _Process.is_broker_alone = True
 
 
 def keep_lasting(*, looks_first: bool) -> None:
@@ -31,7 +32,7 @@ def keep_lasting(*, looks_first: bool) -> None:
     Garbage among it would stay as well. To look for it takes as long as there is much that is new:
     what was taken out of sight before costs nothing.
     """
-    if gc.get_freeze_count():
+    if _Process.is_broker_alone:
         if looks_first:
             gc.collect()
         gc.freeze()
@@ -50,6 +51,12 @@ def paused_collector() -> Iterator[None]:
             gc.enable()
 
 
+class _Process:
+    """Noted here, because `gc.get_freeze_count` visits every frozen object."""
+
+    is_broker_alone = False
+
+
 class _Large:
     """Work now under way that makes very many objects."""
 
@@ -65,11 +72,11 @@ def without_full_pass() -> Iterator[None]:
     if is_due or not _Large.count:
         _Large.since_s = now_s
     _Large.count += 1
-    if gc.get_freeze_count():
+    if _Process.is_broker_alone:
         gc.set_threshold(*(THRESHOLDS if is_due else NO_FULL_PASS))
     try:
         yield
     finally:
         _Large.count -= 1
-        if not _Large.count and gc.get_freeze_count():
+        if not _Large.count and _Process.is_broker_alone:
             gc.set_threshold(*THRESHOLDS)

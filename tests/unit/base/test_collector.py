@@ -32,6 +32,7 @@ def circles() -> int:
 def collector() -> Iterator[None]:
     thresholds = gc.get_threshold()
     yield
+    base_collector._Process.is_broker_alone = False
     gc.unfreeze()
     gc.collect()
     gc.set_threshold(*thresholds)
