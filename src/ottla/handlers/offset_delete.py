@@ -27,7 +27,9 @@ from ottla.protocol.messages.offset_delete_response import (
 
 
 @handles(ApiKey.OFFSET_DELETE, versions=range(1))
-def offset_delete(request: OffsetDeleteRequest, context: Context) -> Slices[Working]:
+def offset_delete(
+    request: OffsetDeleteRequest, context: Context
+) -> Slices[OffsetDeleteResponse | Working]:
     known, unknown = list[OffsetDeleteRequestTopic](), list[OffsetDeleteResponseTopic]()
     for topic in request.topics:
         yield from sorting_out(topic, context.parts.metadata, known, unknown)
