@@ -11,8 +11,9 @@
 
 Owns      when a slice ends, and whose slice is next.
 Promises  however many long works there are, all of them together keep the loop no longer than one
-          slice in a turn, plus what the longest of them does between two yields. They take turns in
-          the order in which they came.
+          slice in a turn, besides the first slices of those that have just come, which are bounded,
+          too, and what the longest of them does between two yields. They take turns in the order
+          in which they came.
 Leaves    to the work that it does little between two yields, and that whatever it looks at may
           change at each of them. What the yielded numbers mean is the caller's business.
 
@@ -33,7 +34,8 @@ from ottla.base.collector import without_full_pass
 T = TypeVar("T")
 Slices: TypeAlias = Generator[int, None, T]
 
-FIRST_SLICE_S = 0.001  # at once, when the work comes: more would add up where many come together
+FIRST_SLICE_S = 0.001  # at once, when the work comes
+FIRST_SLICES_S = 0.004  # of all works that come in one turn; the others wait for their turn
 SLICE_S = 0.004
 CHUNK_ITEMS = 1000  # that C code handles between two yields
 
@@ -73,11 +75,26 @@ class Turns:
         self._now_s = clock.monotonic_s
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._is_scheduled = False
+        self._begun_s = 0.0  # spent on first slices in this turn
 
     def begin(self, slices: Slices[T]) -> tuple[Work[T], bool]:
-        """Run the first, short slice here and now; whether it was all."""
+        """Run the first, short slice here and now, if this turn of the loop has time left for it;
+        whether it was all."""
         work = Work(slices)
-        return work, work.run_until(self._now_s() + FIRST_SLICE_S, self._now_s)
+        if self._begun_s >= FIRST_SLICES_S:
+            return work, False
+        began_s = self._now_s()
+        is_done = work.run_until(began_s + FIRST_SLICE_S, self._now_s)
+        self._spend(self._now_s() - began_s)
+        return work, is_done
+
+    def _spend(self, seconds: float) -> None:
+        if not self._begun_s and seconds:
+            asyncio.get_running_loop().call_soon(self._begin_turn)
+        self._begun_s += seconds
+
+    def _begin_turn(self) -> None:
+        self._begun_s = 0.0
 
     async def go_on(self, work: Work[T]) -> bool:
         """Run the next slice when its turn has come. Whether the work is done."""

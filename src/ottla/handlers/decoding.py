@@ -25,8 +25,8 @@ ITEMS_MAX = 700_000
 # of empty structures, of two bytes each, would take 58 times its size.
 ITEMS_MIN = 20_000
 ITEM_BYTES = 4
-SMALL_FRAME_BYTES = 8 * 1024  # whatever it is made of: decoded in about two milliseconds
-ITEMS_HERE_MAX = 4_000
+SMALL_FRAME_BYTES = 4 * 1024  # whatever it is made of: decoded in about a millisecond
+ITEMS_HERE_MAX = 2_000
 
 
 def decode_here(request: type[Message], frame: memoryview, version: int, at: int) -> Message | None:

@@ -218,7 +218,8 @@ async def search(
         return log.finding_by_timestamp(wanted.timestamp, passed)
 
     try:
-        found = await look_in_steps(begin, asyncio.to_thread, next_turn)
+        async with context.parts.time_searches:
+            found = await look_in_steps(begin, asyncio.to_thread, next_turn)
     except CorruptLogError as error:
         raise damaged(error) from error
     if found is None or found.offset >= end_offset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -31,6 +32,8 @@ from ottla.replication.waiting import ParkedFetches
 if TYPE_CHECKING:
     from ottla.config.layers import BrokerLayers
     from ottla.config.load import LoadedConfig
+
+TIME_SEARCHES_MAX = 2
 
 
 class TopicMaker(Protocol):
@@ -63,6 +66,11 @@ class Parts:
     large_responses: LargeResponses
     parked_fetches: ParkedFetches
     disposal: Disposal = field(default_factory=Disposal)
+    # They open batches in threads, one after the other: more at a time would keep others' work
+    # from the threads, such as the controller's.
+    time_searches: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(TIME_SEARCHES_MAX)
+    )
 
     def __post_init__(self) -> None:
         # Partitions tell their news to sessions: not to one that nobody reads any more.

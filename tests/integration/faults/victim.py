@@ -100,6 +100,7 @@ class Life:
         self.consumed: set[int] = set()
         self.first = threading.Event()
         self.is_ending = threading.Event()
+        self.is_flushed = threading.Event()
         self._latencies_ms: list[float] = []
         self._errors: list[str] = []
 
@@ -113,8 +114,11 @@ class Life:
         while not self.is_ending.is_set():
             self._send(number)
             number += 1
-            self._producer.poll(PAUSE_S)
+            next_s = time.monotonic() + PAUSE_S
+            while (left_s := next_s - time.monotonic()) > 0:
+                self._producer.poll(left_s)
         self._producer.flush(END_S)
+        self.is_flushed.set()
 
     def _send(self, number: int) -> None:
         sent_s = time.perf_counter()
@@ -134,6 +138,7 @@ class Life:
         self._consumer.subscribe([TOPIC])
         while not self.is_ending.is_set():
             self._poll()
+        self.is_flushed.wait()
         end_s = time.monotonic() + END_S
         while self.acknowledged - self.consumed and time.monotonic() < end_s:
             self._poll()

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.handlers.asking import START_MS, produce
 from tests.unit.handlers.world import World
 
+from ottla.handlers.parts import TIME_SEARCHES_MAX
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,
@@ -148,3 +149,27 @@ def liar() -> bytearray:
     pack_into(">q", batch, 35, START_MS + 1000)
     stamp_checksum(batch, 0, len(batch))
     return batch
+
+
+def test_a_search_by_time_waits_while_others_have_the_threads(filled: World) -> None:
+    searches = filled.broker.parts.time_searches
+
+    async def story() -> None:
+        for _ in range(TIME_SEARCHES_MAX):
+            await searches.acquire()
+        partition = ListOffsetsPartition(0, -1, 1)
+        request = ListOffsetsRequest(-1, 0, [ListOffsetsTopic("t", [partition])])
+        left, kept = (
+            asyncio.ensure_future(filled._answer(request, 7, filled.me, None)) for _ in range(2)
+        )
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert not left.done()
+        assert not kept.done()
+        left.cancel()  # its client has left
+        searches.release()
+        await kept
+        searches.release()
+
+    filled.run(story())
+    assert searches._value == TIME_SEARCHES_MAX
