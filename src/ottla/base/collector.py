@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 # Young objects as ever. Old ones that are garbage are few, and a look at all of them takes long.
 THRESHOLDS = (700, 10, 100)
+PYTHONS_THRESHOLDS = gc.get_threshold()
 NO_FULL_PASS = (700, 10, 2**31 - 1)
 WITHOUT_FULL_PASS_S_MAX = 60.0  # then one may run: not everything is free of cycles
 
@@ -24,6 +25,13 @@ def begin_lasting() -> None:
     gc.set_threshold(*THRESHOLDS)
     gc.freeze()
     _Process.is_broker_alone = True
+
+
+def end_lasting() -> None:
+    """The process is a broker no longer, as in tests."""
+    _Process.is_broker_alone = False
+    gc.unfreeze()
+    gc.set_threshold(*PYTHONS_THRESHOLDS)
 
 
 def keep_lasting(*, looks_first: bool) -> None:

@@ -10,6 +10,7 @@ from ottla.base.collector import (
     NO_FULL_PASS,
     THRESHOLDS,
     begin_lasting,
+    end_lasting,
     keep_lasting,
     paused_collector,
     without_full_pass,
@@ -32,10 +33,9 @@ def circles() -> int:
 def collector() -> Iterator[None]:
     thresholds = gc.get_threshold()
     yield
-    base_collector._Process.is_broker_alone = False
-    gc.unfreeze()
+    end_lasting()
     gc.collect()
-    gc.set_threshold(*thresholds)
+    assert gc.get_threshold() == thresholds
 
 
 def test_what_was_made_to_last_is_not_looked_at_any_more() -> None:

@@ -13,7 +13,7 @@ from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
-from ottla.base.collector import paused_collector
+from ottla.base.collector import begin_lasting, end_lasting, paused_collector
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.turns import run_at_once
 from ottla.config.topic_options import TopicConfig
@@ -179,13 +179,13 @@ def test_very_many_new_partitions_are_not_looked_at_by_the_collector_any_more(
 ) -> None:
     world.create_topic("few", MANY)
     asyncio.run(world.replicas.settle())
-    gc.freeze()  # as the process of a broker does when it has started
+    begin_lasting()  # as the process of a broker does when it has started
     try:
         world.create_topic("t", VERY_MANY + 10)
         asyncio.run(world.replicas.settle())
         assert not any(type(each) is Partition for each in gc.get_objects())
     finally:
-        gc.unfreeze()
+        end_lasting()
 
 
 def test_garbage_is_not_taken_for_lasting_when_partitions_were_made(world: BrokerWorld) -> None:
@@ -201,12 +201,12 @@ def test_garbage_is_not_taken_for_lasting_when_partitions_were_made(world: Broke
         del garbage
         await settling
 
-    gc.freeze()  # as the process of a broker does when it has started
+    begin_lasting()  # as the process of a broker does when it has started
     try:
         world.create_topic("t", VERY_MANY + 10)
         asyncio.run(settle())
     finally:
-        gc.unfreeze()
+        end_lasting()
     assert not any(type(each) is Garbage for each in gc.get_objects())
 
 
