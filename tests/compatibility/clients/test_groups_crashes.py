@@ -99,8 +99,10 @@ def test_members_keep_their_place(kind: str) -> None:
         world.client = world.connect()
         world.find_coordinator(world.group)
         if kind == "classic":
+            # Heartbeats are answered while the group is loaded, as in Kafka; syncs are not.
+            synced = [settled(member.sync, lambda answer: answer.error_code) for member in old]
+            assert [answer.error_code for answer in synced] == [NONE, NONE]
             assert [settled(member.heartbeat) for member in old] == [NONE, NONE]
-            assert [member.sync().error_code for member in old] == [NONE, NONE]
             assert sorted(at for member in old for at in member.owned) == list(range(PARTITIONS))
         else:
             had = [member.owned for member in new]
