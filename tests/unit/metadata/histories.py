@@ -144,7 +144,8 @@ def change_broker(rng: Random, image: Image) -> list[Record]:
 
 
 def change_config(rng: Random, image: Image) -> list[Record]:
-    kind = rng.choice((ResourceType.TOPIC, ResourceType.BROKER, ResourceType.GROUP))
+    kinds = (ResourceType.TOPIC, ResourceType.BROKER, ResourceType.GROUP)
+    kind = rng.choice((*kinds, ResourceType.CLIENT_METRICS))
     name = rng.choice(("", "1", *NAMES))
     value = rng.choice((None, "", "5", 'a "quoted" line\n\u00e9'))
     return [ConfigChanged(ConfigResource(kind, name), rng.choice(("x.y", "z")), value)]

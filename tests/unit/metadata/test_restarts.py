@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 
 import pytest
@@ -17,6 +17,7 @@ from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import batch
 from tests.unit.metadata.test_file_log import at_once
 
+from ottla.base.filesystem import read_file
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices, Turns
 from ottla.metadata.changes import Changes
@@ -192,6 +193,68 @@ def test_an_append_that_fails_is_either_there_or_not_after_the_next_load() -> No
             image_of(life.acknowledged),
             image_of([*life.acknowledged, lost]),
         )
+
+    asyncio.run(story())
+
+
+def remove(disk: MemoryDisk, path: str) -> None:
+    disk.remove(path)
+
+
+def cut(disk: MemoryDisk, path: str) -> None:
+    disk.open(path).truncate(disk.size(path) - 1)
+
+
+def extend(disk: MemoryDisk, path: str) -> None:
+    disk.open(path).write_at(disk.size(path), b"x")
+
+
+def replace(disk: MemoryDisk, path: str) -> None:
+    content = read_file(disk, path)
+    disk.remove(path)
+    disk.open(path, create=True).write_at(0, content)
+
+
+def fail(disk: MemoryDisk, path: str) -> None:
+    disk.fail({"exists", "size"}, path)
+
+
+@pytest.mark.parametrize("harm", [remove, cut, extend, replace, fail])
+def test_a_journal_that_others_touched_is_lost_even_with_nothing_to_append(
+    harm: Callable[[MemoryDisk, str], None],
+) -> None:
+    async def story() -> None:
+        life = Life(4)
+        await life.start()
+        await life.append()
+        await life.log.check()
+        (name,) = (each for each in life.disk.list_directory(PLACE) if each.endswith(".journal"))
+        harm(life.disk, f"{PLACE}/{name}")
+        with pytest.raises(MetadataLost):
+            await life.log.check()
+        life.disk.heal()
+        with pytest.raises(AppendFailed):
+            await life.log.append(next(life.history))
+        await life.log.check()  # it is told once: after that the log has to be loaded
+        await life.log.close()
+        assert not life.disk.exists(f"{PLACE}/clean")
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE])
+def test_a_check_that_found_no_free_descriptor_says_nothing_about_the_log(code: int) -> None:
+    async def story() -> None:
+        life = Life(5)
+        await life.start()
+        await life.append()
+        for kind in ("exists", "size"):
+            life.disk.fail(kind, "*.journal", error=code)
+            await life.log.check()
+            life.disk.heal()
+            await life.append()
+        await life.log.close()
+        await life.start()
 
     asyncio.run(story())
 

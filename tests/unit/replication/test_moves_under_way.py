@@ -17,6 +17,7 @@ from tests.unit.handlers.test_alter_replica_log_dirs import (
 from tests.unit.handlers.world import World
 
 from ottla.protocol.error_codes import ErrorCode
+from ottla.replication import directory_moves
 from ottla.storage.log import log_copying
 
 
@@ -88,3 +89,28 @@ def test_a_move_is_no_faster_than_its_limit(world: World, monkeypatch: pytest.Mo
     assert future is not None
     assert 0 < future.size_bytes < world.broker.replicas.partition(*HERE).log.size_bytes
     assert HERE in world.broker.parts.directory_moves
+
+
+def test_a_limit_of_zero_stops_a_move_until_it_is_lifted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much time passes: what was copied before is forgotten by the meter after a while."""
+    monkeypatch.setattr(log_copying, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(directory_moves, "LOOK_AGAIN_MS", 1)
+    moves = world.broker.parts.directory_moves
+    monkeypatch.setattr(moves, "_bytes_per_second", lambda: 0)
+    append(world, 20)
+    target = elsewhere(world)
+    assert move(world, target) == 0
+    wait_for_the_first_bytes(world)
+    future = world.broker.logs.get_future(HERE)
+    assert future is not None
+    copied = future.size_bytes
+    for _ in range(3):
+        world.clock.advance_ms(3_600_000)
+        world.run(asyncio.sleep(0.005))
+    assert (future.size_bytes, place(world) == target) == (copied, False)
+    monkeypatch.setattr(moves, "_bytes_per_second", lambda: 2**31)
+    settle(world)
+    assert place(world) == target
+    assert world.broker.replicas.partition(*HERE).log.log_end_offset == 20

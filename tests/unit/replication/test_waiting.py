@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -208,6 +208,35 @@ def test_a_reader_of_very_many_partitions_leaves_them_over_turns_of_the_loop() -
         for _ in range(5):
             await asyncio.sleep(0)
         assert not any(place.watchers for place in places)
+
+    run(story())
+
+
+@pytest.mark.parametrize("count", [1, LEFT_AT_ONCE, 2 * LEFT_AT_ONCE + 1])
+def test_a_reader_that_has_left_gives_the_event_loop_nothing_more_to_do(count: int) -> None:
+    async def story() -> None:
+        loop = asyncio.get_running_loop()
+        scheduled: list[object] = []
+        call_soon = loop.call_soon
+
+        def noted(callback: Callable[..., object], *args: Any, **keywords: Any) -> asyncio.Handle:
+            scheduled.append(callback)
+            return call_soon(callback, *args, **keywords)
+
+        async def cost_of_turns() -> int:
+            before = len(scheduled)
+            await turns()
+            return len(scheduled) - before
+
+        loop.call_soon = noted  # type: ignore[method-assign,assignment]
+        idle = await cost_of_turns()
+        places = [Place() for _ in range(count)]
+        for waiter in (DataWaiter(places, 1), DataWaiter(places, 1)):
+            waiter.wake()
+            await waiter.wait(60)
+        await turns()
+        assert not any(place.watchers for place in places)
+        assert await cost_of_turns() == idle
 
     run(story())
 

@@ -1,0 +1,150 @@
+"""Random damage to random layouts of the metadata files: it is either what a crash leaves, and then
+repaired, or it is reported with its place, and nothing is changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+import pytest
+from tests.unit.metadata.histories import histories
+from tests.unit.metadata.test_file_log import fold, snapshot_frame
+
+from ottla.base.filesystem import read_file
+from ottla.metadata.continuity import Known
+from ottla.metadata.frame import BATCH, HEADER_BYTES, encode_frame
+from ottla.metadata.image import Batch, Image
+from ottla.metadata.journal import CLEAN, open_journal, write_snapshot
+from ottla.metadata.log import CorruptMetadataError, MetadataLost
+from ottla.testing.filesystem import MemoryDisk
+
+PLACE = "/m"
+
+
+@dataclass
+class Layout:
+    """A directory after some life: several journals, a snapshot that is as new as some of them."""
+
+    disk: MemoryDisk
+    batches: list[Batch]
+    snapshot_offset: int
+    is_clean: bool
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        names = self.disk.list_directory(PLACE)
+        return {name: read_file(self.disk, f"{PLACE}/{name}") for name in names}
+
+    @property
+    def journals(self) -> list[str]:
+        return sorted(name for name in self.files if name.endswith(".journal"))
+
+    def is_replaced(self, name: str) -> bool:
+        """Whether the snapshot stands for all of this journal."""
+        later = [each for each in self.journals if each > name]
+        return bool(later) and int(later[0][:20]) <= self.snapshot_offset
+
+    def frame_starts(self, name: str) -> set[int]:
+        """Where batches begin in a journal; other files are one piece."""
+        starts, end = {0}, 0
+        if name.endswith(".journal"):
+            for each in self.batches:
+                if each.base_offset >= int(name[:20]):
+                    end += len(encode_frame(BATCH, each))
+                    starts.add(end)
+        return starts
+
+    def open(self, known: Known) -> Image:
+        journal, image = open_journal(self.disk, PLACE, known)
+        journal.close(is_clean=False)
+        return image
+
+
+def layout_of(random: Random) -> Layout:
+    disk = MemoryDisk()
+    journal, image = open_journal(disk, PLACE, Known())
+    batches, snapshot_offset = [], 0
+    for each in histories(random, random.randint(1, 6)):
+        journal.append(each)
+        batches.append(each)
+        image.apply(each)
+        if random.random() < 0.4:
+            journal.begin_next()
+            if random.random() < 0.4:  # its step after that, the removal of older files, was lost
+                write_snapshot(disk, PLACE, snapshot_frame(image), image.offset)
+                snapshot_offset = image.offset
+    is_clean = random.random() < 0.5
+    journal.close(is_clean=is_clean)
+    return Layout(disk, batches, snapshot_offset, is_clean)
+
+
+def damaged(random: Random, layout: Layout, content: bytes) -> bytes:
+    """What a broken disk, or somebody with an editor, makes of a file."""
+    next_frame = encode_frame(BATCH, Batch(layout.batches[-1].end_offset + 7, 9, ()))
+    at = random.randrange(len(content)) if content else 0
+    choices = [
+        content + random.randbytes(random.randint(1, 40)),
+        content + next_frame[: HEADER_BYTES - 1],
+        content + next_frame,  # whole, but other batches are missing before it
+    ]
+    if content:
+        flipped = bytearray(content)
+        flipped[at] ^= 1 << random.randrange(8)
+        choices += [bytes(flipped), content[:at], content[at:] if at else content + b"\0"]
+    return random.choice(choices)
+
+
+def damage(random: Random, layout: Layout) -> str:
+    name = random.choice(list(layout.files))
+    content = damaged(random, layout, layout.files[name])
+    file = layout.disk.open(f"{PLACE}/{name}")
+    file.truncate(0)
+    file.write_at(0, content)
+    file.close()
+    return name
+
+
+def outcome_of(layout: Layout) -> tuple[Image, None] | tuple[None, CorruptMetadataError]:
+    try:
+        return layout.open(Known()), None
+    except CorruptMetadataError as error:
+        return None, error
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_damage_is_repaired_only_where_a_crash_may_have_left_it(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(12):
+        layout = layout_of(random)
+        name = damage(random, layout)
+        before = layout.files
+        is_newest_snapshot = name == f"{layout.snapshot_offset:020}.snapshot"
+        is_old = layout.is_replaced(name) or (name.endswith("snapshot") and not is_newest_snapshot)
+        may_be_torn = name == layout.journals[-1] and not layout.is_clean
+        is_note = name == CLEAN  # one that names an earlier end does no harm
+        image, error = outcome_of(layout)
+        if error is not None:
+            assert not is_old
+            assert layout.files == before
+            assert error.place in {f"{PLACE}/{each}" for each in before}
+            assert error.position in layout.frame_starts(error.place.removeprefix(f"{PLACE}/"))
+        else:
+            assert is_old or may_be_torn or is_note
+            whole = fold(layout.batches)
+            prefixes = [fold(layout.batches[:end]) for end in range(len(layout.batches) + 1)]
+            assert image in prefixes if may_be_torn else image == whole
+            assert image is not None
+            assert layout.open(Known.of(image)) == image, "what was found stays"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_known_is_there_or_nothing_is_changed_whatever_is_damaged(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(12):
+        layout = layout_of(random)
+        damage(random, layout)
+        before, whole = layout.files, fold(layout.batches)
+        try:
+            assert layout.open(Known.of(whole)) == whole
+        except (CorruptMetadataError, MetadataLost):
+            assert layout.files == before
