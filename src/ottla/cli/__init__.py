@@ -1,1 +1,1 @@
-"""The `ottla` command."""
+"""The `ottla` command: `main.py` finds a command of `commands/`, the other folders are shared."""

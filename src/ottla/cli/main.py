@@ -1,8 +1,7 @@
 """The `ottla` command: finds the command named and runs it.
 
-Each command is a module of this folder with `add_arguments(parser)` and `run(arguments)`; a noun
-with verbs is a folder of such modules. Only the one that is asked for is imported, so that every
-command starts quickly.
+A command is a module of `commands/` with `add_arguments(parser)` and `run(arguments)`. Only the one
+that is asked for is imported, so that every command starts quickly.
 """
 
 from __future__ import annotations
@@ -14,32 +13,13 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from ottla.cli.command_table import ALIASES, COMMANDS
+
 if TYPE_CHECKING:
     import argparse
 
 Known = Mapping[str, "str | Known"]
 
-COMMANDS: Known = {
-    "up": "run a broker in the foreground",
-    "status": "the cluster at a glance: brokers, topics, groups, health",
-    "topics": {
-        "list": "the topics of the cluster",
-        "describe": "partitions, offsets and settings of topics",
-        "create": "create topics",
-        "alter": "change a topic's settings, or give it more partitions",
-        "delete": "delete topics with all their records",
-    },
-    "produce": "write records, from arguments or from standard input",
-    "consume": "read records: any part of a topic, or as a member of a group",
-    "groups": {
-        "list": "the consumer groups of the cluster",
-        "describe": "members, offsets and lag of groups",
-        "reset": "set the offsets from which a group goes on",
-        "delete": "delete groups with their offsets",
-    },
-    "version": "what is installed, and which record decoder runs",
-}
-ALIASES = {"topic": "topics", "group": "groups", "--version": "version"}
 HELP = ("-h", "--help", "help")
 OUTPUT_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
@@ -84,9 +64,9 @@ def find_command(words: list[str]) -> Found | tuple[str, int]:
 def run_command(found: Found) -> int:
     import argparse
 
-    from ottla.cli.problems import CommandFailed
+    from ottla.cli.errors import CommandFailed
 
-    command = import_module(".".join(("ottla.cli", *found.names)))
+    command = import_module(".".join(("ottla.cli.commands", *found.names)))
     name = " ".join(("ottla", *found.names))
     parser = argparse.ArgumentParser(
         prog=name,
@@ -142,7 +122,7 @@ def options_of(parser: argparse.ArgumentParser) -> list[str]:
 
 def unknown_option(words: Sequence[str], known: Sequence[str]) -> str | None:
     """What to say about the first long option that the command does not have."""
-    from ottla.cli.problems import did_you_mean
+    from ottla.cli.errors import did_you_mean
 
     for word in words:
         if word == "--":
@@ -186,7 +166,7 @@ def rows_of(known: Known) -> list[tuple[str, str]]:
 
 
 def unknown(names: tuple[str, ...], name: str, known: Known) -> str:
-    from ottla.cli.problems import did_you_mean
+    from ottla.cli.errors import did_you_mean
 
     if names and name.startswith("-"):
         return f"ottla {' '.join(names)}: the verb comes first, then {name}"

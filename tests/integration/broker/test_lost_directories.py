@@ -230,7 +230,7 @@ class Case(NamedTuple):
         return self.damage not in (removed, emptied, cut_to_nothing, cut_in_half)
 
 
-ENDS = "cannot go on: the metadata log"
+ENDS = "cannot continue: the metadata log"
 DIRECTORY_OFFLINE = "goes offline"
 PARTITION_OFFLINE = " is offline: "
 DIRECTORY_DAMAGES = (

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ottla.cli import connection
+from ottla.cli.cluster import connection
 from ottla.cli.main import main
 from ottla.testing.broker import RunningBroker
 

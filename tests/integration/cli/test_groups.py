@@ -112,9 +112,9 @@ def test_a_new_group_gets_its_first_offsets_for_the_topics_named(
     ("words", "reason"),
     [
         (["--to", "start"], "has committed nothing yet"),
-        (["--to", ":end"], "one place"),
+        (["--to", ":end"], "one position"),
         (["--to", "start", "--topic", "{topic}:7"], "partitions are 0 to 0"),
-        (["--shift-by", "1", "--topic", "{topic}"], "nothing to shift"),
+        (["--shift-by", "1", "--topic", "{topic}"], "--shift-by needs committed offsets"),
         (["--to", "start", "--topic", "{topic}x"], "did you mean topic-"),
     ],
 )

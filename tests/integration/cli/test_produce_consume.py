@@ -38,7 +38,7 @@ def test_values_are_read_as_lines_would_be(command: Command, topic: str) -> None
     command("produce", topic, "-f", "json", '{"key": "k", "value": "v"}')
     command("produce", topic, "-K", ":", "a:b")
     refused = command("produce", topic, "-f", r"%k %v\n", "c d")
-    assert (refused.code, "is for standard input" in refused.err) == (2, True)
+    assert (refused.code, "applies to standard input" in refused.err) == (2, True)
     assert command("consume", topic, "-e", "-f", r"%k=%v\n").lines == ["k=v", "a=b"]
 
 
@@ -210,7 +210,6 @@ def test_writing_to_a_new_topic_makes_it_and_says_so(command: Command, digits: s
     done = command("produce", "digitz", "x")
     assert done.code == 0
     assert "there is no topic digitz yet; did you mean digits?" in done.err
-    assert "the cluster makes it now" in done.err
     command("topics", "delete", "digitz")
 
 
@@ -222,9 +221,9 @@ def test_writing_to_what_cannot_be_is_refused(command: Command, topic: str) -> N
     for name in ("a/b", "two words", ""):
         refused = command("produce", name, "x")
         assert refused.code == 1
-        assert f"{name!r} is no name for a topic" in refused.err
+        assert f"{name!r} is not a valid topic name" in refused.err
     refused = command("produce", topic, "-f", r"%t,%v\n", stdin=b"a b,x\n")
-    assert "'a b' is no name for a topic" in refused.err
+    assert "'a b' is not a valid topic name" in refused.err
 
 
 def test_an_offset_that_is_not_there_is_an_error(command: Command, digits: str) -> None:
@@ -247,13 +246,13 @@ def test_an_offset_that_only_some_partitions_have_is_read_there(
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["consume", "t", "-o", "soon"], "no offset range"),
-        (["consume", "t", "-f", "%q"], "%q stands for nothing"),
-        (["consume", "t", "-f", "csv"], "neither text, json, yaml nor a template"),
+        (["consume", "t", "-o", "soon"], "not an offset range"),
+        (["consume", "t", "-f", "%q"], "%q is not a field"),
+        (["consume", "t", "-f", "csv"], "expected text, json, yaml or a template"),
         (["consume", "t", "-g", "g", "-o", "17"], "ottla groups reset g --to 17"),
-        (["consume", "t", "--tail", "3", "-o", "17"], "--tail goes neither"),
+        (["consume", "t", "--tail", "3", "-o", "17"], "--tail cannot be combined"),
         (["produce", "t", "-H", "x", "v"], "NAME=VALUE"),
-        (["produce", "t", "-f", "%k%v"], "put a sign or %K"),
+        (["produce", "t", "-f", "%k%v"], "put a separator"),
         (["consume", "t", "-X", "nonsense"], "expected NAME=VALUE"),
         (["consume", "t", "-X", "no.such.setting=1"], "No such configuration property"),
         (["consume", "t", "-b", "host:x"], "expected HOST:PORT"),
@@ -279,7 +278,7 @@ def test_following_goes_on_when_the_broker_comes_back_and_says_that_it_was_gone(
             assert reader.stderr is not None
             assert reader.stdout.readline() == b"before\n"
             broker.kill()
-            assert b"trying again" in reader.stderr.readline()
+            assert b"retrying" in reader.stderr.readline()
             broker.start()
             assert ottla("produce", "t", "after", "-b", broker.bootstrap_servers).returncode == 0
             assert reader.stdout.readline() == b"after\n"

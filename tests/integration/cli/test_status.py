@@ -41,7 +41,7 @@ def test_a_listener_that_is_no_broker_is_reported_after_the_timeout() -> None:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         failed = ottla("topics", "list", "-b", address, "--timeout", "0.3")
     assert failed.returncode == 1
-    assert f"{address} takes connections, but no answer came within 0.3 s" in failed.stderr
+    assert f"{address} accepts connections, but did not respond within 0.3 s" in failed.stderr
 
 
 def test_waiting_ends_when_the_broker_is_there() -> None:

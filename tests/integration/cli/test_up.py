@@ -124,7 +124,7 @@ def test_a_broker_that_has_lost_its_last_directory_ends(tmp_path: Path) -> None:
         admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
         admin.create_topics([NewTopic("after", 1)])  # whatever is answered
         assert broker.wait_for_end() == 1
-        assert "ottla up: cannot go on: " in broker.log  # its records and its metadata are gone
+        assert "ottla up: cannot continue: " in broker.log  # its records and its metadata are gone
         assert "Traceback" not in broker.log
 
 
@@ -143,7 +143,7 @@ def test_a_directory_that_is_gone_is_told_when_it_stops(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert "did not stop in good order" in told
+    assert "the shutdown was not clean" in told
     assert "Traceback" not in told
 
 

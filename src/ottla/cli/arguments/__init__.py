@@ -1,0 +1,1 @@
+"""Values of options: how their text is parsed and checked."""

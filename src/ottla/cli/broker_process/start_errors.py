@@ -1,0 +1,105 @@
+"""Messages for the reasons why a broker does not start, with what to do.
+
+Leaves    detecting them to the parts that raise them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import Iterable
+
+from ottla.base.disk import DiskFileSystem
+from ottla.cli.broker_process.owners import lock_owner, port_owner
+from ottla.config.listeners import Listener
+from ottla.config.load import LoadedConfig
+from ottla.metadata.log import CorruptMetadataError, MetadataLost
+from ottla.storage.directories.log_directory import WrongDirectory
+from ottla.storage.errors import CorruptLogError, StorageError
+from ottla.storage.files.file_names import LOCK_NAME, META_PROPERTIES_NAME
+from ottla.storage.files.meta_properties import read_meta_properties
+
+EXPECTED = (
+    StorageError,
+    CorruptMetadataError,
+    MetadataLost,
+    OSError,
+)  # others are bugs, and show a traceback
+OTHER_DIRECTORY = "choose another directory with --data DIR"
+
+
+def explain(error: Exception, settings: LoadedConfig) -> str:
+    """The message for one of EXPECTED."""
+    match error:
+        case WrongDirectory():
+            return explain_wrong_directory(error, settings)
+        case CorruptMetadataError() | CorruptLogError():
+            return (
+                f"{error}\n  the file is damaged: restore the directory from a backup, "
+                f"or {OTHER_DIRECTORY} to start empty"
+            )
+        case socket.gaierror():
+            hosts = ", ".join(sorted({each.host for each in settings.listeners.bound}))
+            return f"cannot resolve {hosts}: {error.strerror}\n  {LISTEN_HINT}"
+        case OSError(errno=errno.EADDRINUSE):
+            return explain_port_in_use(error, settings.listeners.bound)
+        case OSError(errno=errno.EADDRNOTAVAIL):
+            return f"{error.strerror}\n  this machine has no such address: {LISTEN_HINT}"
+        case OSError(errno=errno.EACCES) if "listener" in str(error):
+            return f"{error.strerror}\n  ports below 1024 need root: {LISTEN_HINT}"
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            where = error.filename or ", ".join(settings.config.log_directories)
+            return f"{where}: {error.strerror}\n  free some space, or {OTHER_DIRECTORY}"
+    return str(error)
+
+
+LISTEN_HINT = (
+    "choose one with --listen HOST:PORT, such as localhost:9092, or :9092 for all addresses"
+)
+
+
+def explain_port_in_use(error: OSError, bound: Iterable[Listener]) -> str:
+    ports = [each.port for each in bound if each.port]
+    owners = [(port, owner) for port in ports if (owner := port_owner(port)) is not None]
+    by_whom = [f"  port {port} is used by {owner}" for port, owner in owners]
+    advice = "  stop it, or choose another port with --listen HOST:PORT (port 0 picks a free one)"
+    return "\n".join([str(error.strerror), *by_whom, advice])
+
+
+def explain_wrong_directory(error: WrongDirectory, settings: LoadedConfig) -> str:
+    for path in settings.config.log_directories:
+        if (owner := lock_owner(f"{path}/{LOCK_NAME}")) is not None and owner.pid != os.getpid():
+            return f"{path} is in use by {owner}\n  stop it, or {OTHER_DIRECTORY}"
+        found = read_meta_properties(DiskFileSystem(), f"{path}/{META_PROPERTIES_NAME}")
+        if found is None:
+            continue
+        if found.node_id not in (None, settings.config.node_id):
+            return (
+                f"{path} belongs to node {found.node_id}, and this is node "
+                f"{settings.config.node_id}\n"
+                f"  start it as that node with --set node.id={found.node_id}, or {OTHER_DIRECTORY}"
+            )
+    return f"{error}\n  {OTHER_DIRECTORY}, or restore the directories of one cluster"
+
+
+def unusable_directories(paths: Iterable[str]) -> str | None:
+    """Why none of the log directories is usable; None if one is."""
+    problems = []
+    for path in paths:
+        if (problem := problem_with_directory(path)) is None:
+            return None
+        problems.append(problem)
+    return "\n".join([*problems, f"  {OTHER_DIRECTORY}"])
+
+
+def problem_with_directory(path: str) -> str | None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except FileExistsError:
+        return f"{path} is a file, not a directory"
+    except OSError as error:
+        return f"the directory {path} cannot be created: {error.strerror}"
+    if not os.access(path, os.W_OK | os.X_OK):
+        return f"the directory {path} is not writable by this user"
+    return None

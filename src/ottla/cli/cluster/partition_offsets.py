@@ -1,0 +1,76 @@
+"""Offsets of partitions: where they start and end, and the first record of a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ottla.base.ids import TopicPartition
+from ottla.cli.arguments.offset_ranges import At, AtTime, End, Position, Start
+from ottla.cli.cluster.connection import Connection, confluent_kafka
+
+
+def partition_ends(
+    connection: Connection, admin: Any, partitions: Iterable[TopicPartition]
+) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
+    """The start offsets and the end offsets."""
+    from confluent_kafka.admin import OffsetSpec
+
+    wanted = list(partitions)
+    if not wanted:
+        return {}, {}
+    asked = [
+        ask(connection, admin, dict.fromkeys(wanted, spec))
+        for spec in (OffsetSpec.earliest(), OffsetSpec.latest())
+    ]
+    starts, ends = (receive(connection, futures) for futures in asked)
+    return starts, ends
+
+
+def ask(
+    connection: Connection, admin: Any, wanted: dict[TopicPartition, Any]
+) -> dict[TopicPartition, Any]:
+    library = confluent_kafka()
+    futures = admin.list_offsets(
+        {library.TopicPartition(*partition): spec for partition, spec in wanted.items()},
+        request_timeout=connection.timeout_s,
+    )
+    return {TopicPartition(each.topic, each.partition): future for each, future in futures.items()}
+
+
+def receive(
+    connection: Connection, futures: dict[TopicPartition, Any]
+) -> dict[TopicPartition, int]:
+    return {partition: connection.wait(future).offset for partition, future in futures.items()}
+
+
+def resolve(
+    connection: Connection, admin: Any, partitions: Iterable[TopicPartition], position: Position
+) -> dict[TopicPartition, int]:
+    """The offset of a position in each partition, between its start and its end."""
+    wanted = list(partitions)
+    starts, ends = partition_ends(connection, admin, wanted)
+    found: dict[TopicPartition, int] = {}
+    if isinstance(position, AtTime) and wanted:
+        from confluent_kafka.admin import OffsetSpec
+
+        spec = OffsetSpec.for_timestamp(position.timestamp_ms)
+        found = receive(connection, ask(connection, admin, dict.fromkeys(wanted, spec)))
+    return {
+        partition: within(position, starts[partition], ends[partition], found.get(partition, -1))
+        for partition in wanted
+    }
+
+
+def within(position: Position, start: int, end: int, found: int) -> int:
+    """`found` is the offset of the requested time; -1 if no record is that late."""
+    match position:
+        case Start(count):
+            offset = start + count
+        case End(count):
+            offset = end - count
+        case At(offset):
+            pass
+        case AtTime():
+            offset = found if found >= 0 else end
+    return max(start, min(offset, end))

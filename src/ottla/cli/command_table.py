@@ -1,0 +1,28 @@
+"""Every command with its one-line summary, in the order in which `ottla --help` lists them.
+
+Leaves    options and behaviour to `commands/`. Imports nothing, so that `--help` is immediate.
+"""
+
+Verbs = dict[str, str]
+
+COMMANDS: dict[str, str | Verbs] = {
+    "up": "run a broker in the foreground",
+    "status": "show brokers, topics, groups and health of the cluster",
+    "topics": {
+        "list": "list topics",
+        "describe": "show partitions, offsets and settings of topics",
+        "create": "create topics",
+        "alter": "change settings of topics, or add partitions",
+        "delete": "delete topics with all their records",
+    },
+    "produce": "write records, from arguments or from standard input",
+    "consume": "read records: any part of a topic, or as a member of a group",
+    "groups": {
+        "list": "list consumer groups",
+        "describe": "show members, offsets and lag of groups",
+        "reset": "set the committed offsets of a group",
+        "delete": "delete groups with their committed offsets",
+    },
+    "version": "show the installed version",
+}
+ALIASES = {"topic": "topics", "group": "groups", "--version": "version"}

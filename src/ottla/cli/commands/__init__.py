@@ -1,0 +1,1 @@
+"""One module for each command: `<noun>/<verb>.py`, or `<verb>.py` for a command without a noun."""

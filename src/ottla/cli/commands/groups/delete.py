@@ -1,0 +1,45 @@
+"""`ottla groups delete`: delete groups with their committed offsets."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.groups import SEE_GROUPS, all_groups
+from ottla.cli.errors import suggestions
+from ottla.cli.output.documents import add_format_argument
+from ottla.cli.output.outcomes import Outcome, attempt, report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("groups", nargs="+", metavar="GROUP")
+    add_format_argument(parser)
+    add_connection_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    admin = connection.admin()
+    futures = admin.delete_consumer_groups(
+        list(dict.fromkeys(arguments.groups)), request_timeout=connection.timeout_s
+    )
+    outcomes = [delete(connection, admin, name, future) for name, future in futures.items()]
+    return report("ottla groups delete", "group", arguments.format, outcomes)
+
+
+def delete(connection: Connection, admin: Any, name: str, future: Any) -> Outcome:
+    library = confluent_kafka().KafkaError
+
+    def work() -> str:
+        connection.wait(future)
+        return f"deleted {name}"
+
+    def advice(error: Any) -> list[str]:
+        if error.code() == library.NON_EMPTY_GROUP:
+            return ["stop its members first: see ottla groups describe {name}"]
+        if error.code() == library.GROUP_ID_NOT_FOUND:
+            return suggestions(name, all_groups(connection, admin)) or [SEE_GROUPS]
+        return []
+
+    return attempt(name, work, advice, {library.GROUP_ID_NOT_FOUND: "there is no such group"})

@@ -1,0 +1,144 @@
+"""`ottla groups describe`: show members, offsets and lag of groups."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from ottla.base.ids import TopicPartition
+from ottla.cli.arguments.durations import format_duration
+from ottla.cli.cluster.connection import Connection, add_connection_arguments, address_text
+from ottla.cli.cluster.groups import (
+    all_groups,
+    committed_offsets,
+    described_groups,
+    require_groups,
+    state_name,
+)
+from ottla.cli.cluster.lag_time import first_timestamps_at
+from ottla.cli.cluster.partition_offsets import partition_ends
+from ottla.cli.output.documents import add_format_argument, show
+from ottla.cli.output.tables import Column, fields_text, table
+
+COLUMNS = (
+    Column("TOPIC", "topic"),
+    Column("PARTITION", "partition"),
+    Column("COMMITTED", "committed_offset"),
+    Column("END", "end_offset"),
+    Column("LAG", "lag"),
+    Column("WAITING", "lag_ms", format_duration),
+    Column("CLIENT", "client_id"),
+    Column("HOST", "host"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("groups", nargs="+", metavar="GROUP")
+    parser.add_argument(
+        "-t", "--time", action="store_true",
+        help="also show the age of the first record that was not read",
+    )  # fmt: skip
+    add_format_argument(parser)
+    add_connection_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    admin = connection.admin()
+    names = list(dict.fromkeys(arguments.groups))
+    require_groups(names, all_groups(connection, admin))
+    described = described_groups(connection, admin, names)
+    document = [
+        group_document(connection, admin, described[name], with_time=arguments.time)
+        for name in names
+    ]
+    show(arguments.format, document, lambda: "\n\n".join(map(as_text, document)))
+    return 0
+
+
+def group_document(
+    connection: Connection, admin: Any, group: Any, *, with_time: bool
+) -> dict[str, Any]:
+    committed = committed_offsets(connection, admin, group.group_id)
+    readers = readers_of(group)
+    partitions = sorted(committed.keys() | readers.keys())
+    _starts, ends = partition_ends(connection, admin, partitions)
+    rows = [
+        row(each, committed.get(each), ends.get(each), readers.get(each)) for each in partitions
+    ]
+    if with_time:
+        add_waiting_times(connection, rows)
+    return {
+        "group": group.group_id,
+        "state": state_name(group.state),
+        "assignor": group.partition_assignor or None,
+        "coordinator": address_text(group.coordinator.host, group.coordinator.port),
+        "members": [member_document(member) for member in group.members],
+        "lag": sum(each["lag"] or 0 for each in rows),
+        "partitions": rows,
+    }
+
+
+def readers_of(group: Any) -> dict[TopicPartition, Any]:
+    return {
+        TopicPartition(each.topic, each.partition): member
+        for member in group.members
+        for each in (member.assignment.topic_partitions if member.assignment else ())
+    }
+
+
+def row(
+    partition: TopicPartition, committed: int | None, end: int | None, reader: Any
+) -> dict[str, Any]:
+    return {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "committed_offset": committed,
+        "end_offset": end,
+        "lag": None if committed is None or end is None else max(0, end - committed),
+        "client_id": None if reader is None else reader.client_id,
+        "host": None if reader is None else reader.host,
+    }
+
+
+def member_document(member: Any) -> dict[str, Any]:
+    return {
+        "member_id": member.member_id,
+        "group_instance_id": member.group_instance_id,
+        "client_id": member.client_id,
+        "host": member.host,
+    }
+
+
+def add_waiting_times(connection: Connection, rows: list[dict[str, Any]]) -> None:
+    behind = {
+        TopicPartition(each["topic"], each["partition"]): each["committed_offset"]
+        for each in rows
+        if each["lag"]
+    }
+    now_ms = round(time.time() * 1000)
+    since_ms = first_timestamps_at(connection, behind)
+    for each in rows:
+        found_ms = since_ms.get(TopicPartition(each["topic"], each["partition"]))
+        each["lag_ms"] = 0 if each["lag"] == 0 else None
+        if found_ms is not None:
+            each["lag_ms"] = max(0, now_ms - found_ms)
+
+
+def as_text(group: dict[str, Any]) -> str:
+    about = fields_text(
+        [
+            ("group", group["group"]),
+            ("state", group["state"]),
+            ("assignor", group["assignor"]),
+            ("coordinator", group["coordinator"]),
+            ("members", str(len(group["members"]))),
+            ("lag", str(group["lag"])),
+        ]
+    )
+    rows = group["partitions"]
+    if not rows:
+        return about
+    columns = [column for column in COLUMNS if column.field in rows[0]]
+    return f"{about}\n{table(columns, rows)}"

@@ -1,0 +1,179 @@
+"""`ottla groups reset`: set the committed offsets of a group."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+from ottla.base.ids import TopicPartition
+from ottla.cli.arguments.offset_ranges import At, BadRange, Position, parse_position
+from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.groups import (
+    IDLE_STATES,
+    all_groups,
+    committed_offsets,
+    described_groups,
+    state_name,
+)
+from ottla.cli.cluster.partition_offsets import partition_ends, resolve, within
+from ottla.cli.cluster.topics import all_topics, require_topics
+from ottla.cli.errors import USAGE, CommandFailed, suggestions
+from ottla.cli.output.documents import add_format_argument, show
+from ottla.cli.output.tables import Column, table
+
+EPILOG = """\
+positions (--to):
+  start, end, 17   the first record, after the last record, an offset
+  +5, -5           five after the start, five before the end
+  @T               the first record of a time: 2024-02-14, 2024-02-14T09:30:00Z, -48h
+
+The group must have no members: they would overwrite the offsets with their own.
+
+examples:
+  ottla groups reset billing --to start --dry-run
+  ottla groups reset billing --to @-2h --topic orders --topic refunds:0,3
+"""
+COLUMNS = (
+    Column("TOPIC", "topic"),
+    Column("PARTITION", "partition"),
+    Column("BEFORE", "before"),
+    Column("AFTER", "after"),
+)
+Offsets = dict[TopicPartition, int]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--to", metavar="POSITION", help="where the group continues")
+    where.add_argument(
+        "--shift-by", type=int, metavar="N", help="add N to each offset; N may be negative"
+    )
+    parser.add_argument(
+        "--topic", action="append", default=[], metavar="TOPIC[:0,1]",
+        help="only these partitions (default: all for which the group has committed)",
+    )  # fmt: skip
+    parser.add_argument("--dry-run", action="store_true", help="show the result, change nothing")
+    add_format_argument(parser)
+    add_connection_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    position = parse_to(arguments.to)
+    connection = Connection.of(arguments)
+    admin = connection.admin()
+    require_idle(connection, admin, arguments.group)
+    committed = committed_offsets(connection, admin, arguments.group)
+    partitions = chosen_partitions(connection, admin, arguments, committed)
+    if position is None:
+        targets = shifted(connection, admin, partitions, committed, arguments.shift_by)
+    else:
+        targets = resolve(connection, admin, partitions, position)
+    if not arguments.dry_run:
+        commit(connection, admin, arguments.group, targets)
+    document = [
+        {
+            "topic": partition.topic,
+            "partition": partition.partition,
+            "before": committed.get(partition),
+            "after": offset,
+        }
+        for partition, offset in sorted(targets.items())
+    ]
+    show(arguments.format, document, lambda: table(COLUMNS, document))
+    return 0
+
+
+def parse_to(text: str | None) -> Position | None:
+    if text is None:
+        return None
+    try:
+        return parse_position(text, round(time.time() * 1000))
+    except BadRange as error:
+        raise CommandFailed(f"--to {error}", code=USAGE) from error
+
+
+def require_idle(connection: Connection, admin: Any, group: str) -> None:
+    """A group that does not exist is idle: it gets its first offsets."""
+    if group not in all_groups(connection, admin):
+        return
+    described = described_groups(connection, admin, [group])[group]
+    state = state_name(described.state)
+    if state in IDLE_STATES:
+        return
+    members = [f"{member.client_id} on {member.host}" for member in described.members]
+    raise CommandFailed(
+        f"group {group} is in use ({state}): its members would overwrite the offsets",
+        f"stop them first: {', '.join(members) or 'they are joining'}",
+        f"a member that crashed is removed after its session timeout; "
+        f"see: ottla groups describe {group}",
+    )
+
+
+def chosen_partitions(
+    connection: Connection, admin: Any, arguments: argparse.Namespace, committed: Offsets
+) -> list[TopicPartition]:
+    if not arguments.topic:
+        if not committed:
+            groups = set(all_groups(connection, admin)) - {arguments.group}
+            raise CommandFailed(
+                f"group {arguments.group} has committed nothing yet",
+                "name the topics with --topic",
+                *suggestions(arguments.group, groups),
+            )
+        return sorted(committed)
+    topics = all_topics(connection, admin)
+    chosen = set()
+    for text in arguments.topic:
+        topic, _, numbers = text.partition(":")
+        require_topics([topic], topics)
+        existing = sorted(topics[topic].partitions)
+        chosen |= {
+            TopicPartition(topic, number) for number in partition_numbers(text, numbers, existing)
+        }
+    return sorted(chosen)
+
+
+def partition_numbers(text: str, numbers: str, existing: list[int]) -> list[int]:
+    if not numbers:
+        return existing
+    chosen = [int(each) if each.isdigit() else -1 for each in numbers.split(",")]
+    if any(number not in existing for number in chosen):
+        raise CommandFailed(f"--topic {text}: partitions are 0 to {len(existing) - 1}", code=USAGE)
+    return chosen
+
+
+def shifted(
+    connection: Connection,
+    admin: Any,
+    partitions: list[TopicPartition],
+    committed: Offsets,
+    count: int,
+) -> Offsets:
+    missing = [f"{each.topic}:{each.partition}" for each in partitions if each not in committed]
+    if missing:
+        raise CommandFailed(
+            f"--shift-by needs committed offsets, and {', '.join(missing)} has none",
+            "give a position with --to",
+        )
+    starts, ends = partition_ends(connection, admin, partitions)
+    return {
+        each: within(At(max(0, committed[each] + count)), starts[each], ends[each], -1)
+        for each in partitions
+    }
+
+
+def commit(connection: Connection, admin: Any, group: str, targets: Offsets) -> None:
+    library = confluent_kafka()
+    partitions = [library.TopicPartition(*each, offset) for each, offset in targets.items()]
+    futures = admin.alter_consumer_group_offsets(
+        [library.ConsumerGroupTopicPartitions(group, partitions)],
+        request_timeout=connection.timeout_s,
+    )
+    result = connection.wait(futures[group])
+    failed = [each for each in result.topic_partitions if each.error is not None]
+    if failed:
+        raise CommandFailed(
+            "\n".join(f"{each.topic}:{each.partition}: {each.error.str()}" for each in failed)
+        )

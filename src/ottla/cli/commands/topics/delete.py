@@ -1,0 +1,56 @@
+"""`ottla topics delete`: delete topics with all their records."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
+from ottla.cli.cluster.topics import advice_about, all_topics
+from ottla.cli.output.documents import add_format_argument
+from ottla.cli.output.outcomes import Outcome, attempt, report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topics", nargs="+", metavar="TOPIC")
+    parser.add_argument(
+        "--if-exists", action="store_true", help="do not fail if a topic does not exist"
+    )
+    add_format_argument(parser)
+    add_connection_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    connection = Connection.of(arguments)
+    admin = connection.admin()
+    futures = admin.delete_topics(
+        list(dict.fromkeys(arguments.topics)),
+        operation_timeout=connection.timeout_s,
+        request_timeout=connection.timeout_s,
+    )
+    outcomes = [
+        delete(name, connection, admin, future, may_miss=arguments.if_exists)
+        for name, future in futures.items()
+    ]
+    return report("ottla topics delete", "topic", arguments.format, outcomes)
+
+
+def delete(
+    name: str, connection: Connection, admin: Any, future: Any, *, may_miss: bool
+) -> Outcome:
+    def work() -> str:
+        try:
+            connection.wait(future)
+        except confluent_kafka().KafkaException as error:
+            code = error.args[0].code()
+            if code == confluent_kafka().KafkaError.UNKNOWN_TOPIC_OR_PART and may_miss:
+                return f"{name} does not exist"
+            raise
+        return f"deleted {name}"
+
+    return attempt(
+        name,
+        work,
+        lambda error: advice_about(error, name, all_topics(connection, admin)),
+        {confluent_kafka().KafkaError.UNKNOWN_TOPIC_OR_PART: "there is no such topic"},
+    )

@@ -1,0 +1,248 @@
+"""`ottla up`: run a broker in the foreground, until Ctrl-C or SIGTERM.
+
+Promises  one line on standard output once clients can connect: `ottla is ready on HOST:PORT`.
+          Exit code 0 after a clean shutdown, 1 if the broker could not start or failed, 2 if
+          its arguments or settings are invalid.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ottla.base.allocator import keep_freed_memory
+from ottla.base.collector import begin_lasting
+from ottla.base.log_format import FloodFilter, LineFormatter
+from ottla.cli.broker_process.event_loop import NAMES, run_on
+from ottla.cli.broker_process.open_files import raise_open_files_limit
+
+if TYPE_CHECKING:
+    from ottla.broker.broker import Broker
+    from ottla.config.load import LoadedConfig
+
+DEFAULT_DATA = "ottla-data"
+DEFAULT_LISTEN = "localhost:9092"
+PORT_MAX = 65535
+OTHER_VARIABLES = (
+    "OTTLA_BOOTSTRAP",
+    "OTTLA_TESTING_KAFKA",
+)  # of Ottla, but not settings of a broker
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        type=listen_address,
+        help=f"address for clients (default: {DEFAULT_LISTEN}); port 0 picks a free port",
+    )
+    parser.add_argument("--data", metavar="DIR", help=f"data directory (default: ./{DEFAULT_DATA})")
+    parser.add_argument("--config", metavar="FILE", help="a server.properties file of Kafka")
+    parser.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        dest="settings",
+        help="a broker setting of Kafka; may be repeated",
+    )
+    parser.add_argument(
+        "--log-level",
+        default="WARNING",
+        choices=["DEBUG", "INFO", "WARNING", "ERROR"],
+        help="minimum level of log messages on standard error (default: WARNING)",
+    )
+    parser.add_argument(
+        "--loop",
+        default="auto",
+        choices=NAMES,
+        help="event loop (default: auto, which is uvloop if it is installed)",
+    )
+    parser.add_argument(
+        "--stop-with-stdin",
+        action="store_true",
+        help="stop when standard input is closed, such as when the parent process ends",
+    )
+
+
+def listen_address(text: str) -> str:
+    """HOST:PORT, :PORT for all addresses of this machine, or a port alone for localhost."""
+    _host, colon, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, such as {DEFAULT_LISTEN}")
+    if len(port) > 5 or int(port) > PORT_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r}: ports go from 0 to {PORT_MAX}")
+    return text if colon else f"localhost:{port}"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    log_to_stderr(arguments.log_level)
+    from ottla.config.options import InvalidOption
+
+    try:
+        settings = load_settings(arguments)
+    except InvalidOption as error:
+        return refuse(str(error), code=2)
+    except OSError as error:
+        return refuse(f"--config {arguments.config}: {error.strerror}", code=2)
+    for notice in settings.notices:
+        print(f"ottla up: {notice}", file=sys.stderr)
+    raise_open_files_limit()  # before the broker decides how many files it keeps open
+    keep_freed_memory()
+    try:
+        return run_on(arguments.loop, serve(settings, stops_with_stdin=arguments.stop_with_stdin))
+    except ModuleNotFoundError as error:
+        if error.name != "uvloop":
+            raise
+        return refuse("uvloop is not installed: pip install uvloop, or leave out --loop", code=2)
+
+
+def log_to_stderr(level: str) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(FloodFilter())
+    logging.basicConfig(level=level, handlers=[handler])
+
+
+def refuse(message: str, *, code: int) -> int:
+    print(f"ottla up: {message}", file=sys.stderr)
+    return code
+
+
+def load_settings(arguments: argparse.Namespace) -> LoadedConfig:
+    from ottla.config.load import PropertiesFile, load_config
+
+    file = None
+    if arguments.config is not None:
+        file = PropertiesFile(arguments.config, Path(arguments.config).read_bytes())
+    settings = [*defaults(arguments), *arguments.settings]
+    environment = {name: text for name, text in os.environ.items() if name not in OTHER_VARIABLES}
+    return load_config(file, environment, settings)
+
+
+def defaults(arguments: argparse.Namespace) -> list[str]:
+    """Settings of --listen and --data; their defaults do not override a configuration file."""
+    settings = []
+    if arguments.listen is not None or arguments.config is None:
+        settings.append(f"listeners=PLAINTEXT://{arguments.listen or DEFAULT_LISTEN}")
+    if arguments.data is not None or arguments.config is None:
+        settings.append(f"log.dirs={os.path.abspath(arguments.data or DEFAULT_DATA)}")
+    return settings
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Load without garbage collection, and exclude what was loaded from later collections.
+
+    Code and partitions stay for the life of the process. With 10,000 partitions a collection of all
+    objects would block the event loop for a fifth of a second.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        begin_lasting()
+        gc.enable()
+
+
+async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> int:
+    with without_garbage_collection():
+        from ottla.broker.broker import Broker
+
+        broker = Broker(settings)
+        problem = await open_broker(broker)
+    if problem is not None:
+        return refuse(problem, code=1)
+    stopping = stop_signals(stops_with_stdin=stops_with_stdin)
+    running = asyncio.create_task(broker.run(), name="broker")
+    ready = asyncio.create_task(broker.ready(), name="ready")
+    await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
+    if ready.done():
+        print(ready_message(broker, is_for_people=sys.stdout.isatty()), flush=True)
+    stop = asyncio.create_task(stopping.wait(), name="stop")
+    await asyncio.wait([stop, running], return_when=asyncio.FIRST_COMPLETED)
+    if not running.done():
+        await broker.drain()
+    running.cancel()
+    from ottla.cli.broker_process.start_errors import EXPECTED
+
+    try:
+        await running
+    except asyncio.CancelledError:
+        return 0
+    except EXPECTED as error:  # a disk that is full or gone
+        return refuse(f"the shutdown was not clean; the next start runs recovery: {error}", code=1)
+    except ExceptionGroup as ended:
+        expected, others = ended.split(EXPECTED)
+        if expected is None or others is not None:
+            raise
+        return refuse(f"cannot continue: {first_of(expected)}", code=1)
+    return refuse("the broker ended unexpectedly", code=1)
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The first exception; nested task groups raise nested exception groups."""
+    first = group.exceptions[0]
+    return first_of(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+async def open_broker(broker: Broker) -> str | None:
+    """Load the data and bind the ports; an error message if that fails."""
+    from ottla.cli.broker_process.start_errors import EXPECTED, explain, unusable_directories
+
+    problem = unusable_directories(broker.config.log_directories)
+    if problem is not None:
+        return problem
+    try:
+        await broker.open()
+    except EXPECTED as error:
+        return explain(error, broker.settings)
+    return None
+
+
+def stop_signals(*, stops_with_stdin: bool) -> asyncio.Event:
+    """Set by the first stop request; a second signal ends the process at once."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        stopping.set()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(name)
+
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop)
+    if stops_with_stdin:
+
+        def wait_for_end() -> None:
+            while os.read(sys.stdin.fileno(), 4096):
+                pass
+            loop.call_soon_threadsafe(stopping.set)
+
+        # A thread, because event loops watch pipes but not every other kind of file.
+        threading.Thread(target=wait_for_end, name="stdin", daemon=True).start()
+    return stopping
+
+
+def ready_message(broker: Broker, *, is_for_people: bool) -> str:
+    lines = [f"ottla is ready on {broker.address}"]
+    if is_for_people:
+        other = "" if broker.address == DEFAULT_LISTEN else f" --bootstrap {broker.address}"
+        directories = ", ".join(map(os.path.relpath, broker.config.log_directories))
+        lines += [
+            f"  data directory: {directories}; Ctrl-C stops the broker",
+            "  try in another terminal:",
+            f"    ottla produce greetings hello world{other}",
+            f"    ottla consume greetings{other}",
+        ]
+    return "\n".join(lines)

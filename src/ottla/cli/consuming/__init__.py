@@ -1,0 +1,1 @@
+"""Reading records for `ottla consume`."""

@@ -1,0 +1,1 @@
+"""Results of commands: tables for people, JSON and YAML for programs."""

@@ -1,0 +1,53 @@
+"""Results of commands that change several things, of which some may fail."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from ottla.cli.cluster.connection import confluent_kafka
+from ottla.cli.output.documents import show
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    name: str
+    done: str = ""  # what was done, as a sentence; empty if it failed
+    error: str = ""
+    advice: tuple[str, ...] = ()
+
+
+def attempt(
+    name: str,
+    work: Callable[[], str],
+    advice: Callable[[Any], Iterable[str]] = lambda _: (),
+    messages: Mapping[int, str] = MappingProxyType({}),
+) -> Outcome:
+    """Call `work`, or note why it failed. `advice` says what to do about an error of Kafka,
+    `messages` has clearer messages for some error codes."""
+    try:
+        return Outcome(name, work())
+    except confluent_kafka().KafkaException as error:
+        kafka_error = error.args[0]
+        text = messages.get(kafka_error.code(), kafka_error.str())
+        return Outcome(name, "", text, tuple(advice(kafka_error)))
+
+
+def report(command: str, noun: str, form: str, outcomes: list[Outcome]) -> int:
+    """Print all of them; the exit code."""
+    document = [
+        {noun: each.name, "done": each.done or None, "error": each.error or None}
+        for each in outcomes
+    ]
+    show(form, document, lambda: "\n".join(each.done for each in outcomes if each.done))
+    for each in outcomes:
+        if each.error:
+            lines = [
+                f"{command}: {each.name}: {each.error}",
+                *(f"  {line}" for line in each.advice),
+            ]
+            print("\n".join(lines), file=sys.stderr)
+    return int(any(each.error for each in outcomes))

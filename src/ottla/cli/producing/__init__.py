@@ -1,0 +1,1 @@
+"""Writing records for `ottla produce`."""

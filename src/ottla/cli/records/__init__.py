@@ -1,0 +1,1 @@
+"""Records as commands handle them, and the formats in which they are printed and read."""

@@ -1,0 +1,45 @@
+"""Which records to print: by key, by value, by header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ottla.cli.errors import CommandFailed
+from ottla.cli.records.record import Record
+
+RecordFilter = Callable[[Record], bool]
+
+
+def parse_filter(key: str | None, grep: str | None, headers: list[str]) -> RecordFilter:
+    """All conditions must hold."""
+    conditions = [header_is(each) for each in headers]
+    if key is not None:
+        conditions.append(key_is(key))
+    if grep is not None:
+        conditions.append(value_matches(grep))
+    if not conditions:
+        return lambda _record: True
+    return lambda record: all(condition(record) for condition in conditions)
+
+
+def key_is(text: str) -> RecordFilter:
+    key = text.encode()
+    return lambda record: record.key == key
+
+
+def value_matches(pattern: str) -> RecordFilter:
+    try:
+        compiled = re.compile(pattern.encode())
+    except re.error as error:
+        raise CommandFailed(f"--grep {pattern}: {error}", code=2) from error
+    return lambda record: record.value is not None and compiled.search(record.value) is not None
+
+
+def header_is(text: str) -> RecordFilter:
+    """`NAME` alone matches any value."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        return lambda record: any(each == name for each, _ in record.headers)
+    header = (name, value.encode())
+    return lambda record: header in record.headers

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ottla.cli.arguments.durations import format_duration, parse_duration
+from ottla.cli.arguments.timestamps import format_timestamp, parse_timestamp
+
+NOW_MS = 1_700_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "duration_ms"),
+    [("3ms", 3), ("10s", 10_000), ("9m", 540_000), ("1h", 3_600_000), ("1m3ms", 60_003),
+     ("-48h", -172_800_000), ("2d", 172_800_000), ("1w", 604_800_000), ("1.5s", 1_500)],
+)  # fmt: skip
+def test_durations_are_numbers_with_units(text: str, duration_ms: int) -> None:
+    assert parse_duration(text) == duration_ms
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-", "5", "h", "1x", "1 h", "1h-", "--1h", "1h 2m", "\u0661h"]
+)
+def test_what_is_no_duration_is_none(text: str) -> None:
+    assert parse_duration(text) is None
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "text"),
+    [(0, "0ms"), (17, "17ms"), (4_200, "4.2s"), (60_000, "1m"), (5_400_000, "1h30m"),
+     (183_600_000, "2d3h")],
+)  # fmt: skip
+def test_durations_are_told_by_their_two_largest_units(duration_ms: int, text: str) -> None:
+    assert format_duration(duration_ms) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "timestamp_ms"),
+    [
+        ("1700000000123", 1_700_000_000_123),
+        ("1700000000", 1_700_000_000_000),
+        ("999999999", 999_999_999_000),
+        ("2022-02-14", 1_644_796_800_000),
+        ("2022-02-14T01:02:03Z", 1_644_800_523_000),
+        ("2022-02-14T01:02:03.250Z", 1_644_800_523_250),
+        ("2022-02-14T01:02:03+01:00", 1_644_796_923_000),
+        ("2022-02-14T01:02", 1_644_800_520_000),
+        ("-1h", NOW_MS - 3_600_000),
+    ],
+)
+def test_moments_can_be_written_in_several_ways(text: str, timestamp_ms: int) -> None:
+    assert parse_timestamp(text, NOW_MS) == timestamp_ms
+
+
+@pytest.mark.parametrize("text", ["", "12", "12345678901", "2022-13-14", "yesterday", "2022-02-30"])
+def test_what_is_no_moment_is_none(text: str) -> None:
+    assert parse_timestamp(text, NOW_MS) is None
+
+
+@given(st.integers(0, 4_000_000_000_000))
+def test_a_formatted_moment_is_read_back(timestamp_ms: int) -> None:
+    assert parse_timestamp(format_timestamp(timestamp_ms), 0) == timestamp_ms

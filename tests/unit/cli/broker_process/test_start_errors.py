@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import errno
+import socket
+from pathlib import Path
+
+import pytest
+
+from ottla.cli.broker_process.start_errors import explain, unusable_directories
+from ottla.config.load import LoadedConfig, load_config
+from ottla.metadata.log import CorruptMetadataError
+from ottla.storage.errors import CorruptLogError
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> LoadedConfig:
+    return load_config(settings=["listeners=PLAINTEXT://nowhere:9", f"log.dirs={tmp_path}"])
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (CorruptLogError("/x/0.log", 61, "torn"), ["/x/0.log at byte 61: torn", "--data"]),
+        (CorruptMetadataError("/x/0.journal", 7, "torn"), ["/x/0.journal at byte 7", "damaged"]),
+        (socket.gaierror(-2, "Name or service not known"), ["nowhere", "--listen"]),
+        (OSError(errno.EADDRINUSE, "listener A on x:9: in use"), ["listener A on x:9", "port 0"]),
+        (OSError(errno.EADDRNOTAVAIL, "listener A on x:9: no"), ["no such address", "--listen"]),
+        (PermissionError(errno.EACCES, "listener A on x:9: no"), ["below 1024", "--listen"]),
+        (OSError(errno.ENOSPC, "No space left on device", "/x/f"), ["No space left", "/x/f"]),
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            ["{data}: No space left", "free some space"],
+        ),
+    ],
+)
+def test_the_message_says_what_to_do(
+    error: Exception, words: list[str], settings: LoadedConfig
+) -> None:
+    told = explain(error, settings)
+    (data,) = settings.config.log_directories
+    assert all(word.format(data=data) in told for word in words)
+
+
+def test_one_directory_that_can_be_used_is_enough(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert unusable_directories([str(file), str(tmp_path / "new")]) is None
+
+
+def test_a_file_in_place_of_the_directory_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    told = unusable_directories([str(file)])
+    assert told is not None
+    assert f"{file} is a file, not a directory" in told
+    told = unusable_directories([f"{file}/below"])
+    assert told is not None
+    assert "cannot be created: Not a directory" in told
+    assert "--data" in told
