@@ -45,7 +45,10 @@ NameChange = tuple[EntryChange, ...]  # all that one operation did; happens or i
 class Names:
     def __init__(self) -> None:
         self.root = Directory()
-        self._unsynced: list[NameChange] = []
+        self._next_number = 0
+        self._unsynced: dict[int, NameChange] = {}  # by number, in the order of the changes
+        # The numbers of those that touch a directory: a sync looks at no others.
+        self._unsynced_in: dict[Directory, set[int]] = {}
 
     def find(self, path: str) -> Node | None:
         node: Node = self.root
@@ -95,37 +98,39 @@ class Names:
         self._change(EntryChange(directory, name, directory.entries[name], None))
 
     def sync(self, directory: Directory) -> None:
-        self._unsynced = [
-            change
-            for change in self._unsynced
-            if all(entry.directory is not directory for entry in change)
-        ]
+        for number in self._unsynced_in.pop(directory, ()):
+            for entry in self._unsynced.pop(number):
+                if entry.directory is not directory:
+                    self._unsynced_in[entry.directory].discard(number)
 
     def cut_power(self, rng: Random) -> None:
         survivors = self._choose_survivors(rng)
-        for change in reversed(self._unsynced):
-            if id(change) not in survivors:
+        for number, change in reversed(self._unsynced.items()):
+            if number not in survivors:
                 for entry in reversed(change):
                     entry.set(entry.before)
         self._unsynced.clear()
+        self._unsynced_in.clear()
 
     def _choose_survivors(self, rng: Random) -> set[int]:
         """In each directory those before a random moment."""
         survivors = set()
         lost_in: set[int] = set()
         lose_chance = rng.choice((0.0, 0.1, 0.5, 1.0))
-        for change in self._unsynced:
+        for number, change in self._unsynced.items():
             directories = {id(entry.directory) for entry in change}
             if directories & lost_in or rng.random() < lose_chance:
                 lost_in |= directories
             else:
-                survivors.add(id(change))
+                survivors.add(number)
         return survivors
 
     def _change(self, *entries: EntryChange) -> None:
         for entry in entries:
             entry.set(entry.after)
-        self._unsynced.append(entries)
+            self._unsynced_in.setdefault(entry.directory, set()).add(self._next_number)
+        self._unsynced[self._next_number] = entries
+        self._next_number += 1
 
     def _place(self, path: str) -> tuple[Directory, str]:
         *parents, name = _parts(path)
