@@ -6,10 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Generic, TypeVar
 
-from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message
-from ottla.protocol.messages.join_group_response import JoinGroupResponse
-from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
 R = TypeVar("R", bound=Message)
 
@@ -36,11 +33,3 @@ class WaitingReply(Generic[R]):
             return self._response
         self._future = asyncio.get_running_loop().create_future()
         return self._future
-
-
-def failed(response: Message, code: ErrorCode) -> Message:
-    """What is answered instead if the records behind a response cannot be replicated."""
-    if isinstance(response, JoinGroupResponse):
-        return JoinGroupResponse(error_code=code, member_id=response.member_id)
-    assert isinstance(response, SyncGroupResponse)
-    return SyncGroupResponse(error_code=code)

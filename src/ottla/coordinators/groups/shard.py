@@ -12,11 +12,9 @@ from collections.abc import Iterator
 
 from ottla.base.turns import Slices
 from ottla.coordinators.groups import consumer_requests
-from ottla.coordinators.groups.classic import rebalance
+from ottla.coordinators.groups.classic import rebalance, stored
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.classic.joining import size_max_of
-from ottla.coordinators.groups.classic.stored import restored
-from ottla.coordinators.groups.classic.taking_over import take_over
 from ottla.coordinators.groups.committed_offsets import CommittedOffsets
 from ottla.coordinators.groups.consumer.classic_members import renew_session
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
@@ -44,7 +42,6 @@ class GroupShard:
         self.offsets = CommittedOffsets(shared.usage)
         self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
         self.deleting: set[str] = set()  # groups whose many offsets are being forgotten
-        self.is_loaded = False
 
     # What it knows.
 
@@ -86,17 +83,19 @@ class GroupShard:
 
     def _apply_classic(self, group_id: str, value: GroupMetadataValue | None) -> None:
         group = self.groups.get(group_id)
-        classic = group if isinstance(group, ClassicGroup) else None
         if value is None:
             self.offsets.group_deleted(group_id)
-            if classic is not None:
-                self._dissolve(classic)
-        elif self.is_loaded and classic is not None:
-            take_over(classic, value)
-        else:
+            if isinstance(group, ClassicGroup):
+                self._drop(group)
+                group.stop_timers()
+                group.state = State.DEAD
+            return
+        if not isinstance(group, ClassicGroup):
             if group is not None:
                 self._drop(group)
-            self._put(restored(group_id, value, self.shared))
+            group = ClassicGroup(group_id, self.shared)
+            self._put(group)
+        stored.apply(group, value)
 
     def _put(self, group: ClassicGroup | ConsumerGroup) -> None:
         self.groups[group.group_id] = group
@@ -106,13 +105,6 @@ class GroupShard:
         """What it holds in memory is free again."""
         del self.groups[group.group_id]
         self.shared.usage.member_bytes -= GROUP_BYTES + group.held_bytes
-
-    def _dissolve(self, group: ClassicGroup) -> None:
-        """It is deleted, or becomes a consumer group: then whoever waits has to join that."""
-        self._drop(group)
-        group.stop_timers()
-        group.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
-        group.state = State.DEAD
 
     def _apply_consumer(self, key: ConsumerKey, value: Message | None) -> None:
         group = self.groups.get(key.group_id)
@@ -143,7 +135,6 @@ class GroupShard:
 
     def loaded(self, now_ms: int) -> Slices[None]:  # noqa: ARG002  # timers have their own clock
         """From now on members have to show that they are alive."""
-        self.is_loaded = True
         for group in list(self.groups.values()):
             if isinstance(group, ClassicGroup):
                 yield from self._watch_classic(group)
@@ -199,9 +190,3 @@ class GroupShard:
                 return rebalance.expire_join(group)
             case _:
                 return []
-
-    def write_failed(self, group_id: str, code: ErrorCode) -> None:
-        """The records of the last step are not in the log."""
-        group = self.groups.get(group_id)
-        if isinstance(group, ClassicGroup):
-            rebalance.write_failed(group, code)

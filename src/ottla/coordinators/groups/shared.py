@@ -1,12 +1,13 @@
-"""What the groups of a shard have in common: time, settings, topics, and the way back to clients.
+"""What the groups of a shard share: time, settings, topics, and the effects of the current step.
 
-A `Reply` is an answer that somebody waits for. State machines never give it themselves: they put it
-into the outbox, and it goes out when the records of the same step are replicated.
+A step is one decision of a group and the records that it wants written. While a group decides, it
+collects here what must follow: responses to waiting requests, changes of soft state once the records
+are in the log, and what is to be undone if the log refuses them. `end_step` carries that out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
@@ -18,6 +19,8 @@ from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.message import Message
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 
 GROUP_BYTES = 2000  # about what a group without members takes
 MEMBER_BYTES = 1500  # a member, besides what it says
@@ -40,8 +43,18 @@ class Reply(Protocol):
 
 
 class Posted(NamedTuple):
+    """A response that is given once the records of its step are replicated."""
+
     reply: Reply
     response: Message
+
+    def failed(self, code: ErrorCode) -> Posted:
+        """What is given instead if they cannot be."""
+        if isinstance(self.response, JoinGroupResponse):
+            refusal = JoinGroupResponse(error_code=code, member_id=self.response.member_id)
+            return Posted(self.reply, refusal)
+        assert isinstance(self.response, SyncGroupResponse)
+        return Posted(self.reply, SyncGroupResponse(error_code=code))
 
 
 class Waits(Enum):
@@ -82,8 +95,10 @@ class Shared:
     new_id: Callable[[], str]  # random, for member ids
     topics_version: int = 0  # grows when topics or partitions come or go
     usage: Usage = field(default_factory=Usage)
+    # Of the current step.
     outbox: list[Posted] = field(default_factory=list)
-    effects: list[Callable[[], None]] = field(default_factory=list)
+    on_written: list[Callable[[], None]] = field(default_factory=list)
+    on_refused: list[Callable[[ErrorCode], None]] = field(default_factory=list)
     # Of consumer groups: the version of the topics that each has seen, and whose patterns are to be
     # compared with all topics, or are being.
     checked: dict[str, int] = field(default_factory=dict)
@@ -110,12 +125,30 @@ class Shared:
 
     def when_written(self, effect: Callable[[], None]) -> None:
         """Change soft state once the records of this step are written, and only then."""
-        self.effects.append(effect)
+        self.on_written.append(effect)
 
-    def take_effect(self, *, is_written: bool) -> None:
-        effects, self.effects = self.effects, []
-        for effect in effects if is_written else ():
-            effect()
+    def when_refused(self, undo: Callable[[ErrorCode], None]) -> None:
+        """Undo a change of soft state if the log refuses the records of this step."""
+        self.on_refused.append(undo)
+
+    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[Posted]:
+        """The records of the step were written, or refused; the responses that follow from it."""
+        on_written, self.on_written = self.on_written, []
+        on_refused, self.on_refused = self.on_refused, []
+        if refusal is None:
+            for effect in on_written:
+                effect()
+            return self.take_posted()
+        posted = [each.failed(refusal) for each in self.take_posted()]
+        for undo in on_refused:
+            undo(refusal)
+        return [*posted, *self.take_posted()]
+
+    def cancel_step(self) -> None:
+        """The group did not come to a decision: nothing follows."""
+        self.on_written.clear()
+        self.on_refused.clear()
+        self.outbox.clear()
 
     def take_posted(self) -> list[Posted]:
         posted, self.outbox = self.outbox, []

@@ -13,7 +13,6 @@ from typing import TypeVar
 from ottla.base.tasks import OwnedTasks
 from ottla.base.turns import Turns
 from ottla.coordinators.groups.offset_commits import Decision
-from ottla.coordinators.groups.replies import failed
 from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import Posted
 from ottla.coordinators.runtime import BY_COORDINATOR, NOBODY, Shard, Writer
@@ -72,20 +71,15 @@ class Stepper:
         try:
             records, answer = act(shard.state)
         except BaseException:
-            shared.take_effect(is_written=False)
-            shared.take_posted()
+            shared.cancel_step()
             raise
         try:
             write = shard.write if is_atomic else shard.write_apart
             end_offset = write(records, self._now_ms())
         except BrokerError as error:
-            shared.take_effect(is_written=False)
-            give(all_failed(shared.take_posted(), error.code))
-            shard.state.write_failed(group_id, error.code)
-            give(shared.take_posted())
+            give(shared.end_step(error.code))
             raise
-        shared.take_effect(is_written=True)
-        self._send(shard, end_offset)
+        self._send(shard, end_offset, shared.end_step())
         return end_offset, answer
 
     def write(
@@ -119,8 +113,7 @@ class Stepper:
         except TimeoutError as error:
             raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
 
-    def _send(self, shard: LoadedShard, end_offset: int) -> None:
-        posted = shard.state.shared.take_posted()
+    def _send(self, shard: LoadedShard, end_offset: int, posted: Sequence[Posted]) -> None:
         if not posted:
             return
         if len(posted) <= REPLIES_MAX and shard.is_replicated(end_offset):
@@ -134,15 +127,11 @@ class Stepper:
         try:
             await self._replicated(shard, end_offset)
         except BrokerError as error:
-            posted = all_failed(posted, error.code)
+            posted = [each.failed(error.code) for each in posted]
         give(posted[:REPLIES_MAX])
         for at in range(REPLIES_MAX, len(posted), REPLIES_MAX):
             await self._turns.next()
             give(posted[at : at + REPLIES_MAX])
-
-
-def all_failed(posted: Sequence[Posted], code: ErrorCode) -> list[Posted]:
-    return [Posted(each.reply, failed(each.response, code)) for each in posted]
 
 
 def give(posted: Sequence[Posted]) -> None:

@@ -23,7 +23,7 @@ from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import Caller, Deadline, Shared
-from ottla.coordinators.groups.stepping import all_failed, give
+from ottla.coordinators.groups.stepping import give
 from ottla.coordinators.groups.timers import Timers
 from ottla.coordinators.records import decode_record, encode_key, encode_value
 from ottla.coordinators.runtime import NOBODY, Writer
@@ -194,18 +194,14 @@ class Bench:
         try:
             records, answer = act(self.shard)
         except BrokerError:
-            shared.take_effect(is_written=False)
+            shared.cancel_step()
             raise
         try:
             self.write(records)
         except BrokerError as error:
-            shared.take_effect(is_written=False)
-            give(all_failed(shared.take_posted(), error.code))
-            self.shard.write_failed(group_id, error.code)
-            give(shared.take_posted())
+            give(shared.end_step(error.code))
             raise
-        shared.take_effect(is_written=True)
-        give(shared.take_posted())
+        give(shared.end_step())
         return answer
 
     def decided(self, decision: Decision[A], writer: Writer = NOBODY) -> A:

@@ -478,7 +478,7 @@ def test_a_pattern_that_is_none_is_refused_and_nothing_has_changed(bench: Bench)
     assert refused.value.code == ErrorCode.INVALID_REGULAR_EXPRESSION
     assert "missing ]" in refused.value.message
     assert bench.log == []
-    assert bench.shard.shared.effects == []
+    assert bench.shard.shared.on_written == []
 
 
 def test_a_pattern_that_nobody_has_any_more_is_forgotten(bench: Bench) -> None:

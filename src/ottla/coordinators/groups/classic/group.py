@@ -13,10 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 from enum import Enum
-from typing import NamedTuple
 
 from ottla.base.turns import Slices
-from ottla.coordinators.groups.classic.member import ClassicMember
 from ottla.coordinators.groups.classic.membership import Membership
 from ottla.coordinators.groups.embedded_protocol import CONSUMER_PROTOCOL, iterate_subscribed_topics
 from ottla.coordinators.groups.group import CLASSIC, CommitBy, ExpiryStart, PartitionCheck
@@ -37,14 +35,6 @@ class State(Enum):
     DEAD = "Dead"
 
 
-class Returning(NamedTuple):
-    """A static member's client that came back: its new id, in the place of the old one."""
-
-    old: ClassicMember
-    new: ClassicMember
-    version: int  # of its request
-
-
 class ClassicGroup(Membership):
     group_type = CLASSIC
 
@@ -59,7 +49,6 @@ class ClassicGroup(Membership):
         self.protocol: str | None = None
         self.subscribed: Set[str] | None = None  # topics, where that is known
         self._offered: list[bytes] | None = None  # where to read that, until it is known
-        self.returning: Returning | None = None  # while its record is being written
 
     # What it is.
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.groups.classic.answers import joined
-from ottla.coordinators.groups.classic.group import ClassicGroup, Returning, State
+from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.classic.member import (
     ClassicMember,
     bytes_of,
@@ -38,6 +38,7 @@ from ottla.protocol.messages.join_group_request import JoinGroupRequest
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
 
 MEMBER_ID_REQUIRED_FROM = 4
+SKIP_ASSIGNMENT_FROM = 9
 NAME_CHARACTERS_MAX = 1000  # of a client in its member id: an answer could not carry any length
 
 
@@ -172,7 +173,7 @@ def join_again(
     )
     members = [new if each is old else each for each in group.members.values()]
     if group.state is State.STABLE and select_protocol(members) == group.protocol:
-        return take_place(group, Returning(old, new, caller.version), members)
+        return take_place(group, old, new, members, caller.version)
     group.fence(old)
     group.replace(old, new)
     group.renew_session(new)
@@ -182,14 +183,35 @@ def join_again(
     return prepare_rebalance(group, f"static member {new.instance_id} came back")
 
 
-def take_place(group: ClassicGroup, returning: Returning, members: list[ClassicMember]) -> Records:
+def take_place(
+    group: ClassicGroup,
+    old: ClassicMember,
+    new: ClassicMember,
+    members: list[ClassicMember],
+    version: int,
+) -> Records:
     """Without a rebalance: the new id is stored, and the member goes on where it was."""
-    was_leader = group.leader == returning.old.member_id
-    leader = returning.new.member_id if was_leader else group.leader
+    shared, former_leader = group.shared, group.leader or ""
+    leader = new.member_id if former_leader == old.member_id else group.leader
     generation = generation_of(group)._replace(leader=leader)
     assignments = {each.member_id: each.assignment for each in members}
-    record = generation_record(
-        group.group_id, generation, members, assignments, group.shared.now_ms()
-    )
-    group.returning = returning
+    record = generation_record(group.group_id, generation, members, assignments, shared.now_ms())
+    shared.when_written(lambda: answer_return(group, old, new, former_leader, version))
+    shared.when_refused(lambda code: group.answer_join(new, JoinGroupResponse(error_code=code)))
     return [record]
+
+
+def answer_return(
+    group: ClassicGroup, old: ClassicMember, new: ClassicMember, former_leader: str, version: int
+) -> None:
+    """The record has put the new id in the place of the old one, with the agreed protocol only."""
+    group.fence(old)
+    group.replace(group.members[new.member_id], new)
+    group.renew_session(new)
+    is_leader = group.leader == new.member_id
+    skips = is_leader and version >= SKIP_ASSIGNMENT_FROM
+    answer = joined(group, new.member_id, skip_assignment=skips)
+    if version < SKIP_ASSIGNMENT_FROM:
+        # A leader would assign again, and no member would learn of it. So its old id leads.
+        answer.leader, answer.members = former_leader, ()
+    group.answer_join(new, answer)

@@ -100,6 +100,7 @@ def complete_join(group: ClassicGroup) -> Records:
         if not member.is_joining and not member.is_static:
             group.remove(member.member_id)
     if not group.members:
+        group.shared.when_refused(lambda _code: try_again_to_end(group))
         return [empty_record(group)]
     if not elect_leader(group):
         # Only static members, and none of them came: their sessions will end, or they will come.
@@ -201,18 +202,17 @@ def after_removal(group: ClassicGroup, reason: str) -> Records:
     return complete_if_joined(group)
 
 
-# When a record could not be written
+# When the log refuses a record
 
 
-def write_failed(group: ClassicGroup, code: ErrorCode) -> None:
-    """What was about to happen has not: members are told, and whatever is due is tried again."""
-    if group.returning is not None:
-        returning, group.returning = group.returning, None
-        group.answer_join(returning.new, JoinGroupResponse(error_code=code))
-    elif group.state is State.COMPLETING_REBALANCE:
-        reset_assignments(group, code)
-        stop_waiting_for_sync(group)
-        group.state = State.PREPARING_REBALANCE
-        wait_for_joins(group)
-    elif group.state is State.PREPARING_REBALANCE and not group.members:
-        group.shared.timers.start(group.deadline(Waits.JOIN), RETRY_MS)
+def join_again(group: ClassicGroup, code: ErrorCode) -> None:
+    """The assignment is not in the log: members are told so, and join for the next generation."""
+    reset_assignments(group, code)
+    stop_waiting_for_sync(group)
+    group.state = State.PREPARING_REBALANCE
+    wait_for_joins(group)
+
+
+def try_again_to_end(group: ClassicGroup) -> None:
+    """The end of a group without members is not in the log: the rebalance ends a little later."""
+    group.shared.timers.start(group.deadline(Waits.JOIN), RETRY_MS)

@@ -1,7 +1,8 @@
 """The record of a classic group: one generation with its members and their assignments.
 
 Written when a group begins, when a leader's assignment arrives, when a static member's id changes,
-and when the last member is gone. What a restart finds is the last of them.
+and when the last member is gone. Applying it does the same whether it has just been written or is
+read from the log: afterwards the group is at rest, in the generation that the record describes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from typing import NamedTuple
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.classic.member import ClassicMember, OfferedProtocol
 from ottla.coordinators.groups.record_types import GROUP_VALUE_VERSION
-from ottla.coordinators.groups.shared import Shared
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.protocol.messages.group_metadata_key import GroupMetadataKey
 from ottla.protocol.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
@@ -71,21 +71,43 @@ def generation_of(group: ClassicGroup) -> Generation:
     return Generation(group.generation, group.protocol_type, group.protocol, group.leader)
 
 
-def restored(group_id: str, value: GroupMetadataValue, shared: Shared) -> ClassicGroup:
-    """The group as a record tells it: at rest."""
-    group = ClassicGroup(group_id, shared)
+def apply(group: ClassicGroup, value: GroupMetadataValue) -> None:
+    """Members that the group knows keep what no record contains: requests, sessions, protocols."""
     group.stored = value
+    for member_id in group.members.keys() - {each.member_id for each in value.members}:
+        group.remove(member_id)
+    for each in value.members:
+        restored = restored_member(each, value.protocol or "")
+        known = group.members.get(each.member_id)
+        if known is None:
+            group.add(restored, value.protocol_type)
+        elif is_as_stored(known, restored):
+            known.assignment = each.assignment
+        else:
+            group.replace(known, restored)
+    group.hold_assignments(sum(len(each.assignment) for each in value.members))
     group.generation = value.generation
+    group.protocol_type = value.protocol_type
     group.protocol = value.protocol
     group.leader = value.leader
-    for each in value.members:
-        group.add(restored_member(each, value.protocol or ""), value.protocol_type)
-    group.hold_assignments(sum(len(each.assignment) for each in value.members))
-    group.protocol_type = value.protocol_type
-    group.leader = value.leader
-    group.state = State.STABLE if value.members else State.EMPTY
+    if value.members:
+        group.state = State.STABLE
+    else:
+        group.state = State.EMPTY
+        group.pending_sync.clear()
     group.note_subscriptions()
-    return group
+
+
+def is_as_stored(member: ClassicMember, restored: ClassicMember) -> bool:
+    """Whether a member is still the one that a record describes; it may offer more protocols."""
+    return (
+        member.instance_id == restored.instance_id
+        and member.client_id == restored.client_id
+        and member.client_host == restored.client_host
+        and member.rebalance_timeout_ms == restored.rebalance_timeout_ms
+        and member.session_timeout_ms == restored.session_timeout_ms
+        and restored.protocols[0] in member.protocols
+    )
 
 
 def restored_member(stored: MemberMetadata, protocol: str) -> ClassicMember:

@@ -6,7 +6,8 @@ SyncGroup v5 also names the protocol that the client believes in (KIP-559).
 from __future__ import annotations
 
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
-from ottla.coordinators.groups.classic.rebalance import Records
+from ottla.coordinators.groups.classic.member import ClassicMember
+from ottla.coordinators.groups.classic.rebalance import Records, join_again
 from ottla.coordinators.groups.classic.stored import generation_of, generation_record
 from ottla.coordinators.groups.shared import Reply, Waits
 from ottla.protocol.error_codes import ErrorCode
@@ -24,12 +25,7 @@ def sync(group: ClassicGroup, request: SyncGroupRequest, reply: Reply) -> Record
         raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
     note_synced(group, request.member_id)
     if group.state is State.STABLE:
-        answer = SyncGroupResponse(
-            protocol_type=group.protocol_type,
-            protocol_name=group.protocol,
-            assignment=member.assignment,
-        )
-        group.shared.answer(reply, answer)
+        group.shared.answer(reply, synced(group, member))
         return []
     group.wait_to_sync(member, reply)
     return assignment_record(group, request) if member.member_id == group.leader else []
@@ -58,11 +54,28 @@ def note_synced(group: ClassicGroup, member_id: str) -> None:
 
 
 def assignment_record(group: ClassicGroup, request: SyncGroupRequest) -> Records:
-    """Members that the leader has left out get nothing; those it has invented are nobody."""
+    """Members that the leader has left out get nothing; ids that nobody has are ignored."""
     assignments = {each.member_id: each.assignment for each in request.assignments}
     now_ms = group.shared.now_ms()
+    group.shared.when_written(lambda: answer_syncs(group))
+    group.shared.when_refused(lambda code: join_again(group, code))
     members = group.members.values()
     return [generation_record(group.group_id, generation_of(group), members, assignments, now_ms)]
+
+
+def answer_syncs(group: ClassicGroup) -> None:
+    """Every member that waits gets its assignment, and must send heartbeats from now on."""
+    for member in group.members.values():
+        if group.answer_sync(member, synced(group, member)):
+            group.renew_session(member)
+
+
+def synced(group: ClassicGroup, member: ClassicMember) -> SyncGroupResponse:
+    return SyncGroupResponse(
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol,
+        assignment=member.assignment,
+    )
 
 
 def heartbeat(group: ClassicGroup, request: HeartbeatRequest) -> ErrorCode:

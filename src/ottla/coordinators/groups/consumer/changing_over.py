@@ -79,9 +79,15 @@ def upgraded(classic: ClassicGroup, shared: Shared) -> Draft:
         target_epoch_record(group_id, generation, 0),
         *(current_record(group_id, each) for each in members),
     )
-    for member in members:
-        shared.when_written(lambda member=member: renew_session(shared, group_id, member))  # type: ignore[misc]
+    shared.when_written(lambda: begin_upgraded(classic, members))
     return draft
+
+
+def begin_upgraded(classic: ClassicGroup, members: Iterable[ConsumerMember]) -> None:
+    """Whoever waits in the classic group has to join again; sessions go on."""
+    classic.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
+    for member in members:
+        renew_session(classic.shared, classic.group_id, member)
 
 
 def check_upgrade(classic: ClassicGroup, shared: Shared) -> None:
