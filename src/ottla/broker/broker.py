@@ -42,10 +42,10 @@ from ottla.config.load import LoadedConfig
 from ottla.controller.brokers import decide_register_broker
 from ottla.controller.controller import Controller, Settings
 from ottla.controller.producer_ids import decide_allocate_producer_ids
-from ottla.coordinators.groups.service import GroupCoordinator
+from ottla.coordinators.groups.coordinator import GroupCoordinator
+from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.markers import MarkerSender
-from ottla.coordinators.transactions.service import TransactionCoordinator
 from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.dispatch import Dispatcher
 from ottla.handlers.large_responses import LargeResponses
@@ -189,7 +189,7 @@ class Broker:
         self.producer_ids = ProducerIds(self._allocate_producer_ids, self._tasks)
         markers = MarkerWriter(
             self.replicas,
-            self.groups,
+            self.groups.service,
             self.clock.now_ms,
             self.config.request_timeout_ms,
             self.turns,
@@ -229,7 +229,7 @@ class Broker:
             self.controller,
             self.automatic_topics,
             self.producer_ids,
-            self.groups,
+            self.groups.service,
             self.transactions,
             verifier,
             self.markers,

@@ -7,11 +7,12 @@ type is declared by each coordinator, as a table.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.message import Message
 
+A = TypeVar("A")
 KEY_VERSION = 0
 
 
@@ -21,6 +22,13 @@ class CoordinatorRecord(NamedTuple):
     key: Message
     value: Message | None
     value_version: int = 0
+
+
+class Change(NamedTuple, Generic[A]):
+    """What a state machine decides: records to write, and the answer once they are replicated."""
+
+    records: list[CoordinatorRecord]
+    answer: A
 
 
 class RecordType(NamedTuple):

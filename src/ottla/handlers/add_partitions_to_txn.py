@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
 from ottla.base.turns import Slices, run_at_once
-from ottla.coordinators.transactions.finishing import LoadedShard
+from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.handlers.context import Context
 from ottla.handlers.fencing import fencing_code

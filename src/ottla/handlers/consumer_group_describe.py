@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.base.turns import Slices
-from ottla.coordinators.groups.stepping import LoadedShard
+from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.context import Context
 from ottla.handlers.group_answers import read_groups, respond
 from ottla.handlers.permissions import GROUP_OPERATIONS

@@ -6,7 +6,7 @@ v1 throttle time · v2 flexible encoding
 from __future__ import annotations
 
 from ottla.base.turns import Slices
-from ottla.coordinators.groups.stepping import LoadedShard
+from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.context import Context
 from ottla.handlers.group_answers import read_groups
 from ottla.handlers.registry import Working, handles

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterable, Mapping
 
 from ottla.base.turns import Slices
-from ottla.coordinators.transactions.finishing import LoadedShard
+from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import Transaction
 from ottla.handlers.context import Context
 from ottla.handlers.registry import handles

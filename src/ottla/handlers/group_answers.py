@@ -13,7 +13,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from ottla.base.turns import Slices
-from ottla.coordinators.groups.stepping import LoadedShard
+from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.context import Context
 from ottla.protocol.errors import BrokerError
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.coordinators.groups.requests import LEAVING_MAX
+from ottla.coordinators.groups.service import LEAVING_MAX
 from ottla.handlers.context import Context
 from ottla.handlers.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Hashable, Sequence
 from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYTES
-from ottla.coordinators.groups.stepping import LoadedShard
+from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.context import Context
 from ottla.handlers.group_answers import GroupReader
 from ottla.handlers.registry import handles

@@ -11,10 +11,10 @@ from ottla.base.clock import Clock
 from ottla.base.turns import Turns
 from ottla.controller.controller import Controller
 from ottla.controller.decision import Charge
-from ottla.coordinators.groups.service import GroupCoordinator
+from ottla.coordinators.groups.service import GroupService
+from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
-from ottla.coordinators.transactions.service import TransactionCoordinator
 from ottla.coordinators.transactions.verifying import Verifier
 from ottla.handlers.disposal import Disposal
 from ottla.handlers.large_responses import LargeResponses
@@ -55,7 +55,7 @@ class Parts:
     controller: Controller
     automatic_topics: TopicMaker
     producer_ids: ProducerIdSource
-    groups: GroupCoordinator
+    groups: GroupService
     transactions: TransactionCoordinator
     verifier: Verifier
     markers: MarkerWriter

@@ -16,7 +16,7 @@ from tests.compatibility.clients.test_groups_logs import known_of
 from tests.compatibility.clients.transactions_world import settled
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.raw_client import RawClient
-from tests.unit.coordinators.groups.bench import Bench
+from tests.unit.coordinators.groups.harness import Harness
 from tests.unit.coordinators.groups.test_random_classic_groups import DELAY, Walker
 from tests.unit.coordinators.groups.test_random_consumer_groups import MEMBERS, Crowd
 
@@ -51,7 +51,7 @@ PATIENT = {
 }
 
 
-def consumer_history(seed: int) -> Bench:
+def consumer_history(seed: int) -> Harness:
     random = Random(seed)
     crowd = Crowd()
     for _ in range(STEPS):
@@ -63,14 +63,14 @@ def consumer_history(seed: int) -> Bench:
         if what == "time":
             value = random.choice([500, 1_000, 5_000, 20_000, 46_000])
         crowd.do(what, 1 + value % 3 if what == "topics" else value)
-    return crowd.bench
+    return crowd.harness
 
 
-def classic_history(seed: int) -> Bench:
+def classic_history(seed: int) -> Harness:
     random = Random(seed)
-    bench = Bench(DELAY)
-    bench.create_topic("t")
-    walkers = [Walker(bench, f"m{at}", f"m{at}" if at % 2 else None, {}) for at in range(4)]
+    harness = Harness(DELAY)
+    harness.create_topic("t")
+    walkers = [Walker(harness, f"m{at}", f"m{at}" if at % 2 else None, {}) for at in range(4)]
     for _ in range(STEPS):
         walker = random.choice(walkers)
         match random.choices(["step", "leave", "crash", "time"], [30, 2, 2, 10])[0]:
@@ -81,14 +81,14 @@ def classic_history(seed: int) -> Bench:
             case "crash":
                 walker.crash()
             case "time":
-                bench.advance_ms(3_000)
-    return bench
+                harness.advance_ms(3_000)
+    return harness
 
 
-def batches(bench: Bench, group_id: str) -> Iterator[bytearray]:
+def batches(harness: Harness, group_id: str) -> Iterator[bytearray]:
     """The records of a history under another name of the group, a batch each."""
-    now_ms = bench.clock.now_ms()
-    for logged in bench.log:
+    now_ms = harness.clock.now_ms()
+    for logged in harness.log:
         record = decode_record(GROUP_RECORDS, logged.key, logged.value)
         assert record is not None
         name = "group_id" if hasattr(record.key, "group_id") else "group"
@@ -106,22 +106,22 @@ def be_patient(record: CoordinatorRecord) -> None:
         record.value.rebalance_timeout_ms = LONG_MS
 
 
-def write_log(path: Path, histories: dict[str, Bench]) -> None:
+def write_log(path: Path, histories: dict[str, Harness]) -> None:
     for old in path.iterdir():
         if old.name != "partition.metadata":
             old.unlink()
     with open(path / f"{0:020}.log", "wb") as file:
         offset = 0
-        for group_id, bench in histories.items():
-            for batch in batches(bench, group_id):
+        for group_id, harness in histories.items():
+            for batch in batches(harness, group_id):
                 stamp_offset_and_epoch(batch, 0, offset, 0)
                 file.write(batch)
                 offset += 1
 
 
-def expected_of(bench: Bench) -> tuple[object, ...]:
+def expected_of(harness: Harness) -> tuple[object, ...]:
     """What a broker that reads the log must tell."""
-    group = bench.replayed().find("readers")
+    group = harness.replayed().find("readers")
     if isinstance(group, ConsumerGroup):
         members = sorted((m.member_id, m.epoch, m.regex) for m in group.members.values())
         return "consumer", group.state_name, group.epoch, group.target_epoch, members
@@ -157,5 +157,5 @@ def test_kafka_knows_of_random_groups_what_we_know(tmp_path: Path) -> None:
         with RawClient(node.bootstrap) as client:
             describe = DescribeGroupsRequest(["walk-0"])
             settled(lambda: ErrorCode(client.ask(describe, 5).groups[0].error_code))
-            for group_id, bench in histories.items():
-                assert told_of(client, group_id) == expected_of(bench), group_id
+            for group_id, harness in histories.items():
+                assert told_of(client, group_id) == expected_of(harness), group_id

@@ -24,7 +24,7 @@ class GroupWorld(World):
 
         async def let_happen() -> None:
             while True:
-                self.broker.groups.sweeper.expire_timers()
+                self.broker.groups.expiration.expire_timers()
                 await asyncio.sleep(0)
 
         happening = self.loop.create_task(let_happen())

@@ -107,11 +107,11 @@ def commit() -> OffsetCommitRequest:
 
 
 def offsets_of(world: GroupWorld) -> int:
-    return world.broker.groups.shard_of(GROUP).state.offsets.count_of(GROUP)
+    return world.broker.groups.service.shard_of(GROUP).state.offsets.count_of(GROUP)
 
 
 def members_of(world: GroupWorld) -> set[str]:
-    return set(world.broker.groups.member_ids(GROUP))
+    return set(world.broker.groups.service.member_ids(GROUP))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices
+from ottla.coordinators.batches import RECORD_BYTES, BatchFormat, Writer
 from ottla.coordinators.groups.committed_offsets import (
     CommittedOffset,
     CommittedOffsets,
@@ -22,7 +23,6 @@ from ottla.coordinators.groups.committed_offsets import (
 from ottla.coordinators.groups.group import PartitionCheck
 from ottla.coordinators.groups.offset_commits import CommitRules, commit_one
 from ottla.coordinators.records import CoordinatorRecord, encode_key, encode_value
-from ottla.coordinators.runtime import RECORD_BYTES, Writer, build_rows
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.offset_commit_request import (
@@ -108,9 +108,9 @@ class CommitDraft:
                 for partition in draft.partitions:
                     check(draft.topic_id, partition)
 
-    def encode(self, writer: Writer, codec: int, base_sequence: int) -> bytearray:
+    def encode(self, writer: Writer, batch_format: BatchFormat) -> bytearray:
         """The batch. For any thread."""
-        return build_rows(self._rows, writer, codec, base_sequence)
+        return batch_format.build(self._rows, writer)
 
     def apply(self, offsets: CommittedOffsets, producer_id: int, first_offset: int) -> None:
         """The batch is in the log: what its records say counts."""

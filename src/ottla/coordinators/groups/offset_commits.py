@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import islice
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices
@@ -19,7 +19,7 @@ from ottla.coordinators.groups.record_types import (
     OFFSET_VALUE_VERSION,
     tombstone,
 )
-from ottla.coordinators.records import CoordinatorRecord
+from ottla.coordinators.records import Change, CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.offset_commit_key import OffsetCommitKey
 from ottla.protocol.messages.offset_commit_request import (
@@ -42,18 +42,10 @@ from ottla.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 
-A = TypeVar("A")
 WriteRecords = Callable[[list[CoordinatorRecord]], object]  # appends and applies them
 DEFAULT_RETENTION = -1
 TOMBSTONES_MAX = 25  # in one batch
 INT64_MAX = 2**63 - 1
-
-
-class Decision(NamedTuple, Generic[A]):
-    """Records to write, and what is answered when they are replicated."""
-
-    records: list[CoordinatorRecord]
-    answer: A
 
 
 class Deleted(NamedTuple):
@@ -81,7 +73,7 @@ def expiry_of(retention_ms: int, now_ms: int) -> int:
 
 def decide_commit(
     rules: CommitRules, topics: Iterable[OffsetCommitRequestTopic]
-) -> Decision[OffsetCommitResponse]:
+) -> Change[OffsetCommitResponse]:
     records: list[CoordinatorRecord] = []
     answers = []
     for topic in topics:
@@ -93,12 +85,12 @@ def decide_commit(
             for each in topic.partitions
         ]
         answers.append(OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions))
-    return Decision(records, OffsetCommitResponse(topics=answers))
+    return Change(records, OffsetCommitResponse(topics=answers))
 
 
 def decide_transactional_commit(
     rules: CommitRules, topics: Iterable[tuple[TxnOffsetCommitRequestTopic, TopicId]]
-) -> Decision[TxnOffsetCommitResponse]:
+) -> Change[TxnOffsetCommitResponse]:
     """The same for offsets that count only when their transaction commits."""
     records: list[CoordinatorRecord] = []
     answers = []
@@ -110,7 +102,7 @@ def decide_transactional_commit(
             for each in topic.partitions
         ]
         answers.append(TxnOffsetCommitResponseTopic(topic.name, partitions))
-    return Decision(records, TxnOffsetCommitResponse(topics=answers))
+    return Change(records, TxnOffsetCommitResponse(topics=answers))
 
 
 def commit_one(

@@ -1,215 +1,368 @@
-"""The group coordinator of a broker: groups and offsets of the partitions that it leads.
+"""What the group coordinator does for each kind of request; handlers call it.
 
-    groups = GroupCoordinator(...)
-    replicas.listeners.append(groups)               # tells which partitions those are
-    publisher.subscribe(groups.metadata_changed)    # topics come and go
-    await groups.run()                              # time passes, until cancelled
-
-Owns      the shards and the tasks that work for them.
-Promises  a request has taken effect when its method returns; what is still awaited is that its
+Promises  a request has taken effect when its method returns; what may still be awaited is that its
           records are replicated, or that other members do their part.
-Leaves    everything about groups to the state machines, which know neither tasks nor time, and
-          the requests to `requests.py`.
+Leaves    the decisions to the `*_api.py` modules, their order with the log to the runtime.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-import uuid
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
+from functools import partial
+from typing import TypeAlias, TypeVar
 
-from ottla.base.clock import Clock
-from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.pacing import pause_s
-from ottla.base.tasks import OwnedTasks
 from ottla.base.turns import Slices, Turns
 from ottla.config.broker_options import BrokerConfig
-from ottla.config.resource_options import GroupConfig
-from ottla.coordinators.groups.assigning import assign_target
-from ottla.coordinators.groups.offset_commits import Deleted, forgetting_topics
-from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
-from ottla.coordinators.groups.requests import GroupRequests
-from ottla.coordinators.groups.resolving import resolve_patterns
-from ottla.coordinators.groups.shard import GroupShard
-from ottla.coordinators.groups.shared import Deadline, Shared, Usage
-from ottla.coordinators.groups.stepping import LoadedShard, Stepper
-from ottla.coordinators.groups.sweeping import Sweeper
-from ottla.coordinators.groups.timers import Timers
-from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
-from ottla.coordinators.records import CoordinatorRecord
-from ottla.coordinators.runtime import Runtime
-from ottla.metadata.changes import Changes
+from ottla.coordinators.batches import NOBODY, Writer
+from ottla.coordinators.groups import consumer_api, membership_api, offset_api
+from ottla.coordinators.groups.commit_drafts import CommitDraft, drafting_commit
+from ottla.coordinators.groups.consumer.group import ConsumerGroup
+from ottla.coordinators.groups.deferred_work import DeferredWork
+from ottla.coordinators.groups.group import CONSUMER
+from ottla.coordinators.groups.offset_commits import (
+    TOMBSTONES_MAX,
+    CommitRules,
+    WriteRecords,
+    forgetting_all,
+)
+from ottla.coordinators.groups.replies import WaitingReply
+from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
+from ottla.coordinators.groups.shared import Caller
+from ottla.coordinators.internal_topic import InternalTopic
+from ottla.coordinators.records import Change
+from ottla.coordinators.runtime import BY_COORDINATOR, Runtime
+from ottla.metadata.features import GROUP_VERSION
 from ottla.metadata.image import Image
+from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
-from ottla.replication.partition import Partition
+from ottla.protocol.messages.consumer_group_describe_response import (
+    DescribedGroup as DescribedConsumerGroup,
+)
+from ottla.protocol.messages.consumer_group_heartbeat_request import (
+    ConsumerGroupHeartbeatRequest,
+)
+from ottla.protocol.messages.consumer_group_heartbeat_response import (
+    ConsumerGroupHeartbeatResponse,
+)
+from ottla.protocol.messages.describe_groups_response import DescribedGroup
+from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
+from ottla.protocol.messages.heartbeat_response import HeartbeatResponse
+from ottla.protocol.messages.join_group_request import JoinGroupRequest
+from ottla.protocol.messages.join_group_response import JoinGroupResponse
+from ottla.protocol.messages.leave_group_request import LeaveGroupRequest
+from ottla.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
+from ottla.protocol.messages.list_groups_request import ListGroupsRequest
+from ottla.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from ottla.protocol.messages.offset_commit_request import OffsetCommitRequest
+from ottla.protocol.messages.offset_commit_response import OffsetCommitResponse
+from ottla.protocol.messages.offset_delete_request import OffsetDeleteRequest
+from ottla.protocol.messages.offset_delete_response import OffsetDeleteResponse
+from ottla.protocol.messages.offset_fetch_request import OffsetFetchRequestGroup
+from ottla.protocol.messages.offset_fetch_response import OffsetFetchResponseGroup
+from ottla.protocol.messages.sync_group_request import SyncGroupRequest
+from ottla.protocol.messages.sync_group_response import SyncGroupResponse
+from ottla.protocol.messages.txn_offset_commit_request import TxnOffsetCommitRequest
+from ottla.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
+from ottla.protocol.records.control import EndMarker
+from ottla.storage.log.append import ProducedBy
 
-log = logging.getLogger(__name__)
+A = TypeVar("A")
+T = TypeVar("T")
+Outcome: TypeAlias = T | Awaitable[T]
+PROTOCOLS_MAX = 100  # of a classic member
+LEAVING_MAX = 20  # members in one step
+CONSUMER_GROUPS_LEVEL = 1  # of the feature
 
-MINUTE_MS = 60 * 1000
 
-
-class GroupCoordinator(GroupRequests):
+class GroupService:
     def __init__(
         self,
-        image: Image,
+        topic: InternalTopic,
+        runtime: Runtime[GroupShard],
+        deferred: DeferredWork,
         config: BrokerConfig,
-        group_config: Callable[[str], GroupConfig],
-        clock: Clock,
-        create_topics: CreateTopics,
-        turns: Turns | None = None,
-        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        image: Image,
+        turns: Turns,
     ) -> None:
-        self._turns = turns or Turns(clock)
-        self._group_config = group_config
-        self._clock = clock
-        self._new_id = new_id
-        self._topics_version = image.offset
-        self._deleted: dict[str, set[TopicId]] = {}  # topics, while shards are being loaded
-        self._tasks = OwnedTasks()
-        self._usage = Usage()
-        self.topic = InternalTopic(
-            image, OFFSETS_TOPIC, config.offsets_topic_num_partitions, create_topics
-        )
-        runtime = Runtime(
-            OFFSETS_TOPIC,
-            GROUP_RECORDS,
-            self._new_shard,
-            lambda: self.topic.partition_count,
-            clock.now_ms,
-            self._turns,
-            self._tasks,
-            config.offsets_topic_compression_codec,
-            base_sequence=0,
-        )
-        self._loading: set[asyncio.Task[None]] = set()
-        stepper = Stepper(clock.now_ms, config.offsets_commit_timeout_ms, self._tasks, self._turns)
-        super().__init__(runtime, stepper, config, image, self._turns)
-        self.sweeper = Sweeper(runtime.active_shards, stepper, self._tick_ms, self._turns)
+        self.topic = topic
+        self._runtime = runtime
+        self._deferred = deferred
+        self._config = config
+        self._image = image
+        self._turns = turns
 
-    def _tick_ms(self) -> int:
-        return round(self._clock.monotonic_s() * 1000)
+    def _shard(self, group_id: str) -> LoadedShard:
+        return self._runtime.shard(group_id)
 
-    def _new_shard(self, _number: int) -> GroupShard:
-        timers: Timers[Deadline] = Timers(self._tick_ms, lambda at_ms: self.sweeper.started(at_ms))
-        return GroupShard(
-            Shared(
-                self._config,
-                self._group_config,
-                self._image,
-                timers,
-                self._clock.now_ms,
-                self._new_id,
-                self._topics_version,
-                self._usage,
-            )
-        )
+    def _shard_of_named(self, group_id: str) -> LoadedShard:
+        if not group_id:
+            raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+        return self._runtime.shard(group_id)
 
-    # Which partitions are led here
+    # Members of classic groups
 
-    def leads(self, partition: Partition) -> None:
-        if partition.name.topic == OFFSETS_TOPIC:
-            loading = self._load(partition.name, self._runtime.lead(partition))
-            task = self._tasks.start(loading, name=f"load {partition.name}")
-            self._loading.add(task)
-            task.add_done_callback(self._loading.discard)
-
-    def resigned(self, name: TopicPartition) -> None:
-        if name.topic == OFFSETS_TOPIC:
-            self._runtime.resign(name.partition)
-
-    async def loaded(self) -> None:
-        """Until nothing is being loaded any more."""
-        while self._loading:
-            await asyncio.wait(self._loading)
-
-    async def _load(self, name: TopicPartition, loading: Coroutine[Any, Any, None]) -> None:
-        started_s = self._clock.monotonic_s()
+    def join(self, request: JoinGroupRequest, caller: Caller) -> Outcome[JoinGroupResponse]:
+        shard = self._shard_of_named(request.group_id)
+        config = self._config
+        if len(request.protocols) > PROTOCOLS_MAX:
+            what = f"A member may offer at most {PROTOCOLS_MAX} protocols."
+            raise BrokerError(ErrorCode.INVALID_REQUEST, what)
+        timeout_ms = request.session_timeout_ms
+        if not (
+            config.group_min_session_timeout_ms <= timeout_ms <= config.group_max_session_timeout_ms
+        ):
+            raise BrokerError(ErrorCode.INVALID_SESSION_TIMEOUT)
+        shard.state.check_usable(request.group_id)
+        reply = WaitingReply[JoinGroupResponse]()
+        step = self._runtime.step
+        step(shard, lambda state: membership_api.prepare_join(state, request))
         try:
-            await loading
-        finally:
-            self._catch_up(name)
-        took_ms = (self._clock.monotonic_s() - started_s) * 1000
-        log.info("groups of %s loaded in %.0f ms", name, took_ms)
-
-    def _catch_up(self, name: TopicPartition) -> None:
-        """What was changed while it was loaded is news to a shard."""
-        for shard in list(self._runtime.active_shards()):
-            if shard.partition.name == name:
-                shard.state.shared.topics_version = self._topics_version
-                self._forget_topics([shard], dict(self._deleted))
-        if not self._runtime.is_loading:
-            self._deleted = {}
-
-    # What changes around groups
-
-    def metadata_changed(self, image: Image, changes: Changes) -> None:
-        """Offsets of deleted topics are forgotten; groups look at their topics again."""
-        is_resized = any(None in (c.before, c.after) for c in changes.partitions.values())
-        if not (changes.created_topics or changes.deleted_topics or is_resized):
-            return
-        self._topics_version = image.offset
-        deleted = {topic.name: {topic.id} for topic in changes.deleted_topics.values()}
-        if self._runtime.is_loading:
-            for topic, ids in deleted.items():
-                self._deleted.setdefault(topic, set()).update(ids)
-        shards = list(self._runtime.active_shards())
-        for shard in shards:
-            shard.state.shared.topics_version = image.offset
-        if deleted:
-            self._forget_topics(shards, deleted)
-
-    def _forget_topics(
-        self, shards: Iterable[LoadedShard], deleted: Mapping[str, set[TopicId]]
-    ) -> None:
-        """In slices: there may be many groups. Others may commit to a new topic of the name."""
-        ends = [(shard, shard.partition.log.log_end_offset) for shard in shards]
-
-        def forgetting() -> Slices[None]:
-            for shard, end_offset in ends:
-                gone = {topic: Deleted(ids, end_offset) for topic, ids in deleted.items()}
-                yield from self._forgetting_topics(shard, gone)
-
-        work, is_done = self._turns.begin(forgetting())
-        if not is_done:
-            self._tasks.start(self._turns.finish(work), name="forget offsets of deleted topics")
-
-    def _forgetting_topics(self, shard: LoadedShard, gone: Mapping[str, Deleted]) -> Slices[None]:
-        def write(records: list[CoordinatorRecord]) -> None:
-            shard.write(records, self._clock.now_ms())
-
-        try:
-            yield from forgetting_topics(shard.state.offsets, gone, write)
+            step(shard, lambda state: membership_api.join(state, request, caller, reply))
         except BrokerError as error:
-            log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
+            if not isinstance(shard.state.groups.get(request.group_id), ConsumerGroup):
+                raise
+            return JoinGroupResponse(error_code=error.code)  # such a group names nobody
+        self._deferred.start(shard)
+        return reply.outcome()
 
-    # Work that follows on requests
+    def sync(self, request: SyncGroupRequest) -> Outcome[SyncGroupResponse]:
+        shard = self._shard_of_named(request.group_id)
+        reply = WaitingReply[SyncGroupResponse]()
+        self._runtime.step(shard, lambda state: membership_api.sync(state, request, reply))
+        return reply.outcome()
 
-    def _follow_up(self, shard: LoadedShard) -> None:
-        shared = shard.state.shared
-        while shared.unassigned:
-            group_id = shared.unassigned.pop()
-            shared.assigning.add(group_id)
-            assigning = assign_target(shard, group_id, self._stepper, self._turns)
-            self._tasks.start(assigning, name="target assignment of a group")
-        while shared.unresolved:
-            group_id = shared.unresolved.pop()
-            shared.resolving.add(group_id)
-            work = resolve_patterns(shard, group_id, self._stepper, self._turns)
-            self._tasks.start(work, name=f"patterns of {group_id}")
+    def member_ids(self, group_id: str) -> Set[str]:
+        """Who is in a group that is coordinated here."""
+        group = self._shard_of_named(group_id).state.groups.get(group_id)
+        return frozenset() if group is None else group.members.keys()
 
-    async def run(self) -> None:
-        """Let time pass, until cancelled."""
+    def heartbeat(self, request: HeartbeatRequest) -> Outcome[HeartbeatResponse]:
         try:
-            async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self.sweeper.run(), name="group timers")
-                tasks.create_task(self._expire_offsets(), name="offset expiry")
-        finally:
-            await self._tasks.close()
+            shard = self._shard_of_named(request.group_id)
+        except BrokerError as error:
+            if error.code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+                return HeartbeatResponse()  # nothing is known against it
+            raise
+        code = membership_api.heartbeat(shard.state, request)
+        return self._runtime.show(shard, HeartbeatResponse(error_code=code))
 
-    async def _expire_offsets(self) -> None:
-        while True:
-            await asyncio.sleep(pause_s(self._config.offsets_retention_check_interval_ms))
-            retention_ms = self._config.offsets_retention_minutes * MINUTE_MS
-            await self.sweeper.expire_offsets(retention_ms)
+    def leave(self, request: LeaveGroupRequest) -> Outcome[LeaveGroupResponse]:
+        shard = self._shard_of_named(request.group_id)
+
+        def act(state: GroupShard) -> Change[LeaveGroupResponse]:
+            records, members = membership_api.leave(state, request)
+            return Change(records, LeaveGroupResponse(members=members))
+
+        return self._runtime.decide(shard, act)
+
+    async def leave_together(self, request: LeaveGroupRequest) -> LeaveGroupResponse:
+        """The same for many members, some at a time: each of them leaves by itself."""
+        shard = self._shard_of_named(request.group_id)
+        response = await self._turns.run_later(self._leaving(shard, request))
+        shown = self._runtime.show(shard, response)
+        return await shown if isinstance(shown, Awaitable) else shown
+
+    def _leaving(
+        self, shard: LoadedShard, request: LeaveGroupRequest
+    ) -> Slices[LeaveGroupResponse]:
+        answers: list[MemberResponse] = []
+        for at in range(0, len(request.members), LEAVING_MAX):
+            some = request.members[at : at + LEAVING_MAX]
+            part = LeaveGroupRequest(request.group_id, members=some)
+
+            def act(state: GroupShard, part: LeaveGroupRequest = part) -> Records:
+                records, members = membership_api.leave(state, part)
+                answers.extend(members)
+                return records
+
+            shard.check_current()
+            self._runtime.step(shard, act)
+            yield 0
+        return LeaveGroupResponse(members=answers)
+
+    # Members of consumer groups
+
+    def consumer_heartbeat(
+        self, request: ConsumerGroupHeartbeatRequest, caller: Caller
+    ) -> Outcome[ConsumerGroupHeartbeatResponse]:
+        self.check_enabled()
+        shard = self._shard(request.group_id)
+        shard.state.check_usable(request.group_id)
+        outcome = self._runtime.decide(
+            shard, lambda state: consumer_api.heartbeat(state, request, caller)
+        )
+        self._deferred.start(shard)
+        return outcome
+
+    def check_enabled(self) -> None:
+        """Consumer groups may be switched off, by the broker's settings or for the cluster."""
+        is_set = CONSUMER in self._config.group_coordinator_rebalance_protocols
+        if not is_set or self._image.features.get(GROUP_VERSION, 0) < CONSUMER_GROUPS_LEVEL:
+            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
+
+    # Offsets
+
+    def commit(self, request: OffsetCommitRequest, caller: Caller) -> Outcome[OffsetCommitResponse]:
+        shard = self._shard(request.group_id)
+        shard.state.check_usable(request.group_id)
+        return self._runtime.decide(
+            shard, lambda state: offset_api.commit(state, request, caller.version)
+        )
+
+    def commit_many(
+        self, request: OffsetCommitRequest, caller: Caller
+    ) -> Slices[Awaitable[OffsetCommitResponse]]:
+        """The same for many offsets: nothing has changed before what this returns is done."""
+
+        def rules() -> CommitRules:
+            shard.state.check_usable(request.group_id)
+            return offset_api.commit_rules(shard.state, request, caller.version)
+
+        shard = self._shard(request.group_id)
+        draft = self._draft(shard, rules())
+        response = yield from drafting_commit(draft, request.topics)
+        return self._write_draft(shard, draft, response, rules)
+
+    def _draft(self, shard: LoadedShard, rules: CommitRules) -> CommitDraft:
+        return CommitDraft(rules, shard.partition.log.config.max_message_bytes)
+
+    async def _write_draft(
+        self,
+        shard: LoadedShard,
+        draft: CommitDraft,
+        response: A,
+        rules: Callable[[], CommitRules],
+        writer: Writer = NOBODY,
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> A:
+        """Ask the group again, and write all of it; answer when it is replicated."""
+        runtime, end_offset = self._runtime, shard.log_end_offset
+        if len(draft):
+            batch = await asyncio.to_thread(draft.encode, writer, runtime.format)
+            shard.check_current()
+            draft.check_again(rules().check)
+            apply = partial(draft.apply, shard.state.offsets, writer.producer_id)
+            end_offset = runtime.write_batch(shard, batch, apply, by)
+        outcome = runtime.answer(shard, end_offset, response)
+        return await outcome if isinstance(outcome, Awaitable) else outcome
+
+    async def commit_many_transactional(
+        self, request: TxnOffsetCommitRequest, version: int, by: ProducedBy = BY_COORDINATOR
+    ) -> TxnOffsetCommitResponse:
+        """As `commit_transactional`, for many offsets."""
+
+        def rules() -> CommitRules:
+            shard.state.check_usable(request.group_id)
+            return offset_api.transactional_rules(shard.state, request, version)
+
+        shard = self._shard_of_named(request.group_id)
+        draft = self._draft(shard, rules())
+        response = await self._turns.run(
+            offset_api.drafting_commit_transactional(shard.state, request, draft)
+        )
+        writer = Writer(request.producer_id, request.producer_epoch)
+        with offset_api.producer_errors():
+            return await self._write_draft(shard, draft, response, rules, writer, by)
+
+    def commit_transactional(
+        self,
+        request: TxnOffsetCommitRequest,
+        version: int,
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> Outcome[TxnOffsetCommitResponse]:
+        """Offsets that count once the producer's transaction commits.
+
+        The transaction must have been verified; `by` carries the guard that was given for that.
+        """
+        shard = self._shard_of_named(request.group_id)
+        shard.state.check_usable(request.group_id)
+        writer = Writer(request.producer_id, request.producer_epoch)
+        return self._runtime.decide(
+            shard,
+            lambda state: offset_api.commit_transactional(state, request, version),
+            writer,
+            by,
+        )
+
+    def end_transaction(
+        self,
+        partition: int,
+        writer: Writer,
+        marker: EndMarker,
+        by: ProducedBy = BY_COORDINATOR,
+    ) -> Outcome[None]:
+        """Write the marker that makes a transaction's offsets count, or forgets them."""
+        shard = self._runtime.shard_at(partition)
+        end_offset = self._runtime.write_marker(shard, writer, marker, by)
+        return self._runtime.answer(shard, end_offset, None)
+
+    def fetch_offsets(
+        self, shard: LoadedShard, wanted: OffsetFetchRequestGroup, require_stable: bool
+    ) -> Slices[OffsetFetchResponseGroup]:
+        return offset_api.fetch(shard.state, wanted, require_stable)
+
+    def delete_offsets(
+        self, shard: LoadedShard, request: OffsetDeleteRequest
+    ) -> Slices[OffsetDeleteResponse]:
+        if not request.group_id:
+            raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+        return offset_api.delete(shard.state, request, self._writing(shard))
+
+    def _writing(self, shard: LoadedShard) -> WriteRecords:
+        return lambda records: self._runtime.write(shard, records)
+
+    # Reading. What is read of shards may be shown when their logs are replicated.
+
+    def shard_of(self, group_id: str) -> LoadedShard:
+        """BrokerError if the group is not coordinated here."""
+        return self._runtime.shard(group_id)
+
+    def unreplicated(self, shards: Iterable[LoadedShard]) -> dict[LoadedShard, int]:
+        return self._runtime.unreplicated(shards)
+
+    async def replicated(
+        self, waiting: Mapping[LoadedShard, int]
+    ) -> dict[LoadedShard, BrokerError]:
+        return await self._runtime.all_replicated(waiting)
+
+    # Tools
+
+    def describe(self, shard: LoadedShard, group_id: str, version: int) -> Slices[DescribedGroup]:
+        return membership_api.describe(shard.state, group_id, version)
+
+    def describe_consumers(
+        self, shard: LoadedShard, group_id: str
+    ) -> Slices[DescribedConsumerGroup]:
+        if not group_id:
+            raise BrokerError(ErrorCode.INVALID_GROUP_ID)
+        return consumer_api.describe(shard.state, group_id)
+
+    def list_groups(self, request: ListGroupsRequest) -> Slices[ListGroupsResponse]:
+        """What this broker coordinates; tools ask every broker."""
+        if self._runtime.is_loading:
+            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        states = yield from membership_api.lowered(request.states_filter)
+        types = yield from membership_api.lowered(request.types_filter)
+        groups: list[ListedGroup] = []
+        for shard in list(self._runtime.active_shards()):
+            groups += yield from membership_api.list_groups(shard.state, states, types)
+        return ListGroupsResponse(groups=groups)
+
+    def delete_group(self, shard: LoadedShard, group_id: str) -> Slices[None]:
+        """Many offsets are forgotten some at a time, while nobody may use the group.
+
+        To be run to its end: else the group keeps some of its offsets.
+        """
+        state = shard.state
+        membership_api.existing(state, group_id).check_delete()
+        state.check_usable(group_id)
+        state.deleting.add(group_id)
+        try:
+            # Again if a transaction has ended meanwhile, and its offsets were committed.
+            while state.offsets.count_of(group_id) > TOMBSTONES_MAX:
+                yield from forgetting_all(state.offsets, group_id, self._writing(shard))
+            shard.check_current()
+        finally:
+            state.deleting.discard(group_id)
+        self._runtime.step(shard, lambda state: membership_api.decide_delete_group(state, group_id))

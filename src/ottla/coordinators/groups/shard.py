@@ -3,15 +3,16 @@
 Owns      the fold of the partition's records, and the soft state of the groups in it.
 Promises  replaying the records gives the same state again, but for what is soft: rebalances under
           way, waiting requests, timers. Those begin anew when a shard is loaded.
-Leaves    reading and writing the log to the runtime, requests to `requests.py`.
+Leaves    reading and writing the log to the runtime, requests to the `*_api.py` modules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ottla.base.turns import Slices
-from ottla.coordinators.groups import consumer_requests
+from ottla.coordinators.batches import Writer
+from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import rebalance, stored
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.classic.joining import size_max_of
@@ -21,9 +22,9 @@ from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.kinds import ConsumerKey, GroupKey, MemberKey
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.group import Group
-from ottla.coordinators.groups.shared import GROUP_BYTES, Deadline, Shared, Waits
+from ottla.coordinators.groups.shared import GROUP_BYTES, Deadline, Posted, Shared, Waits
 from ottla.coordinators.records import CoordinatorRecord
-from ottla.coordinators.runtime import Writer
+from ottla.coordinators.shard import Shard
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.message import Message
@@ -131,6 +132,12 @@ class GroupShard:
             self._drop(self.groups[key.group_id])
             self.shared.checked.pop(key.group_id, None)
 
+    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[Posted]:
+        return self.shared.end_step(refusal)
+
+    def cancel_step(self) -> None:
+        self.shared.cancel_step()
+
     # Soft state begins and ends.
 
     def loaded(self, now_ms: int) -> Slices[None]:  # noqa: ARG002  # timers have their own clock
@@ -169,7 +176,7 @@ class GroupShard:
                 group.answer_all(ErrorCode.NOT_COORDINATOR)
                 group.state = State.DEAD
             for posted in self.shared.take_posted():
-                posted.reply.give(posted.response)
+                posted.give()
                 yield 0
             yield 0
 
@@ -180,7 +187,7 @@ class GroupShard:
         if group is None:
             return []
         if isinstance(group, ConsumerGroup):
-            return consumer_requests.expire(self, group, deadline)
+            return consumer_api.expire(self, group, deadline)
         match deadline.waits:
             case Waits.SESSION:
                 return rebalance.expire_session(group, deadline.member_id)
@@ -190,3 +197,6 @@ class GroupShard:
                 return rebalance.expire_join(group)
             case _:
                 return []
+
+
+LoadedShard = Shard[GroupShard]

@@ -1,8 +1,8 @@
 """What the groups of a shard share: time, settings, topics, and the effects of the current step.
 
 A step is one decision of a group and the records that it wants written. While a group decides, it
-collects here what must follow: responses to waiting requests, changes of soft state once the records
-are in the log, and what is to be undone if the log refuses them. `end_step` carries that out.
+collects here what must follow: responses to requests that wait, changes of soft state once the
+records are in the log, and what to undo if the log refuses them. `end_step` carries that out.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ class Posted(NamedTuple):
 
     reply: Reply
     response: Message
+
+    def give(self) -> None:
+        self.reply.give(self.response)
 
     def failed(self, code: ErrorCode) -> Posted:
         """What is given instead if they cannot be."""

@@ -15,16 +15,15 @@ from collections.abc import Callable
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.log_text import shown
 from ottla.base.tasks import OwnedTasks
-from ottla.coordinators.runtime import Shard, Status
+from ottla.coordinators.shard import Status
 from ottla.coordinators.transactions.ending import decide_complete
 from ottla.coordinators.transactions.markers import Marker, MarkerSender
-from ottla.coordinators.transactions.shard import TransactionShard
+from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import Transaction
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
 
-LoadedShard = Shard[TransactionShard]
 Write = Callable[[LoadedShard, Transaction], int]
 RETRY_S = 0.5  # after a record could not be written
 

@@ -16,7 +16,7 @@ from typing import Protocol
 from ottla.base.cold_reads import look
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.turns import Slices, Turns
-from ottla.coordinators.runtime import Writer
+from ottla.coordinators.batches import Writer
 from ottla.metadata.topic_names import GROUP_OFFSETS
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -7,15 +7,17 @@ Leaves    deciding to the `decide_*` functions, reading and writing the log to t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ottla.base.turns import Slices
+from ottla.coordinators.batches import Writer
 from ottla.coordinators.records import CoordinatorRecord
-from ottla.coordinators.runtime import Writer
+from ottla.coordinators.shard import PendingResponse, Shard
 from ottla.coordinators.transactions.record_types import transaction_of
 from ottla.coordinators.transactions.states import ENDING, State
 from ottla.coordinators.transactions.transaction import Transaction
+from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.transaction_log_key import TransactionLogKey
 from ottla.protocol.messages.transaction_log_value import TransactionLogValue
 
@@ -77,6 +79,12 @@ class TransactionShard:
     def apply_marker(self, writer: Writer, is_commit: bool) -> None:
         """No transaction writes here."""
 
+    def end_step(self, refusal: ErrorCode | None = None) -> Sequence[PendingResponse]:  # noqa: ARG002
+        """Nothing is soft, and nobody waits in here."""
+        return ()
+
+    def cancel_step(self) -> None: ...
+
     def loaded(self, now_ms: int) -> Slices[None]:  # noqa: ARG002
         """The coordinator takes up what is ending."""
         yield from ()
@@ -84,6 +92,9 @@ class TransactionShard:
     def unloaded(self) -> Slices[None]:
         """Nobody waits in here."""
         yield from ()
+
+
+LoadedShard = Shard[TransactionShard]
 
 
 def matching(

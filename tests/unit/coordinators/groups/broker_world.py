@@ -10,8 +10,8 @@ from ottla.base.ids import TopicId
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
 from ottla.config.topic_options import TopicConfig
+from ottla.coordinators.groups.coordinator import GroupCoordinator
 from ottla.coordinators.groups.record_types import OFFSETS_TOPIC
-from ottla.coordinators.groups.service import GroupCoordinator
 from ottla.metadata.features import new_cluster_levels
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.publisher import Publisher

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.unit.coordinators.groups.bench import (
+from tests.unit.coordinators.groups.broker_world import BrokerWorld
+from tests.unit.coordinators.groups.harness import (
     GROUP,
     REBALANCE_MS,
     SESSION_MS,
-    Bench,
     ClassicClient,
     ConsumerClient,
+    Harness,
     code_of,
     leave,
     rebalance,
     settle,
 )
-from tests.unit.coordinators.groups.broker_world import BrokerWorld
 from tests.unit.coordinators.groups.test_changing_over import (
     classic,
     follow,
@@ -32,7 +32,7 @@ from ottla.coordinators.groups.classic.group import State
 from ottla.coordinators.groups.committed_offsets import OffsetName, from_record
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.coordinators.groups.offset_commits import offset_record
-from ottla.coordinators.groups.requests import LEAVING_MAX
+from ottla.coordinators.groups.service import LEAVING_MAX
 from ottla.coordinators.groups.shared import Caller
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -52,19 +52,19 @@ from ottla.testing.clock import ManualClock
 
 
 @pytest.fixture
-def bench() -> Bench:
-    bench = Bench()
-    bench.create_topic("t", 4)
-    return bench
+def harness() -> Harness:
+    harness = Harness()
+    harness.create_topic("t", 4)
+    return harness
 
 
 # Classic groups
 
 
-def test_nobody_is_told_to_skip_the_assignment_in_an_ordinary_rebalance(bench: Bench) -> None:
-    clients = [ClassicClient(bench, name) for name in "abc"]
+def test_nobody_is_told_to_skip_the_assignment_in_an_ordinary_rebalance(harness: Harness) -> None:
+    clients = [ClassicClient(harness, name) for name in "abc"]
     replies = [client.join() for client in clients]
-    bench.advance_ms(bench.config.group_initial_rebalance_delay_ms)
+    harness.advance_ms(harness.config.group_initial_rebalance_delay_ms)
     answers = [client.joined(reply) for client, reply in zip(clients, replies, strict=True)]
     assert [answer.skip_assignment for answer in answers] == [False] * 3
     assert sum(len(answer.members) == 3 for answer in answers) == 1
@@ -72,115 +72,115 @@ def test_nobody_is_told_to_skip_the_assignment_in_an_ordinary_rebalance(bench: B
 
 @pytest.mark.parametrize("is_restarted", [False, True])
 def test_a_group_that_became_empty_knows_neither_leader_nor_protocol(
-    bench: Bench, is_restarted: bool
+    harness: Harness, is_restarted: bool
 ) -> None:
-    first, second = ClassicClient(bench, "a"), ClassicClient(bench, "b")
-    rebalance(bench, first, second)
-    generation = bench.classic().generation
+    first, second = ClassicClient(harness, "a"), ClassicClient(harness, "b")
+    rebalance(harness, first, second)
+    generation = harness.classic().generation
     assert first.leave() == second.leave() == ErrorCode.NONE
-    bench.advance_ms(REBALANCE_MS)
+    harness.advance_ms(REBALANCE_MS)
     if is_restarted:
-        bench.restart()
-    group = bench.classic()
+        harness.restart()
+    group = harness.classic()
     assert (group.state, group.leader, group.protocol) == (State.EMPTY, None, None)
     assert group.generation == generation + 1
-    third = ClassicClient(bench, "c", protocols={"roundrobin": b""})
-    rebalance(bench, third)
-    group = bench.classic()
+    third = ClassicClient(harness, "c", protocols={"roundrobin": b""})
+    rebalance(harness, third)
+    group = harness.classic()
     assert (group.leader, group.protocol) == (third.member_id, "roundrobin")
     assert group.generation == generation + 2
 
 
-def test_a_protocol_wins_by_votes_and_not_by_its_place(bench: Bench) -> None:
+def test_a_protocol_wins_by_votes_and_not_by_its_place(harness: Harness) -> None:
     both = {"x": b"", "y": b""}
     turned = {"y": b"", "x": b""}
     clients = [
-        ClassicClient(bench, "a", protocols=both),
-        ClassicClient(bench, "b", protocols=turned),
-        ClassicClient(bench, "c", protocols=turned),
+        ClassicClient(harness, "a", protocols=both),
+        ClassicClient(harness, "b", protocols=turned),
+        ClassicClient(harness, "c", protocols=turned),
     ]
-    rebalance(bench, *clients)
-    assert bench.classic().protocol == "y"
+    rebalance(harness, *clients)
+    assert harness.classic().protocol == "y"
 
 
 # Consumer groups
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-def test_who_has_nothing_to_give_up_is_not_hurried(bench: Bench, is_restarted: bool) -> None:
+def test_who_has_nothing_to_give_up_is_not_hurried(harness: Harness, is_restarted: bool) -> None:
     """Only its session counts, which each heartbeat renews, before and after a restart."""
-    client = ConsumerClient(bench, rebalance_ms=10_000)
+    client = ConsumerClient(harness, rebalance_ms=10_000)
     client.beat()
     if is_restarted:
-        bench.restart()
+        harness.restart()
     for _ in range(5):
-        bench.advance_ms(SESSION_MS - 1)
+        harness.advance_ms(SESSION_MS - 1)
         client.beat()
-    assert client.member_id in bench.consumers().members
+    assert client.member_id in harness.consumers().members
     assert len(client.partitions) == 4
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-def test_a_classic_member_that_synced_in_time_stays(bench: Bench, is_restarted: bool) -> None:
-    new = ConsumerClient(bench, "new")
+def test_a_classic_member_that_synced_in_time_stays(harness: Harness, is_restarted: bool) -> None:
+    new = ConsumerClient(harness, "new")
     new.beat()
-    old = classic(bench, "old")
+    old = classic(harness, "old")
     old.session_ms = 10 * REBALANCE_MS
     old.joined(old.join())
     old.synced(old.sync(protocol="range"))
     for _ in range(5):
         follow(old)
         new.beat()
-        bench.advance_ms(1000)
+        harness.advance_ms(1000)
     if is_restarted:
-        bench.restart()
+        harness.restart()
     for _ in range(2 * REBALANCE_MS // 5000):
         new.beat()
-        bench.advance_ms(5000)
-    assert old.member_id in bench.consumers().members, "it has a long session, and owes nothing"
+        harness.advance_ms(5000)
+    assert old.member_id in harness.consumers().members, "it has a long session, and owes nothing"
     assert follow(old) == ErrorCode.NONE
     assert len(partitions_of(old)) + len(new.partitions) == 4
 
 
 @pytest.mark.parametrize(("version", "asks_twice"), [(3, False), (4, True), (9, True)])
 def test_classic_clients_of_each_version_join_a_consumer_group(
-    bench: Bench, version: int, asks_twice: bool
+    harness: Harness, version: int, asks_twice: bool
 ) -> None:
-    ConsumerClient(bench, "new").beat()
-    old = classic(bench, "old")
+    ConsumerClient(harness, "new").beat()
+    old = classic(harness, "old")
     old.version = version
     reply = old.send_join()
     assert (reply.code == ErrorCode.MEMBER_ID_REQUIRED) == asks_twice
-    assert (reply.response.member_id in bench.consumers().members) != asks_twice
+    assert (reply.response.member_id in harness.consumers().members) != asks_twice
 
 
-def test_a_classic_member_keeps_its_rack_until_it_names_another(bench: Bench) -> None:
-    ConsumerClient(bench, "new").beat()
+def test_a_classic_member_keeps_its_rack_until_it_names_another(harness: Harness) -> None:
+    ConsumerClient(harness, "new").beat()
 
     def joined(rack: str | None) -> str | None:
         told = ConsumerProtocolSubscription(["t"], None, [], rack_id=rack).encode_prefixed(3)
         old.protocols = {"range": told}
         old.joined(old.join())
-        return bench.consumers().members[old.member_id].rack_id
+        return harness.consumers().members[old.member_id].rack_id
 
-    old = classic(bench, "old")
+    old = classic(harness, "old")
     assert [joined(rack) for rack in (None, "r1", None, "r2")] == [None, "r1", "r1", "r2"]
-    bench.restart()
-    assert bench.consumers().members[old.member_id].rack_id == "r2"
+    harness.restart()
+    assert harness.consumers().members[old.member_id].rack_id == "r2"
 
 
-def test_each_of_those_who_leave_is_answered_under_its_own_names(bench: Bench) -> None:
-    static = ConsumerClient(bench, "static", instance_id="i")
-    new, old = ConsumerClient(bench, "new"), classic(bench, "old")
+def test_each_of_those_who_leave_is_answered_under_its_own_names(harness: Harness) -> None:
+    static = ConsumerClient(harness, "static", instance_id="i")
+    new, old = ConsumerClient(harness, "new"), classic(harness, "old")
     static.beat()
     new.beat()
     old.joined(old.join())
-    size = len(bench.log)
-    (answer,) = leave(bench, [MemberIdentity("nobody", None)])
+    size = len(harness.log)
+    (answer,) = leave(harness, [MemberIdentity("nobody", None)])
     assert (answer.member_id, answer.error_code) == ("nobody", ErrorCode.UNKNOWN_MEMBER_ID)
-    assert len(bench.log) == size, "nothing has changed"
+    assert len(harness.log) == size, "nothing has changed"
     answers = leave(
-        bench,
+        harness,
         [MemberIdentity("nobody"), MemberIdentity(old.member_id), MemberIdentity("", "i"),
          MemberIdentity("other", "i")],
     )  # fmt: skip
@@ -191,20 +191,20 @@ def test_each_of_those_who_leave_is_answered_under_its_own_names(bench: Bench) -
         ("other", "i", ErrorCode.FENCED_INSTANCE_ID),
     ]
     settle(new)
-    assert bench.consumers().members.keys() == {new.member_id}
+    assert harness.consumers().members.keys() == {new.member_id}
     assert len(new.partitions) == 4
 
 
-def test_a_join_that_is_refused_is_no_member(bench: Bench) -> None:
-    ConsumerClient(bench, "new").beat()
-    broken = ClassicClient(bench, "broken", protocols={"range": b"\x00"})
+def test_a_join_that_is_refused_is_no_member(harness: Harness) -> None:
+    ConsumerClient(harness, "new").beat()
+    broken = ClassicClient(harness, "broken", protocols={"range": b"\x00"})
     broken.version = 3
     assert code_of(lambda: broken.join().code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    stream = classic(bench, "stream")
+    stream = classic(harness, "stream")
     stream.protocol_type = "connect"
     stream.version = 3
     assert code_of(lambda: stream.join().code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    assert len(bench.consumers().members) == 1
+    assert len(harness.consumers().members) == 1
     assert subscription([1]) != subscription()
 
 
@@ -237,10 +237,12 @@ def test_very_many_members_leave_in_steps_each_with_its_answer() -> None:
     async def story() -> None:
         world = await new_world()
         waiting = join(world)
-        world.groups.sweeper.expire_timers()
+        world.groups.expiration.expire_timers()
         await outcome(waiting)
         members = [MemberIdentity(f"nobody-{at}") for at in range(2 * LEAVING_MAX + 1)]
-        answer = await world.groups.leave_together(LeaveGroupRequest(READERS, members=members))
+        answer = await world.groups.service.leave_together(
+            LeaveGroupRequest(READERS, members=members)
+        )
         assert [each.member_id for each in answer.members] == [each.member_id for each in members]
         assert {each.error_code for each in answer.members} == {ErrorCode.UNKNOWN_MEMBER_ID}
 
@@ -253,7 +255,9 @@ def test_a_classic_member_that_a_consumer_group_refuses_is_answered_with_the_cod
         heartbeat = ConsumerGroupHeartbeatRequest(
             READERS, "m", 0, None, None, 10_000, ["t"], None, None, []
         )
-        await outcome(world.groups.consumer_heartbeat(heartbeat, Caller("client", "/host", 1)))
+        await outcome(
+            world.groups.service.consumer_heartbeat(heartbeat, Caller("client", "/host", 1))
+        )
         answer = await outcome(join(world))  # its subscription cannot be read
         assert answer.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         assert answer.member_id == ""
@@ -279,9 +283,9 @@ def test_offsets_of_a_deleted_topic_are_forgotten_though_it_takes_many_turns() -
         for group in groups:
             wanted = OffsetCommitRequestTopic("t", partitions=[OffsetCommitRequestPartition(0, 7)])
             request = OffsetCommitRequest(group, topics=[wanted])
-            await outcome(world.groups.commit(request, Caller("client", "/host", 9)))
+            await outcome(world.groups.service.commit(request, Caller("client", "/host", 9)))
         world.delete_topic("t")
-        offsets = world.groups.shard_of("g0").state.offsets
+        offsets = world.groups.service.shard_of("g0").state.offsets
         assert offsets.count > 0, "others have their turn"
         for _ in range(500):
             await asyncio.sleep(0)
@@ -293,32 +297,32 @@ def test_offsets_of_a_deleted_topic_are_forgotten_though_it_takes_many_turns() -
 def test_a_group_without_a_name_is_not_described() -> None:
     async def story() -> None:
         world = await new_world()
-        shard = world.groups.shard_of(READERS)
+        shard = world.groups.service.shard_of(READERS)
         with pytest.raises(BrokerError) as raised:
-            world.groups.describe_consumers(shard, "")
+            world.groups.service.describe_consumers(shard, "")
         assert raised.value.code is ErrorCode.INVALID_GROUP_ID
 
     run(story())
 
 
 def test_a_classic_member_that_gives_up_partitions_keeps_its_own_time_after_a_restart(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
     """It has until it joins again, which the deadline of new members does not cut short."""
-    old = classic(bench, "old")
+    old = classic(harness, "old")
     old.session_ms = 10 * REBALANCE_MS
-    work_classic(bench, old)
-    new = ConsumerClient(bench, "new")
+    work_classic(harness, old)
+    new = ConsumerClient(harness, "new")
     new.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     new.beat()
     assert old.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
     old.protocols = {"range": subscription(range(4))}
     old.joined(old.join())
-    member = bench.consumers().members[old.member_id]
+    member = harness.consumers().members[old.member_id]
     assert member.state is MemberState.UNREVOKED_PARTITIONS
-    bench.restart()
+    harness.restart()
     for _ in range(2 * REBALANCE_MS // 5000):
         new.beat()
-        bench.advance_ms(5000)
-    assert old.member_id in bench.consumers().members
+        harness.advance_ms(5000)
+    assert old.member_id in harness.consumers().members

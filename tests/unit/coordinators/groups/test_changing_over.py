@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from tests.unit.coordinators.groups.bench import (
+from tests.unit.coordinators.groups.harness import (
     GROUP,
     REBALANCE_MS,
     SESSION_MS,
-    Bench,
     ClassicClient,
     ConsumerClient,
+    Harness,
     code_of,
     leave,
     rebalance,
@@ -19,7 +19,7 @@ from tests.unit.coordinators.groups.bench import (
 )
 
 from ottla.base.turns import run_at_once
-from ottla.coordinators.groups import consumer_requests
+from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.consumer import classic_members
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
@@ -34,10 +34,10 @@ from ottla.protocol.messages.leave_group_request import MemberIdentity
 
 
 @pytest.fixture
-def bench() -> Bench:
-    bench = Bench()
-    bench.create_topic("t", 4)
-    return bench
+def harness() -> Harness:
+    harness = Harness()
+    harness.create_topic("t", 4)
+    return harness
 
 
 def subscription(owned: Iterable[int] = ()) -> bytes:
@@ -45,8 +45,10 @@ def subscription(owned: Iterable[int] = ()) -> bytes:
     return ConsumerProtocolSubscription(["t"], None, partitions).encode_prefixed(1)
 
 
-def classic(bench: Bench, name: str, instance_id: str | None = None) -> ClassicClient:
-    return ClassicClient(bench, name, instance_id=instance_id, protocols={"range": subscription()})
+def classic(harness: Harness, name: str, instance_id: str | None = None) -> ClassicClient:
+    return ClassicClient(
+        harness, name, instance_id=instance_id, protocols={"range": subscription()}
+    )
 
 
 def assigned(data: bytes) -> set[tuple[str, int]]:
@@ -60,10 +62,10 @@ def partitions_of(client: ClassicClient) -> set[tuple[str, int]]:
     return assigned(client.assignment or b"")
 
 
-def work_classic(bench: Bench, *clients: ClassicClient) -> None:
+def work_classic(harness: Harness, *clients: ClassicClient) -> None:
     """The leader divides the topic in the order of the clients."""
     replies = [client.join() for client in clients]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     answers = [client.joined(reply) for client, reply in zip(clients, replies, strict=True)]
     share = 4 // len(clients)
     parts = {
@@ -97,18 +99,18 @@ def follow(client: ClassicClient) -> ErrorCode:
 
 
 def test_the_first_new_member_turns_the_group_and_the_others_keep_what_they_have(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    first, second = classic(bench, "a"), classic(bench, "b")
-    work_classic(bench, first, second)
-    new = ConsumerClient(bench, "new")
+    first, second = classic(harness, "a"), classic(harness, "b")
+    work_classic(harness, first, second)
+    new = ConsumerClient(harness, "new")
     new.beat()
-    group = bench.consumers()
+    group = harness.consumers()
     assert group.members.keys() == {first.member_id, second.member_id, new.member_id}
     assert group.epoch == 2
     assert new.partitions == set()
     assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    described = run_at_once(consumer_requests.describe(bench.shard, GROUP))
+    described = run_at_once(consumer_api.describe(harness.shard, GROUP))
     assert {each.client_id: each.member_type for each in described.members} == {
         "a": 0,
         "b": 0,
@@ -117,117 +119,117 @@ def test_the_first_new_member_turns_the_group_and_the_others_keep_what_they_have
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])
-def test_classic_and_new_members_share_the_partitions(bench: Bench, is_restarted: bool) -> None:
-    first, second = classic(bench, "a"), classic(bench, "b")
-    work_classic(bench, first, second)
-    new = ConsumerClient(bench, "new")
+def test_classic_and_new_members_share_the_partitions(harness: Harness, is_restarted: bool) -> None:
+    first, second = classic(harness, "a"), classic(harness, "b")
+    work_classic(harness, first, second)
+    new = ConsumerClient(harness, "new")
     new.beat()
     if is_restarted:
-        bench.restart()
+        harness.restart()
     for _ in range(8):
         follow(first)
         follow(second)
         new.beat()
-        bench.advance_ms(1000)
+        harness.advance_ms(1000)
     parts = [partitions_of(first), partitions_of(second), new.partitions]
     assert sorted(len(each) for each in parts) == [1, 1, 2]
     assert set().union(*parts) == {("t", at) for at in range(4)}
-    assert bench.consumers().state_name == "Stable"
+    assert harness.consumers().state_name == "Stable"
 
 
-def test_members_that_wait_in_a_rebalance_are_sent_to_the_new_group(bench: Bench) -> None:
-    first, second = classic(bench, "a"), classic(bench, "b")
-    work_classic(bench, first)
+def test_members_that_wait_in_a_rebalance_are_sent_to_the_new_group(harness: Harness) -> None:
+    first, second = classic(harness, "a"), classic(harness, "b")
+    work_classic(harness, first)
     waiting = second.join()
-    ConsumerClient(bench, "new").beat()
+    ConsumerClient(harness, "new").beat()
     assert waiting.code == ErrorCode.REBALANCE_IN_PROGRESS
     assert second.join().code == ErrorCode.NONE
 
 
-def test_a_member_that_offers_other_protocols_by_now_goes_with_the_group(bench: Bench) -> None:
-    first, second = classic(bench, "first"), classic(bench, "second")
+def test_a_member_that_offers_other_protocols_by_now_goes_with_the_group(harness: Harness) -> None:
+    first, second = classic(harness, "first"), classic(harness, "second")
     for each in (first, second):
         each.protocols = {"sticky": subscription(), "range": subscription()}
-    work_classic(bench, first, second)
+    work_classic(harness, first, second)
     second.protocols = {"range": subscription()}
     waiting = second.join()
-    ConsumerClient(bench, "new").beat()
+    ConsumerClient(harness, "new").beat()
     assert waiting.code == ErrorCode.REBALANCE_IN_PROGRESS
-    assert len(bench.consumers().members) == 3
+    assert len(harness.consumers().members) == 3
 
 
-def test_an_empty_classic_group_becomes_a_new_group_and_keeps_its_offsets(bench: Bench) -> None:
-    client = classic(bench, "a")
-    work_classic(bench, client)
+def test_an_empty_classic_group_becomes_a_new_group_and_keeps_its_offsets(harness: Harness) -> None:
+    client = classic(harness, "a")
+    work_classic(harness, client)
     client.commit({("t", 0): 5})
     client.leave()
-    ConsumerClient(bench).beat()
+    ConsumerClient(harness).beat()
     for _ in range(2):
-        assert isinstance(bench.shard.groups[GROUP], ConsumerGroup)
-        assert bench.fetch("t", 0) == 5
-        bench.restart()
+        assert isinstance(harness.shard.groups[GROUP], ConsumerGroup)
+        assert harness.fetch("t", 0) == 5
+        harness.restart()
 
 
-def test_offsets_without_members_become_a_new_group(bench: Bench) -> None:
-    bench.commit({("t", 0): 5})
-    ConsumerClient(bench).beat()
-    bench.restart()
-    assert isinstance(bench.shard.groups[GROUP], ConsumerGroup)
-    assert bench.fetch("t", 0) == 5
+def test_offsets_without_members_become_a_new_group(harness: Harness) -> None:
+    harness.commit({("t", 0): 5})
+    ConsumerClient(harness).beat()
+    harness.restart()
+    assert isinstance(harness.shard.groups[GROUP], ConsumerGroup)
+    assert harness.fetch("t", 0) == 5
 
 
 @pytest.mark.parametrize("policy", ["disabled", "downgrade"])
 def test_a_group_does_not_turn_where_the_policy_is_against_it(policy: str) -> None:
-    bench = Bench(f"group.consumer.migration.policy={policy}")
-    bench.create_topic("t", 4)
-    work_classic(bench, classic(bench, "a"))
-    assert ConsumerClient(bench).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
-    assert isinstance(bench.shard.groups[GROUP], ClassicGroup)
+    harness = Harness(f"group.consumer.migration.policy={policy}")
+    harness.create_topic("t", 4)
+    work_classic(harness, classic(harness, "a"))
+    assert ConsumerClient(harness).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
+    assert isinstance(harness.shard.groups[GROUP], ClassicGroup)
 
 
-def test_a_group_of_another_kind_of_client_does_not_turn(bench: Bench) -> None:
-    rebalance(bench, ClassicClient(bench, protocol_type="connect"))
-    assert ConsumerClient(bench).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
+def test_a_group_of_another_kind_of_client_does_not_turn(harness: Harness) -> None:
+    rebalance(harness, ClassicClient(harness, protocol_type="connect"))
+    assert ConsumerClient(harness).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
 
 
-def test_a_group_whose_members_say_nonsense_does_not_turn(bench: Bench) -> None:
-    rebalance(bench, ClassicClient(bench, protocols={"range": b"\0\1nonsense"}))
-    size = len(bench.log)
+def test_a_group_whose_members_say_nonsense_does_not_turn(harness: Harness) -> None:
+    rebalance(harness, ClassicClient(harness, protocols={"range": b"\0\1nonsense"}))
+    size = len(harness.log)
     with pytest.raises(BrokerError) as refused:
-        ConsumerClient(bench).beat()
+        ConsumerClient(harness).beat()
     assert refused.value.code == ErrorCode.GROUP_ID_NOT_FOUND
     assert "malformed" in refused.value.message
-    assert len(bench.log) == size
+    assert len(harness.log) == size
 
 
-def test_a_group_with_an_assignor_of_its_own_does_not_turn(bench: Bench) -> None:
-    client = classic(bench, "a")
+def test_a_group_with_an_assignor_of_its_own_does_not_turn(harness: Harness) -> None:
+    client = classic(harness, "a")
     reply = client.join()
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     client.joined(reply)
     own = b"\0\0" + b"\0\0\0\0" + b"\0\0\0\3own"
     client.synced(client.sync({client.member_id: own}))
-    assert ConsumerClient(bench).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
+    assert ConsumerClient(harness).refusal() == ErrorCode.GROUP_ID_NOT_FOUND
 
 
 # Classic members of a consumer group
 
 
-def mixed(bench: Bench) -> tuple[ClassicClient, ConsumerClient]:
-    old, new = classic(bench, "old"), ConsumerClient(bench, "new")
+def mixed(harness: Harness) -> tuple[ClassicClient, ConsumerClient]:
+    old, new = classic(harness, "old"), ConsumerClient(harness, "new")
     new.beat()
     reply = old.join()
     old.joined(reply)
     old.synced(old.sync(protocol="range"))
     for _ in range(6):
-        bench.advance_ms(1000)
+        harness.advance_ms(1000)
         new.beat()
         follow(old)
     return old, new
 
 
-def test_a_classic_client_may_join_a_consumer_group(bench: Bench) -> None:
-    old, new = mixed(bench)
+def test_a_classic_client_may_join_a_consumer_group(harness: Harness) -> None:
+    old, new = mixed(harness)
     assert (len(partitions_of(old)), len(new.partitions)) == (2, 2)
     assert old.generation == new.epoch
     assert old.commit({min(partitions_of(old)): 1}) == ErrorCode.NONE
@@ -235,24 +237,24 @@ def test_a_classic_client_may_join_a_consumer_group(bench: Bench) -> None:
 
 
 def test_a_classic_client_is_refused_where_the_policy_is_against_it() -> None:
-    bench = Bench("group.consumer.migration.policy=disabled")
-    bench.create_topic("t", 4)
-    ConsumerClient(bench).beat()
-    assert code_of(lambda: classic(bench, "a").join().code) == (
+    harness = Harness("group.consumer.migration.policy=disabled")
+    harness.create_topic("t", 4)
+    ConsumerClient(harness).beat()
+    assert code_of(lambda: classic(harness, "a").join().code) == (
         ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     )
 
 
 def test_classic_members_of_a_consumer_group_must_have_a_protocol_in_common(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    mixed(bench)
-    other = ClassicClient(bench, protocols={"own": subscription()})
+    mixed(harness)
+    other = ClassicClient(harness, protocols={"own": subscription()})
     assert code_of(lambda: other.join().code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_a_classic_member_is_checked_like_in_its_own_group(bench: Bench) -> None:
-    old, new = mixed(bench)
+def test_a_classic_member_is_checked_like_in_its_own_group(harness: Harness) -> None:
+    old, new = mixed(harness)
     old.generation += 1
     assert old.heartbeat() == ErrorCode.ILLEGAL_GENERATION
     assert code_of(lambda: old.sync().code) == ErrorCode.ILLEGAL_GENERATION
@@ -263,168 +265,170 @@ def test_a_classic_member_is_checked_like_in_its_own_group(bench: Bench) -> None
     assert old.heartbeat() == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_classic_member_without_heartbeats_is_removed(bench: Bench) -> None:
-    old, new = mixed(bench)
-    bench.advance_ms(SESSION_MS)
-    assert old.member_id not in bench.consumers().members
+def test_a_classic_member_without_heartbeats_is_removed(harness: Harness) -> None:
+    old, new = mixed(harness)
+    harness.advance_ms(SESSION_MS)
+    assert old.member_id not in harness.consumers().members
     settle(new)
     assert len(new.partitions) == 4
 
 
-def test_a_classic_member_that_does_not_join_again_in_time_is_removed(bench: Bench) -> None:
-    old, new = mixed(bench)
-    third = ConsumerClient(bench, "third")
-    bench.advance_ms(1000)
+def test_a_classic_member_that_does_not_join_again_in_time_is_removed(harness: Harness) -> None:
+    old, new = mixed(harness)
+    third = ConsumerClient(harness, "third")
+    harness.advance_ms(1000)
     third.beat()
     for _ in range(REBALANCE_MS // 5000 + 1):
         code = old.heartbeat()
         new.beat()
         third.beat()
-        bench.advance_ms(5000)
+        harness.advance_ms(5000)
     assert code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_classic_member_that_does_not_sync_in_time_is_removed(bench: Bench) -> None:
-    old, new = mixed(bench)
-    late = classic(bench, "late")
+def test_a_classic_member_that_does_not_sync_in_time_is_removed(harness: Harness) -> None:
+    old, new = mixed(harness)
+    late = classic(harness, "late")
     late.session_ms = 5 * REBALANCE_MS
     late.joined(late.join())
     for _ in range(REBALANCE_MS // 5000):
         old.heartbeat()
         new.beat()
-        bench.advance_ms(5000)
-    assert late.member_id not in bench.consumers().members
+        harness.advance_ms(5000)
+    assert late.member_id not in harness.consumers().members
 
 
 # Down
 
 
-def test_when_the_last_new_member_leaves_the_group_is_classic_again(bench: Bench) -> None:
-    old, new = mixed(bench)
+def test_when_the_last_new_member_leaves_the_group_is_classic_again(harness: Harness) -> None:
+    old, new = mixed(harness)
     generation = old.generation
     new.leave()
-    group = bench.classic()
+    group = harness.classic()
     assert (group.state, group.generation) == (State.PREPARING_REBALANCE, generation)
     assert old.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    work_classic(bench, old)
+    work_classic(harness, old)
     assert len(partitions_of(old)) == 4
-    bench.restart()
+    harness.restart()
     assert old.heartbeat() == ErrorCode.NONE
 
 
-def test_a_restart_right_after_the_group_turned_back_finds_a_classic_group(bench: Bench) -> None:
-    old, new = mixed(bench)
+def test_a_restart_right_after_the_group_turned_back_finds_a_classic_group(
+    harness: Harness,
+) -> None:
+    old, new = mixed(harness)
     new.leave()
-    bench.restart()
-    assert bench.classic().state is State.STABLE
+    harness.restart()
+    assert harness.classic().state is State.STABLE
     assert old.heartbeat() == ErrorCode.NONE
-    assert old.member_id in bench.classic().members
+    assert old.member_id in harness.classic().members
 
 
-def test_when_the_last_new_member_goes_silent_the_group_is_classic_again(bench: Bench) -> None:
-    old, _ = mixed(bench)
+def test_when_the_last_new_member_goes_silent_the_group_is_classic_again(harness: Harness) -> None:
+    old, _ = mixed(harness)
     for _ in range(10):
-        bench.advance_ms(SESSION_MS - 1000)
+        harness.advance_ms(SESSION_MS - 1000)
         old.heartbeat()
-    assert bench.classic().state is State.PREPARING_REBALANCE
+    assert harness.classic().state is State.PREPARING_REBALANCE
 
 
 def test_nonsense_in_a_protocol_that_was_never_used_does_not_keep_the_group_from_turning_back(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    new = ConsumerClient(bench, "new")
+    new = ConsumerClient(harness, "new")
     new.beat()
     for preferred in ("range", "sticky"):
-        old = classic(bench, preferred)
+        old = classic(harness, preferred)
         old.protocols = {preferred: subscription(), "odd": b"x"}
         old.joined(old.join())
     new.leave()
-    assert bench.classic().protocol == "odd"
+    assert harness.classic().protocol == "odd"
 
 
 def test_a_group_stays_as_it_is_where_there_is_no_way_back() -> None:
-    bench = Bench("group.consumer.migration.policy=upgrade")
-    bench.create_topic("t", 4)
-    old, new = mixed(bench)
+    harness = Harness("group.consumer.migration.policy=upgrade")
+    harness.create_topic("t", 4)
+    old, new = mixed(harness)
     new.leave()
-    bench.advance_ms(1000)
-    assert bench.consumers().members.keys() == {old.member_id}
+    harness.advance_ms(1000)
+    assert harness.consumers().members.keys() == {old.member_id}
     for _ in range(5):
-        bench.advance_ms(1000)
+        harness.advance_ms(1000)
         follow(old)
 
 
-def test_a_static_member_that_comes_back_as_a_classic_one_takes_its_place(bench: Bench) -> None:
-    new = ConsumerClient(bench, "x", instance_id="x")
+def test_a_static_member_that_comes_back_as_a_classic_one_takes_its_place(harness: Harness) -> None:
+    new = ConsumerClient(harness, "x", instance_id="x")
     settle(new)
     had = new.partitions
-    back = classic(bench, "x", instance_id="x")
+    back = classic(harness, "x", instance_id="x")
     back.joined(back.send_join())
-    assert isinstance(bench.shard.groups[GROUP], ClassicGroup)
+    assert isinstance(harness.shard.groups[GROUP], ClassicGroup)
     assert back.synced(back.sync(protocol="range"))
     assert partitions_of(back) == had
-    assert bench.classic().state is State.STABLE
-    bench.restart()
+    assert harness.classic().state is State.STABLE
+    harness.restart()
     assert back.heartbeat() == ErrorCode.NONE
 
 
 def test_a_member_that_becomes_classic_in_its_own_place_leaves_the_group_as_it_is(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    new = ConsumerClient(bench, "new")
+    new = ConsumerClient(harness, "new")
     new.beat()
-    same, other = classic(bench, "same"), classic(bench, "other")
+    same, other = classic(harness, "same"), classic(harness, "other")
     same.member_id = new.member_id
     same.joined(same.join())
-    assert bench.consumers().members[new.member_id].speaks_classic
+    assert harness.consumers().members[new.member_id].speaks_classic
     other.joined(other.join())
-    assert len(bench.consumers().members) == 2
-    leave(bench, [MemberIdentity(other.member_id)])
-    assert bench.classic().members.keys() == {same.member_id}
+    assert len(harness.consumers().members) == 2
+    leave(harness, [MemberIdentity(other.member_id)])
+    assert harness.classic().members.keys() == {same.member_id}
 
 
-def test_a_static_member_that_comes_back_as_a_new_one_takes_its_place(bench: Bench) -> None:
-    old = classic(bench, "x", instance_id="x")
-    work_classic(bench, old)
-    new = ConsumerClient(bench, "x", instance_id="x")
+def test_a_static_member_that_comes_back_as_a_new_one_takes_its_place(harness: Harness) -> None:
+    old = classic(harness, "x", instance_id="x")
+    work_classic(harness, old)
+    new = ConsumerClient(harness, "x", instance_id="x")
     new.beat()
-    assert bench.consumers().members.keys() == {new.member_id}
+    assert harness.consumers().members.keys() == {new.member_id}
     settle(new)
     assert len(new.partitions) == 4
 
 
-def test_classic_and_new_members_are_removed_by_tools_alike(bench: Bench) -> None:
-    old, new = mixed(bench)
+def test_classic_and_new_members_are_removed_by_tools_alike(harness: Harness) -> None:
+    old, new = mixed(harness)
     answers = leave(
-        bench, [MemberIdentity(old.member_id), MemberIdentity("x"), MemberIdentity("", "i")]
+        harness, [MemberIdentity(old.member_id), MemberIdentity("x"), MemberIdentity("", "i")]
     )
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
     assert [each.error_code for each in answers] == [0, unknown, unknown]
-    assert bench.consumers().members.keys() == {new.member_id}
+    assert harness.consumers().members.keys() == {new.member_id}
 
 
-def test_an_empty_consumer_group_becomes_a_classic_one(bench: Bench) -> None:
-    new = ConsumerClient(bench)
+def test_an_empty_consumer_group_becomes_a_classic_one(harness: Harness) -> None:
+    new = ConsumerClient(harness)
     new.beat()
     new.commit({("t", 0): 5})
     new.leave()
-    old = classic(bench, "a")
-    work_classic(bench, old)
+    old = classic(harness, "a")
+    work_classic(harness, old)
     for _ in range(2):
-        assert bench.classic().state is State.STABLE
-        assert bench.fetch("t", 0) == 5
-        bench.restart()
+        assert harness.classic().state is State.STABLE
+        assert harness.fetch("t", 0) == 5
+        harness.restart()
 
 
 def test_a_join_without_protocols_leaves_a_classic_group_where_an_empty_consumer_group_was(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    new = ConsumerClient(bench)
+    new = ConsumerClient(harness)
     new.beat()
     new.leave()
-    refused = ClassicClient(bench, protocols={})
+    refused = ClassicClient(harness, protocols={})
     assert code_of(lambda: refused.join().code) == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    group = bench.shard.groups[GROUP]
+    group = harness.shard.groups[GROUP]
     assert isinstance(group, ClassicGroup)
     assert group.is_empty
 
@@ -432,20 +436,20 @@ def test_a_join_without_protocols_leaves_a_classic_group_where_an_empty_consumer
 # A change is one step, so its size is bounded.
 
 
-def stable(members: int, topics: int) -> Bench:
+def stable(members: int, topics: int) -> Harness:
     """A classic group at work."""
-    bench = Bench()
+    harness = Harness()
     told = ConsumerProtocolSubscription([f"t{at}" for at in range(topics)], None, [])
     clients = [
-        ClassicClient(bench, str(at), protocols={"range": told.encode_prefixed(1)})
+        ClassicClient(harness, str(at), protocols={"range": told.encode_prefixed(1)})
         for at in range(members)
     ]
     replies = [client.join() for client in clients]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     for client, reply in zip(clients, replies, strict=True):
         client.joined(reply)
     clients[0].synced(clients[0].sync({}))
-    return bench
+    return harness
 
 
 @pytest.mark.parametrize(
@@ -455,25 +459,25 @@ def stable(members: int, topics: int) -> Bench:
 def test_a_group_turns_if_its_members_and_their_topics_are_few(
     members: int, topics: int, can_turn: bool
 ) -> None:
-    bench = stable(members, topics)
-    client = ConsumerClient(bench, "new", topics=["t"])
+    harness = stable(members, topics)
+    client = ConsumerClient(harness, "new", topics=["t"])
     if can_turn:
         client.beat()
-        assert len(bench.consumers().members) == members + 1
+        assert len(harness.consumers().members) == members + 1
     else:
         assert client.refusal() == ErrorCode.GROUP_ID_NOT_FOUND
-        assert len(bench.classic().members) == members
+        assert len(harness.classic().members) == members
 
 
 def test_a_group_of_many_classic_members_stays_a_consumer_group(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(classic_members, "DOWNGRADE_MEMBERS_MAX", 1)
-    first, second = classic(bench, "a"), classic(bench, "b")
-    work_classic(bench, first, second)
-    new = ConsumerClient(bench, "new")
+    first, second = classic(harness, "a"), classic(harness, "b")
+    work_classic(harness, first, second)
+    new = ConsumerClient(harness, "new")
     new.beat()
     new.leave()
-    assert bench.consumers().members.keys() == {first.member_id, second.member_id}
-    leave(bench, [MemberIdentity(second.member_id)])
-    assert bench.classic().members.keys() == {first.member_id}
+    assert harness.consumers().members.keys() == {first.member_id, second.member_id}
+    leave(harness, [MemberIdentity(second.member_id)])
+    assert harness.classic().members.keys() == {first.member_id}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.coordinators.groups.bench import (
+from tests.unit.coordinators.groups.harness import (
     GROUP,
     HOST,
-    Bench,
     ClassicClient,
+    Harness,
     code_of,
     leave,
     rebalance,
@@ -20,19 +20,19 @@ from ottla.protocol.messages.leave_group_request import MemberIdentity
 
 
 @pytest.fixture
-def bench() -> Bench:
-    return Bench()
+def harness() -> Harness:
+    return Harness()
 
 
-def clients(bench: Bench, count: int) -> list[ClassicClient]:
-    return [ClassicClient(bench, f"client{at}") for at in range(count)]
+def clients(harness: Harness, count: int) -> list[ClassicClient]:
+    return [ClassicClient(harness, f"client{at}") for at in range(count)]
 
 
 # Joining
 
 
-def test_a_new_client_is_given_a_member_id_first(bench: Bench) -> None:
-    client = ClassicClient(bench, "app")
+def test_a_new_client_is_given_a_member_id_first(harness: Harness) -> None:
+    client = ClassicClient(harness, "app")
     reply = client.send_join()
     assert reply.code == ErrorCode.MEMBER_ID_REQUIRED
     assert reply.response.member_id == "app-1"
@@ -40,19 +40,19 @@ def test_a_new_client_is_given_a_member_id_first(bench: Bench) -> None:
     assert client.send_join().is_waiting
 
 
-def test_clients_before_version_4_join_without_being_asked_twice(bench: Bench) -> None:
-    client = ClassicClient(bench, version=3)
+def test_clients_before_version_4_join_without_being_asked_twice(harness: Harness) -> None:
+    client = ClassicClient(harness, version=3)
     reply = client.send_join()
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     assert client.joined(reply).generation_id == 1
 
 
-def test_the_leader_alone_is_told_of_all_members(bench: Bench) -> None:
-    first, second = clients(bench, 2)
+def test_the_leader_alone_is_told_of_all_members(harness: Harness) -> None:
+    first, second = clients(harness, 2)
     first.protocols = {"range": b"one"}
     second.protocols = {"range": b"two"}
     replies = [first.join(), second.join()]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     told = first.joined(replies[0])
     assert told.leader == first.member_id
     assert {each.member_id: each.metadata for each in told.members} == {
@@ -64,10 +64,10 @@ def test_the_leader_alone_is_told_of_all_members(bench: Bench) -> None:
     assert (followers.leader, followers.members) == (first.member_id, ())
 
 
-def test_everybody_gets_the_part_that_the_leader_gave_it(bench: Bench) -> None:
-    first, second = clients(bench, 2)
+def test_everybody_gets_the_part_that_the_leader_gave_it(harness: Harness) -> None:
+    first, second = clients(harness, 2)
     replies = [first.join(), second.join()]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     for client, reply in zip((first, second), replies, strict=True):
         client.joined(reply)
     waiting = second.sync()
@@ -75,13 +75,13 @@ def test_everybody_gets_the_part_that_the_leader_gave_it(bench: Bench) -> None:
     parts = {first.member_id: b"A", second.member_id: b"B", "nobody": b"C"}
     assert first.synced(first.sync(parts)) == b"A"
     assert second.synced(waiting) == b"B"
-    assert bench.classic().state is State.STABLE
+    assert harness.classic().state is State.STABLE
 
 
-def test_whom_the_leader_left_out_gets_nothing(bench: Bench) -> None:
-    first, second = clients(bench, 2)
+def test_whom_the_leader_left_out_gets_nothing(harness: Harness) -> None:
+    first, second = clients(harness, 2)
     replies = [first.join(), second.join()]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     for client, reply in zip((first, second), replies, strict=True):
         client.joined(reply)
     first.sync({first.member_id: b"A"})
@@ -89,34 +89,34 @@ def test_whom_the_leader_left_out_gets_nothing(bench: Bench) -> None:
 
 
 def test_a_first_rebalance_waits_for_more_members_as_long_as_some_come() -> None:
-    bench = Bench("group.initial.rebalance.delay.ms=3000")
-    first, second, third = clients(bench, 3)
+    harness = Harness("group.initial.rebalance.delay.ms=3000")
+    first, second, third = clients(harness, 3)
     replies = [first.join()]
-    bench.advance_ms(2000)
+    harness.advance_ms(2000)
     replies.append(second.join())
-    bench.advance_ms(1000)  # somebody came: again 3 s
-    bench.advance_ms(2000)
+    harness.advance_ms(1000)  # somebody came: again 3 s
+    harness.advance_ms(2000)
     replies.append(third.join())
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     assert all(reply.is_waiting for reply in replies)
-    bench.advance_ms(3000)
+    harness.advance_ms(3000)
     assert [reply.response.generation_id for reply in replies] == [1, 1, 1]
 
 
 def test_a_first_rebalance_is_not_put_off_beyond_the_rebalance_timeout() -> None:
-    bench = Bench("group.initial.rebalance.delay.ms=3000")
+    harness = Harness("group.initial.rebalance.delay.ms=3000")
     replies = []
     for at in range(10):
-        client = ClassicClient(bench, f"client{at}", rebalance_ms=8000)
+        client = ClassicClient(harness, f"client{at}", rebalance_ms=8000)
         replies.append(client.join())
-        bench.advance_ms(1000)
+        harness.advance_ms(1000)
     assert not replies[0].is_waiting
-    assert bench.clock.monotonic_s() == 10
+    assert harness.clock.monotonic_s() == 10
 
 
-def test_a_new_member_of_a_stable_group_lets_all_others_join_again(bench: Bench) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first)
+def test_a_new_member_of_a_stable_group_lets_all_others_join_again(harness: Harness) -> None:
+    first, second = clients(harness, 2)
+    rebalance(harness, first)
     reply = second.join()
     assert reply.is_waiting
     assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
@@ -125,24 +125,24 @@ def test_a_new_member_of_a_stable_group_lets_all_others_join_again(bench: Bench)
     assert second.joined(reply).generation_id == 2
 
 
-def test_a_protocol_is_chosen_by_votes_among_those_that_all_can_do(bench: Bench) -> None:
-    first, second, third = clients(bench, 3)
+def test_a_protocol_is_chosen_by_votes_among_those_that_all_can_do(harness: Harness) -> None:
+    first, second, third = clients(harness, 3)
     first.protocols = {"sticky": b"", "range": b"", "roundrobin": b""}
     second.protocols = {"range": b"", "roundrobin": b""}
     third.protocols = {"roundrobin": b"", "range": b"", "own": b""}
     replies = [client.join() for client in (first, second, third)]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     assert [reply.response.protocol_name for reply in replies] == ["range"] * 3
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_tied_vote_goes_to_the_protocol_that_kafka_takes(bench: Bench, order: int) -> None:
+def test_a_tied_vote_goes_to_the_protocol_that_kafka_takes(harness: Harness, order: int) -> None:
     offers = [{"roundrobin": b"", "range": b""}, {"range": b"", "roundrobin": b""}]
-    members = clients(bench, 2)
+    members = clients(harness, 2)
     for member, protocols in zip(members, offers[::order], strict=True):
         member.protocols = protocols
     replies = [member.join() for member in members]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     assert [reply.response.protocol_name for reply in replies] == ["range"] * 2
 
 
@@ -151,87 +151,87 @@ def test_a_tied_vote_goes_to_the_protocol_that_kafka_takes(bench: Bench, order: 
     [("connect", {"range": b""}), ("consumer", {"own": b""}), ("consumer", {}), ("", {"x": b""})],
 )
 def test_who_has_no_protocol_in_common_with_the_members_is_refused(
-    bench: Bench, protocol_type: str, protocols: dict[str, bytes]
+    harness: Harness, protocol_type: str, protocols: dict[str, bytes]
 ) -> None:
-    rebalance(bench, ClassicClient(bench))
-    other = ClassicClient(bench, protocol_type=protocol_type, protocols=protocols)
+    rebalance(harness, ClassicClient(harness))
+    other = ClassicClient(harness, protocol_type=protocol_type, protocols=protocols)
     with pytest.raises(BrokerError) as refused:
         other.send_join()
     assert refused.value.code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_a_client_without_protocols_leaves_an_empty_group_behind(bench: Bench) -> None:
+def test_a_client_without_protocols_leaves_an_empty_group_behind(harness: Harness) -> None:
     with pytest.raises(BrokerError) as refused:
-        ClassicClient(bench, protocols={}).send_join()
+        ClassicClient(harness, protocols={}).send_join()
     assert refused.value.code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    (group,) = bench.shard.groups.values()
+    (group,) = harness.shard.groups.values()
     assert group.is_empty
 
 
-def test_a_member_id_of_an_unknown_group_or_of_nobody_is_refused(bench: Bench) -> None:
-    stranger = ClassicClient(bench, member_id="somebody")
+def test_a_member_id_of_an_unknown_group_or_of_nobody_is_refused(harness: Harness) -> None:
+    stranger = ClassicClient(harness, member_id="somebody")
     assert code_of(lambda: stranger.send_join().code) == ErrorCode.UNKNOWN_MEMBER_ID
-    assert bench.shard.groups == {}
-    rebalance(bench, ClassicClient(bench))
+    assert harness.shard.groups == {}
+    rebalance(harness, ClassicClient(harness))
     assert code_of(lambda: stranger.send_join().code) == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_a_group_that_is_full_takes_nobody_in() -> None:
-    bench = Bench("group.max.size=2")
-    rebalance(bench, *clients(bench, 2))
-    assert ClassicClient(bench).join().code == ErrorCode.GROUP_MAX_SIZE_REACHED
-    assert bench.classic().state is State.STABLE
+    harness = Harness("group.max.size=2")
+    rebalance(harness, *clients(harness, 2))
+    assert ClassicClient(harness).join().code == ErrorCode.GROUP_MAX_SIZE_REACHED
+    assert harness.classic().state is State.STABLE
 
 
 def test_a_group_over_a_lowered_limit_loses_those_who_join_last() -> None:
-    bench = Bench()
-    members = clients(bench, 3)
-    rebalance(bench, *members)
-    bench.config = Bench("group.max.size=2").config
-    bench.restart()
-    assert bench.classic().state is State.PREPARING_REBALANCE
+    harness = Harness()
+    members = clients(harness, 3)
+    rebalance(harness, *members)
+    harness.config = Harness("group.max.size=2").config
+    harness.restart()
+    assert harness.classic().state is State.PREPARING_REBALANCE
     replies = [members[0].join(), members[1].join()]
     assert members[2].join().code == ErrorCode.GROUP_MAX_SIZE_REACHED
     assert [reply.code for reply in replies] == [ErrorCode.NONE] * 2
-    assert len(bench.classic().members) == 2
+    assert len(harness.classic().members) == 2
 
 
-def test_a_follower_whose_answer_got_lost_is_told_its_generation_again(bench: Bench) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first, second)
+def test_a_follower_whose_answer_got_lost_is_told_its_generation_again(harness: Harness) -> None:
+    first, second = clients(harness, 2)
+    rebalance(harness, first, second)
     again = second.join()
     assert second.joined(again).generation_id == 1
-    assert bench.classic().state is State.STABLE
+    assert harness.classic().state is State.STABLE
 
 
-def test_a_leader_that_joins_again_begins_a_rebalance(bench: Bench) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first, second)
+def test_a_leader_that_joins_again_begins_a_rebalance(harness: Harness) -> None:
+    first, second = clients(harness, 2)
+    rebalance(harness, first, second)
     assert first.join().is_waiting
     assert second.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
 
 
-def test_a_follower_with_another_subscription_begins_a_rebalance(bench: Bench) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first, second)
+def test_a_follower_with_another_subscription_begins_a_rebalance(harness: Harness) -> None:
+    first, second = clients(harness, 2)
+    rebalance(harness, first, second)
     second.protocols = {"range": b"other topics"}
     assert second.join().is_waiting
     assert first.joined(first.join()).generation_id == 2
 
 
-def test_a_join_that_was_sent_twice_is_answered_twice(bench: Bench) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first, second)
+def test_a_join_that_was_sent_twice_is_answered_twice(harness: Harness) -> None:
+    first, second = clients(harness, 2)
+    rebalance(harness, first, second)
     earlier = first.join()
     later = first.join()
     assert earlier.code == ErrorCode.REBALANCE_IN_PROGRESS
     assert later.is_waiting
 
 
-def test_a_rebalance_during_the_assignment_sends_those_who_wait_back(bench: Bench) -> None:
-    first, second, third = clients(bench, 3)
+def test_a_rebalance_during_the_assignment_sends_those_who_wait_back(harness: Harness) -> None:
+    first, second, third = clients(harness, 3)
     replies = [first.join(), second.join()]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     first.joined(replies[0])
     second.joined(replies[1])
     waiting = second.sync()
@@ -243,9 +243,9 @@ def test_a_rebalance_during_the_assignment_sends_those_who_wait_back(bench: Benc
 # Syncing
 
 
-def test_a_sync_must_name_the_generation_the_member_and_the_protocol(bench: Bench) -> None:
-    client = ClassicClient(bench)
-    rebalance(bench, client)
+def test_a_sync_must_name_the_generation_the_member_and_the_protocol(harness: Harness) -> None:
+    client = ClassicClient(harness)
+    rebalance(harness, client)
     assert client.sync(protocol="range").code == ErrorCode.NONE
     assert code_of(lambda: client.sync(protocol="own").code) == (
         ErrorCode.INCONSISTENT_GROUP_PROTOCOL
@@ -259,30 +259,30 @@ def test_a_sync_must_name_the_generation_the_member_and_the_protocol(bench: Benc
 
 
 def test_an_assignment_that_cannot_be_stored_sends_everybody_into_a_rebalance(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    first, second = clients(bench, 2)
+    first, second = clients(harness, 2)
     replies = [first.join(), second.join()]
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     first.joined(replies[0])
     second.joined(replies[1])
     waiting = second.sync()
-    bench.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    harness.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
     with pytest.raises(BrokerError):
         first.sync({first.member_id: b"A"})
     assert waiting.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    bench.refusal = None
+    harness.refusal = None
     assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    rebalance(bench, first, second)
+    rebalance(harness, first, second)
     assert second.assignment == b"client1"
 
 
 # Heartbeats, commits
 
 
-def test_a_heartbeat_must_be_of_a_member_in_its_generation(bench: Bench) -> None:
-    client = ClassicClient(bench)
-    rebalance(bench, client)
+def test_a_heartbeat_must_be_of_a_member_in_its_generation(harness: Harness) -> None:
+    client = ClassicClient(harness)
+    rebalance(harness, client)
     assert client.heartbeat() == ErrorCode.NONE
     client.generation -= 1
     assert client.heartbeat() == ErrorCode.ILLEGAL_GENERATION
@@ -291,12 +291,12 @@ def test_a_heartbeat_must_be_of_a_member_in_its_generation(bench: Bench) -> None
 
 
 def test_commits_are_for_members_of_the_generation_once_they_have_their_part(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    bench.create_topic("t")
-    client = ClassicClient(bench)
+    harness.create_topic("t")
+    client = ClassicClient(harness)
     reply = client.join()
-    bench.advance_ms(0)
+    harness.advance_ms(0)
     client.joined(reply)
     assert client.commit({("t", 0): 1}) == ErrorCode.REBALANCE_IN_PROGRESS
     client.sync({})
@@ -304,15 +304,15 @@ def test_commits_are_for_members_of_the_generation_once_they_have_their_part(
     client.generation -= 1
     assert client.commit({("t", 0): 2}) == ErrorCode.ILLEGAL_GENERATION
     with pytest.raises(BrokerError) as refused:
-        bench.commit({("t", 0): 3})
+        harness.commit({("t", 0): 3})
     assert refused.value.code == ErrorCode.UNKNOWN_MEMBER_ID
-    assert bench.fetch("t", 0) == 1
+    assert harness.fetch("t", 0) == 1
 
 
-def test_during_a_rebalance_members_may_still_commit_what_they_have_read(bench: Bench) -> None:
-    bench.create_topic("t")
-    first, second = clients(bench, 2)
-    rebalance(bench, first)
+def test_during_a_rebalance_members_may_still_commit_what_they_have_read(harness: Harness) -> None:
+    harness.create_topic("t")
+    first, second = clients(harness, 2)
+    rebalance(harness, first)
     second.join()
     assert first.commit({("t", 0): 1}) == ErrorCode.NONE
 
@@ -320,9 +320,9 @@ def test_during_a_rebalance_members_may_still_commit_what_they_have_read(bench: 
 # Leaving
 
 
-def test_a_member_that_leaves_lets_the_others_rebalance(bench: Bench) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first, second)
+def test_a_member_that_leaves_lets_the_others_rebalance(harness: Harness) -> None:
+    first, second = clients(harness, 2)
+    rebalance(harness, first, second)
     assert first.leave() == ErrorCode.NONE
     assert second.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
     told = second.joined(second.join())
@@ -330,45 +330,45 @@ def test_a_member_that_leaves_lets_the_others_rebalance(bench: Bench) -> None:
     assert first.leave() == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_the_last_member_leaves_an_empty_group_of_the_next_generation(bench: Bench) -> None:
-    client = ClassicClient(bench)
-    rebalance(bench, client)
+def test_the_last_member_leaves_an_empty_group_of_the_next_generation(harness: Harness) -> None:
+    client = ClassicClient(harness)
+    rebalance(harness, client)
     client.leave()
     for _ in range(2):
-        group = bench.classic()
+        group = harness.classic()
         assert (group.state, group.generation, group.protocol_type) == (State.EMPTY, 2, "consumer")
-        bench.restart()
-    again = ClassicClient(bench)
-    rebalance(bench, again)
+        harness.restart()
+    again = ClassicClient(harness)
+    rebalance(harness, again)
     assert again.generation == 3
 
 
-def test_a_group_that_cannot_be_stored_as_empty_becomes_so_later(bench: Bench) -> None:
-    client = ClassicClient(bench)
-    rebalance(bench, client)
-    bench.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
+def test_a_group_that_cannot_be_stored_as_empty_becomes_so_later(harness: Harness) -> None:
+    client = ClassicClient(harness)
+    rebalance(harness, client)
+    harness.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert code_of(client.leave) == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    bench.advance_ms(5_000)
-    bench.refusal = None
-    bench.advance_ms(500)
-    assert bench.classic().is_empty
-    assert bench.replayed().groups[GROUP].is_empty
+    harness.advance_ms(5_000)
+    harness.refusal = None
+    harness.advance_ms(500)
+    assert harness.classic().is_empty
+    assert harness.replayed().groups[GROUP].is_empty
 
 
-def test_several_members_leave_at_once_each_with_its_own_answer(bench: Bench) -> None:
-    members = clients(bench, 3)
-    rebalance(bench, *members)
-    pending = ClassicClient(bench).send_join().response.member_id
+def test_several_members_leave_at_once_each_with_its_own_answer(harness: Harness) -> None:
+    members = clients(harness, 3)
+    rebalance(harness, *members)
+    pending = ClassicClient(harness).send_join().response.member_id
     gone = [*(each.member_id for each in members[:2]), pending, "somebody"]
-    answers = leave(bench, [MemberIdentity(each) for each in gone])
+    answers = leave(harness, [MemberIdentity(each) for each in gone])
     assert [answer.error_code for answer in answers] == [0, 0, 0, ErrorCode.UNKNOWN_MEMBER_ID]
     assert members[2].heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    assert len(bench.classic().members) == 1
+    assert len(harness.classic().members) == 1
 
 
-def test_a_member_that_leaves_while_it_joins_is_told_to_begin_anew(bench: Bench) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first)
+def test_a_member_that_leaves_while_it_joins_is_told_to_begin_anew(harness: Harness) -> None:
+    first, second = clients(harness, 2)
+    rebalance(harness, first)
     reply = second.join()
     second.leave()
     assert reply.code == ErrorCode.UNKNOWN_MEMBER_ID
@@ -377,13 +377,13 @@ def test_a_member_that_leaves_while_it_joins_is_told_to_begin_anew(bench: Bench)
 # Restarts
 
 
-def test_after_a_restart_members_go_on_where_they_were(bench: Bench) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first, second)
-    bench.restart()
+def test_after_a_restart_members_go_on_where_they_were(harness: Harness) -> None:
+    first, second = clients(harness, 2)
+    rebalance(harness, first, second)
+    harness.restart()
     assert [first.heartbeat(), second.heartbeat()] == [ErrorCode.NONE] * 2
     assert second.synced(second.sync()) == b"client1"
-    group = bench.classic()
+    group = harness.classic()
     member = group.members[first.member_id]
     assert (group.leader, member.client_id, member.client_host) == (
         first.member_id,
@@ -393,17 +393,17 @@ def test_after_a_restart_members_go_on_where_they_were(bench: Bench) -> None:
 
 
 def test_a_rebalance_under_way_is_forgotten_by_a_restart_and_its_members_told(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    first, second = clients(bench, 2)
-    rebalance(bench, first)
+    first, second = clients(harness, 2)
+    rebalance(harness, first)
     reply = second.join()
     again = first.join()
     first.joined(again)
     waiting = second.joined(reply)
     assert waiting.generation_id == 2
     sync = second.sync()
-    bench.restart()
+    harness.restart()
     assert sync.code == ErrorCode.NOT_COORDINATOR
     assert first.heartbeat() == ErrorCode.ILLEGAL_GENERATION
     assert second.heartbeat() == ErrorCode.UNKNOWN_MEMBER_ID

@@ -6,17 +6,17 @@ import dataclasses
 from dataclasses import replace
 
 import pytest
-from tests.unit.coordinators.groups.bench import (
+from tests.unit.coordinators.groups.harness import (
     GROUP,
     REBALANCE_MS,
-    Bench,
     ConsumerClient,
+    Harness,
     code_of,
     settle,
 )
 
 from ottla.base.turns import run_at_once
-from ottla.coordinators.groups import consumer_requests, group_requests
+from ottla.coordinators.groups import consumer_api, membership_api
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -29,10 +29,10 @@ SESSION_MS = 45_000
 
 
 @pytest.fixture
-def bench() -> Bench:
-    bench = Bench()
-    bench.create_topic("t", 4)
-    return bench
+def harness() -> Harness:
+    harness = Harness()
+    harness.create_topic("t", 4)
+    return harness
 
 
 def everything(topic: str, count: int) -> set[tuple[str, int]]:
@@ -42,38 +42,38 @@ def everything(topic: str, count: int) -> set[tuple[str, int]]:
 # Joining
 
 
-def test_the_first_member_gets_everything_at_once(bench: Bench) -> None:
-    client = ConsumerClient(bench)
+def test_the_first_member_gets_everything_at_once(harness: Harness) -> None:
+    client = ConsumerClient(harness)
     answer = client.beat()
     assert client.partitions == everything("t", 4)
     assert (answer.member_epoch, answer.heartbeat_interval_ms) == (2, 5000)
-    assert bench.consumers().state_name == "Stable"
+    assert harness.consumers().state_name == "Stable"
 
 
-def test_a_heartbeat_without_news_has_no_assignment_and_writes_nothing(bench: Bench) -> None:
-    client = ConsumerClient(bench)
+def test_a_heartbeat_without_news_has_no_assignment_and_writes_nothing(harness: Harness) -> None:
+    client = ConsumerClient(harness)
     client.beat()
-    size = len(bench.log)
+    size = len(harness.log)
     assert client.beat().assignment is None
-    assert len(bench.log) == size
+    assert len(harness.log) == size
     assert client.beat(is_full=True).assignment is not None
 
 
-def test_a_client_of_version_0_may_leave_its_member_id_to_the_coordinator(bench: Bench) -> None:
-    client = ConsumerClient(bench, version=0)
+def test_a_client_of_version_0_may_leave_its_member_id_to_the_coordinator(harness: Harness) -> None:
+    client = ConsumerClient(harness, version=0)
     client.member_id = ""
     assert client.beat().member_id
     assert client.partitions == everything("t", 4)
 
 
-def test_a_second_member_gets_partitions_when_the_first_has_given_them_up(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_a_second_member_gets_partitions_when_the_first_has_given_them_up(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     answer = second.beat()
     assert second.partitions == set()
     assert answer.heartbeat_interval_ms == 1000  # it waits for the first, and may come sooner
-    assert bench.consumers().members[second.member_id].state is MemberState.UNRELEASED_PARTITIONS
+    assert harness.consumers().members[second.member_id].state is MemberState.UNRELEASED_PARTITIONS
     told = first.beat()
     assert told.assignment is not None
     assert told.member_epoch == 2  # until it has given them up
@@ -85,48 +85,50 @@ def test_a_second_member_gets_partitions_when_the_first_has_given_them_up(bench:
     assert first.partitions | second.partitions == everything("t", 4)
 
 
-def test_a_new_assignment_is_made_at_most_once_in_an_interval(bench: Bench) -> None:
-    clients = [ConsumerClient(bench, f"c{at}") for at in range(4)]
+def test_a_new_assignment_is_made_at_most_once_in_an_interval(harness: Harness) -> None:
+    clients = [ConsumerClient(harness, f"c{at}") for at in range(4)]
     for client in clients:
         client.beat()
-    group = bench.consumers()
+    group = harness.consumers()
     assert (group.target_epoch, group.epoch, group.state_name) == (2, 5, "Assigning")
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     clients[0].beat()
-    assert bench.consumers().target_epoch == 5
+    assert harness.consumers().target_epoch == 5
     settle(*clients)
     assert [len(client.partitions) for client in clients] == [1, 1, 1, 1]
 
 
-def test_without_an_interval_every_change_is_assigned_at_once(bench: Bench) -> None:
-    bench.group_config = dataclasses.replace(bench.group_config, consumer_assignment_interval_ms=0)
+def test_without_an_interval_every_change_is_assigned_at_once(harness: Harness) -> None:
+    harness.group_config = dataclasses.replace(
+        harness.group_config, consumer_assignment_interval_ms=0
+    )
     for _ in range(3):
-        ConsumerClient(bench).beat()
-    assert bench.consumers().target_epoch == bench.consumers().epoch
+        ConsumerClient(harness).beat()
+    assert harness.consumers().target_epoch == harness.consumers().epoch
 
 
-def test_members_that_ask_for_the_range_assignor_get_ranges(bench: Bench) -> None:
-    bench.create_topic("u", 4)
+def test_members_that_ask_for_the_range_assignor_get_ranges(harness: Harness) -> None:
+    harness.create_topic("u", 4)
     clients = [
-        ConsumerClient(bench, f"c{at}", topics=("t", "u"), assignor="range") for at in range(2)
+        ConsumerClient(harness, f"c{at}", topics=("t", "u"), assignor="range") for at in range(2)
     ]
     settle(*clients)
     assert clients[0].partitions == {("t", 0), ("t", 1), ("u", 0), ("u", 1)}
 
 
-def test_a_member_of_no_topics_or_of_topics_that_do_not_exist_has_nothing(bench: Bench) -> None:
-    nothing, unknown = ConsumerClient(bench, topics=()), ConsumerClient(bench, topics=("x",))
+def test_a_member_of_no_topics_or_of_topics_that_do_not_exist_has_nothing(harness: Harness) -> None:
+    nothing, unknown = ConsumerClient(harness, topics=()), ConsumerClient(harness, topics=("x",))
     settle(nothing, unknown)
     assert nothing.partitions == unknown.partitions == set()
-    assert bench.consumers().state_name == "Stable"
+    assert harness.consumers().state_name == "Stable"
 
 
 def test_a_group_that_is_full_takes_nobody_in() -> None:
-    bench = Bench("group.consumer.max.size=1")
-    first = ConsumerClient(bench)
+    harness = Harness("group.consumer.max.size=1")
+    first = ConsumerClient(harness)
     first.beat()
     with pytest.raises(BrokerError) as refused:
-        ConsumerClient(bench).beat()
+        ConsumerClient(harness).beat()
     assert refused.value.code == ErrorCode.GROUP_MAX_SIZE_REACHED
     assert first.refusal() == ErrorCode.NONE
 
@@ -151,27 +153,27 @@ def test_a_group_that_is_full_takes_nobody_in() -> None:
     ],
 )
 def test_a_request_that_no_client_should_send_is_refused(
-    bench: Bench, fields: dict[str, object]
+    harness: Harness, fields: dict[str, object]
 ) -> None:
     request = ConsumerGroupHeartbeatRequest(GROUP, **fields)  # type: ignore[arg-type]
     with pytest.raises(BrokerError) as refused:
-        ConsumerClient(bench).send(request)
+        ConsumerClient(harness).send(request)
     assert refused.value.code == ErrorCode.INVALID_REQUEST
-    assert bench.log == []
+    assert harness.log == []
 
 
-def test_an_assignor_that_does_not_exist_is_refused(bench: Bench) -> None:
-    client = ConsumerClient(bench, assignor="magic")
+def test_an_assignor_that_does_not_exist_is_refused(harness: Harness) -> None:
+    client = ConsumerClient(harness, assignor="magic")
     assert client.refusal() == ErrorCode.UNSUPPORTED_ASSIGNOR
 
 
 # Epochs
 
 
-def test_a_member_that_did_not_hear_of_its_epoch_may_say_the_one_before(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_a_member_that_did_not_hear_of_its_epoch_may_say_the_one_before(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     second.beat()
     first.beat()
     first.beat()
@@ -181,15 +183,15 @@ def test_a_member_that_did_not_hear_of_its_epoch_may_say_the_one_before(bench: B
     assert first.epoch == 3
 
 
-def test_a_member_that_has_gone_on_since_its_epoch_has_heard_of_it(bench: Bench) -> None:
-    first, second, *others = (ConsumerClient(bench) for _ in range(4))
+def test_a_member_that_has_gone_on_since_its_epoch_has_heard_of_it(harness: Harness) -> None:
+    first, second, *others = (ConsumerClient(harness) for _ in range(4))
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     settle(second, first, rounds=2)
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     for each in others:
         each.beat()
-        bench.advance_ms(1000)
+        harness.advance_ms(1000)
     assert first.epoch == 3
     first.beat()
     assert first.wanted is not None  # to give something up, in the same epoch
@@ -197,8 +199,8 @@ def test_a_member_that_has_gone_on_since_its_epoch_has_heard_of_it(bench: Bench)
     assert first.refusal() == ErrorCode.FENCED_MEMBER_EPOCH
 
 
-def test_a_member_of_another_epoch_is_fenced_and_may_join_again(bench: Bench) -> None:
-    client = ConsumerClient(bench)
+def test_a_member_of_another_epoch_is_fenced_and_may_join_again(harness: Harness) -> None:
+    client = ConsumerClient(harness)
     client.beat()
     for epoch in (1, 3):
         client.epoch = epoch
@@ -209,10 +211,10 @@ def test_a_member_of_another_epoch_is_fenced_and_may_join_again(bench: Bench) ->
     assert client.epoch == 2
 
 
-def test_the_epoch_before_is_no_excuse_for_partitions_it_should_not_have(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_the_epoch_before_is_no_excuse_for_partitions_it_should_not_have(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     second.beat()
     before = first.owned or first.wanted
     settle(first, second, rounds=3)
@@ -221,49 +223,49 @@ def test_the_epoch_before_is_no_excuse_for_partitions_it_should_not_have(bench: 
     assert first.refusal() == ErrorCode.FENCED_MEMBER_EPOCH
 
 
-def test_unknown_groups_and_members_are_told_apart(bench: Bench) -> None:
-    stranger = ConsumerClient(bench, epoch=1)
+def test_unknown_groups_and_members_are_told_apart(harness: Harness) -> None:
+    stranger = ConsumerClient(harness, epoch=1)
     assert stranger.refusal() == ErrorCode.GROUP_ID_NOT_FOUND
-    ConsumerClient(bench).beat()
+    ConsumerClient(harness).beat()
     assert stranger.refusal() == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 # What changes around a group
 
 
-def test_new_partitions_and_new_topics_are_assigned(bench: Bench) -> None:
-    client = ConsumerClient(bench, topics=("t", "later"))
+def test_new_partitions_and_new_topics_are_assigned(harness: Harness) -> None:
+    client = ConsumerClient(harness, topics=("t", "later"))
     client.beat()
-    bench.add_partitions("t", 6)
-    bench.create_topic("later", 2)
+    harness.add_partitions("t", 6)
+    harness.create_topic("later", 2)
     settle(client)
     assert client.partitions == everything("t", 6) | everything("later", 2)
     assert client.epoch == 3  # one rebalance for both
 
 
-def test_a_deleted_topic_is_taken_away_and_its_namesake_is_another_one(bench: Bench) -> None:
-    bench.create_topic("u", 2)
-    client = ConsumerClient(bench, topics=("t", "u"))
+def test_a_deleted_topic_is_taken_away_and_its_namesake_is_another_one(harness: Harness) -> None:
+    harness.create_topic("u", 2)
+    client = ConsumerClient(harness, topics=("t", "u"))
     client.beat()
-    bench.delete_topic("u")
+    harness.delete_topic("u")
     settle(client)
     assert client.partitions == everything("t", 4)
-    bench.create_topic("u", 3)
+    harness.create_topic("u", 3)
     settle(client)
     assert client.partitions == everything("t", 4) | everything("u", 3)
 
 
-def test_a_topic_that_nobody_reads_changes_nothing(bench: Bench) -> None:
-    client = ConsumerClient(bench)
+def test_a_topic_that_nobody_reads_changes_nothing(harness: Harness) -> None:
+    client = ConsumerClient(harness)
     client.beat()
-    bench.create_topic("u")
+    harness.create_topic("u")
     settle(client)
     assert client.epoch == 2
 
 
-def test_a_member_that_wants_other_topics_gives_up_the_old_ones(bench: Bench) -> None:
-    bench.create_topic("u", 2)
-    client = ConsumerClient(bench)
+def test_a_member_that_wants_other_topics_gives_up_the_old_ones(harness: Harness) -> None:
+    harness.create_topic("u", 2)
+    client = ConsumerClient(harness)
     client.beat()
     client.topics = ("u",)
     answer = client.beat(is_full=True)  # the new target is not made yet, but this is clear
@@ -276,49 +278,49 @@ def test_a_member_that_wants_other_topics_gives_up_the_old_ones(bench: Bench) ->
 # Leaving
 
 
-def test_a_member_that_leaves_is_gone_at_once(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_a_member_that_leaves_is_gone_at_once(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     settle(first, second)
     first.leave()
     settle(second)
     assert second.partitions == everything("t", 4)
-    assert first.member_id not in bench.consumers().members
+    assert first.member_id not in harness.consumers().members
 
 
-def test_the_last_member_leaves_an_empty_group(bench: Bench) -> None:
-    client = ConsumerClient(bench)
+def test_the_last_member_leaves_an_empty_group(harness: Harness) -> None:
+    client = ConsumerClient(harness)
     client.beat()
     client.commit({("t", 0): 5})
     client.leave()
     for _ in range(2):
-        assert bench.consumers().state_name == "Empty"
-        assert bench.fetch("t", 0) == 5
-        bench.restart()
-    bench.delete_group()
-    assert bench.shard.find(GROUP) is None
-    assert bench.replayed().groups == {}
+        assert harness.consumers().state_name == "Empty"
+        assert harness.fetch("t", 0) == 5
+        harness.restart()
+    harness.delete_group()
+    assert harness.shard.find(GROUP) is None
+    assert harness.replayed().groups == {}
 
 
-def test_a_silent_member_is_removed_with_its_session(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_a_silent_member_is_removed_with_its_session(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     settle(first, second)
-    bench.advance_ms(SESSION_MS - 10_000)
+    harness.advance_ms(SESSION_MS - 10_000)
     second.beat()
-    bench.advance_ms(10_000)
+    harness.advance_ms(10_000)
     assert first.refusal() == ErrorCode.UNKNOWN_MEMBER_ID
     settle(second)
     assert second.partitions == everything("t", 4)
 
 
-def test_a_member_that_does_not_give_up_its_partitions_in_time_is_removed(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_a_member_that_does_not_give_up_its_partitions_in_time_is_removed(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     second.beat()
     first.beat()
     first.wanted = None  # it never takes over what it was told
     for _ in range(REBALANCE_MS // 5000):
-        bench.advance_ms(5000)
+        harness.advance_ms(5000)
         second.beat()
         code_of(lambda: ErrorCode(first.beat().error_code))
         first.wanted = None
@@ -330,25 +332,25 @@ def test_a_member_that_does_not_give_up_its_partitions_in_time_is_removed(bench:
 # Static members
 
 
-def test_a_static_member_that_comes_back_finds_its_partitions(bench: Bench) -> None:
-    first = ConsumerClient(bench, "a", instance_id="a")
-    second = ConsumerClient(bench, "b", instance_id="b")
+def test_a_static_member_that_comes_back_finds_its_partitions(harness: Harness) -> None:
+    first = ConsumerClient(harness, "a", instance_id="a")
+    second = ConsumerClient(harness, "b", instance_id="b")
     settle(first, second)
     had = first.partitions
     first.leave(epoch=-2)
     settle(second, rounds=3)
     assert len(second.partitions) == 2
-    again = ConsumerClient(bench, "a", instance_id="a")
+    again = ConsumerClient(harness, "a", instance_id="a")
     again.beat()
     assert again.partitions == had
-    assert bench.consumers().members.keys() == {again.member_id, second.member_id}
+    assert harness.consumers().members.keys() == {again.member_id, second.member_id}
     assert first.refusal() != ErrorCode.NONE
 
 
-def test_an_instance_that_is_in_use_cannot_be_taken(bench: Bench) -> None:
-    first = ConsumerClient(bench, instance_id="a")
+def test_an_instance_that_is_in_use_cannot_be_taken(harness: Harness) -> None:
+    first = ConsumerClient(harness, instance_id="a")
     first.beat()
-    other = ConsumerClient(bench, instance_id="a")
+    other = ConsumerClient(harness, instance_id="a")
     assert other.refusal() == ErrorCode.UNRELEASED_INSTANCE_ID
     other.epoch = first.epoch
     assert other.refusal() == ErrorCode.FENCED_INSTANCE_ID
@@ -356,52 +358,52 @@ def test_an_instance_that_is_in_use_cannot_be_taken(bench: Bench) -> None:
     assert other.refusal() == ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_static_member_that_stays_away_is_removed_with_its_session(bench: Bench) -> None:
-    first = ConsumerClient(bench, instance_id="a")
+def test_a_static_member_that_stays_away_is_removed_with_its_session(harness: Harness) -> None:
+    first = ConsumerClient(harness, instance_id="a")
     first.beat()
     first.leave(epoch=-2)
-    bench.advance_ms(SESSION_MS)
-    assert bench.consumers().is_empty
-    assert bench.consumers().instances == {}
+    harness.advance_ms(SESSION_MS)
+    assert harness.consumers().is_empty
+    assert harness.consumers().instances == {}
 
 
 def test_a_static_member_that_is_away_has_its_session_whatever_it_had_to_give_up(
-    bench: Bench,
+    harness: Harness,
 ) -> None:
-    first = ConsumerClient(bench, instance_id="a", rebalance_ms=10_000)
-    second = ConsumerClient(bench)
+    first = ConsumerClient(harness, instance_id="a", rebalance_ms=10_000)
+    second = ConsumerClient(harness)
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     second.beat()
     first.beat()
-    assert bench.consumers().members[first.member_id].revoking
+    assert harness.consumers().members[first.member_id].revoking
     late = replace(first)
     first.leave(epoch=-2)
-    bench.advance_ms(10_000)
-    assert bench.consumers().instances == {"a": first.member_id}
+    harness.advance_ms(10_000)
+    assert harness.consumers().instances == {"a": first.member_id}
     assert late.refusal() == ErrorCode.FENCED_MEMBER_EPOCH
 
 
 # Commits
 
 
-def test_commits_must_come_from_members_in_their_epoch(bench: Bench) -> None:
-    client = ConsumerClient(bench)
+def test_commits_must_come_from_members_in_their_epoch(harness: Harness) -> None:
+    client = ConsumerClient(harness)
     client.beat()
     assert client.commit({("t", 0): 1}) == ErrorCode.NONE
     assert client.commit({("t", 0): 2}, epoch=3) == ErrorCode.STALE_MEMBER_EPOCH
     assert client.commit({("t", 0): 2}, epoch=1) == ErrorCode.STALE_MEMBER_EPOCH
     assert client.commit({("t", 0): 2}, version=8) == ErrorCode.UNSUPPORTED_VERSION
     with pytest.raises(BrokerError) as refused:
-        bench.commit({("t", 0): 2})
+        harness.commit({("t", 0): 2})
     assert refused.value.code == ErrorCode.UNKNOWN_MEMBER_ID
-    assert bench.fetch("t", 0) == 1
+    assert harness.fetch("t", 0) == 1
 
 
-def test_an_older_epoch_may_commit_what_it_has_had_all_along(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_an_older_epoch_may_commit_what_it_has_had_all_along(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     second.beat()
     settle(first, second)
     kept, given = min(first.partitions), min(second.partitions)
@@ -410,10 +412,10 @@ def test_an_older_epoch_may_commit_what_it_has_had_all_along(bench: Bench) -> No
     assert second.commit({given: 1}, epoch=2) == ErrorCode.STALE_MEMBER_EPOCH
 
 
-def test_offsets_are_read_by_members_in_their_epoch_and_by_tools(bench: Bench) -> None:
-    client = ConsumerClient(bench)
+def test_offsets_are_read_by_members_in_their_epoch_and_by_tools(harness: Harness) -> None:
+    client = ConsumerClient(harness)
     client.beat()
-    group = bench.consumers()
+    group = harness.consumers()
     group.check_offset_fetch(None, -1)
     group.check_offset_fetch(client.member_id, client.epoch)
     for member_id, epoch, code in (
@@ -425,123 +427,125 @@ def test_offsets_are_read_by_members_in_their_epoch_and_by_tools(bench: Bench) -
         assert refused.value.code == code
 
 
-def test_a_transaction_of_an_old_epoch_is_an_illegal_generation(bench: Bench) -> None:
-    client = ConsumerClient(bench)
+def test_a_transaction_of_an_old_epoch_is_an_illegal_generation(harness: Harness) -> None:
+    client = ConsumerClient(harness)
     client.beat()
-    bench.commit_in_transaction(
+    harness.commit_in_transaction(
         7, {("t", 0): 1}, member_id=client.member_id, generation=client.epoch
     )
     with pytest.raises(BrokerError) as refused:
-        bench.commit_in_transaction(7, {("t", 0): 1}, member_id=client.member_id, generation=9)
+        harness.commit_in_transaction(7, {("t", 0): 1}, member_id=client.member_id, generation=9)
     assert refused.value.code == ErrorCode.ILLEGAL_GENERATION
 
 
 # Patterns
 
 
-def test_a_pattern_stands_for_the_topics_whose_whole_name_matches(bench: Bench) -> None:
-    bench.create_topic("logs.a", 1)
-    bench.create_topic("logs.b", 1)
-    bench.create_topic("old.logs.a", 1)
-    client = ConsumerClient(bench, topics=(), regex=r"logs\..*")
+def test_a_pattern_stands_for_the_topics_whose_whole_name_matches(harness: Harness) -> None:
+    harness.create_topic("logs.a", 1)
+    harness.create_topic("logs.b", 1)
+    harness.create_topic("old.logs.a", 1)
+    client = ConsumerClient(harness, topics=(), regex=r"logs\..*")
     assert client.beat().member_epoch == 1
     settle(client)
     assert client.partitions == {("logs.a", 0), ("logs.b", 0)}
-    bench.restart()
+    harness.restart()
     settle(client)
     assert client.partitions == {("logs.a", 0), ("logs.b", 0)}
 
 
-def test_topics_that_come_later_are_found_after_a_while(bench: Bench) -> None:
-    client = ConsumerClient(bench, topics=(), regex="logs.*")
+def test_topics_that_come_later_are_found_after_a_while(harness: Harness) -> None:
+    client = ConsumerClient(harness, topics=(), regex="logs.*")
     settle(client)
-    bench.create_topic("logs.new", 1)
-    bench.advance_ms(10_001)
+    harness.create_topic("logs.new", 1)
+    harness.advance_ms(10_001)
     settle(client)
     assert client.partitions == {("logs.new", 0)}
-    bench.delete_topic("logs.new")
+    harness.delete_topic("logs.new")
     settle(client)
     assert client.partitions == set()
 
 
-def test_names_and_patterns_add_up(bench: Bench) -> None:
-    bench.create_topic("logs.a", 1)
-    client = ConsumerClient(bench, topics=("t",), regex="logs.*")
+def test_names_and_patterns_add_up(harness: Harness) -> None:
+    harness.create_topic("logs.a", 1)
+    client = ConsumerClient(harness, topics=("t",), regex="logs.*")
     settle(client)
     assert client.partitions == everything("t", 4) | {("logs.a", 0)}
 
 
-def test_a_pattern_that_is_none_is_refused_and_nothing_has_changed(bench: Bench) -> None:
-    client = ConsumerClient(bench, topics=(), regex="[")
+def test_a_pattern_that_is_none_is_refused_and_nothing_has_changed(harness: Harness) -> None:
+    client = ConsumerClient(harness, topics=(), regex="[")
     with pytest.raises(BrokerError) as refused:
         client.beat()
     assert refused.value.code == ErrorCode.INVALID_REGULAR_EXPRESSION
     assert "missing ]" in refused.value.message
-    assert bench.log == []
-    assert bench.shard.shared.on_written == []
+    assert harness.log == []
+    assert harness.shard.shared.on_written == []
 
 
-def test_a_pattern_that_nobody_has_any_more_is_forgotten(bench: Bench) -> None:
-    bench.create_topic("logs.a", 1)
-    first = ConsumerClient(bench, topics=(), regex="logs.*")
-    second = ConsumerClient(bench, topics=(), regex="logs.*")
+def test_a_pattern_that_nobody_has_any_more_is_forgotten(harness: Harness) -> None:
+    harness.create_topic("logs.a", 1)
+    first = ConsumerClient(harness, topics=(), regex="logs.*")
+    second = ConsumerClient(harness, topics=(), regex="logs.*")
     settle(first, second)
     first.leave()
-    assert set(bench.consumers().regexes) == {"logs.*"}
+    assert set(harness.consumers().regexes) == {"logs.*"}
     second.topics, second.regex = ("t",), ""
     second.beat(is_full=True)
-    assert bench.consumers().regexes == {}
+    assert harness.consumers().regexes == {}
     settle(second)
     assert second.partitions == everything("t", 4)
-    bench.restart()
-    assert bench.consumers().regexes == {}
+    harness.restart()
+    assert harness.consumers().regexes == {}
 
 
 # Restarts, tools
 
 
-def test_after_a_restart_members_go_on_where_they_were(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_after_a_restart_members_go_on_where_they_were(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     settle(first, second)
     had = first.partitions, second.partitions
-    size = len(bench.log)
-    bench.restart()
+    size = len(harness.log)
+    harness.restart()
     settle(first, second)
     assert (first.partitions, second.partitions) == had
-    assert len(bench.log) == size
+    assert len(harness.log) == size
 
 
-def test_a_member_that_was_giving_up_partitions_is_watched_after_a_restart(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_a_member_that_was_giving_up_partitions_is_watched_after_a_restart(
+    harness: Harness,
+) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     second.beat()
     first.beat()
-    bench.restart()
-    bench.advance_ms(REBALANCE_MS)
-    assert first.member_id not in bench.consumers().members
+    harness.restart()
+    harness.advance_ms(REBALANCE_MS)
+    assert first.member_id not in harness.consumers().members
 
 
-def test_records_that_cannot_be_written_leave_the_group_as_it_was(bench: Bench) -> None:
-    first, second = ConsumerClient(bench), ConsumerClient(bench)
+def test_records_that_cannot_be_written_leave_the_group_as_it_was(harness: Harness) -> None:
+    first, second = ConsumerClient(harness), ConsumerClient(harness)
     first.beat()
-    bench.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    harness.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert second.refusal() == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert bench.consumers().members.keys() == {first.member_id}
-    bench.advance_ms(SESSION_MS + 2000)
-    assert bench.consumers().members.keys() == {first.member_id}
-    bench.refusal = None
-    bench.advance_ms(500)
-    assert bench.consumers().is_empty
+    assert harness.consumers().members.keys() == {first.member_id}
+    harness.advance_ms(SESSION_MS + 2000)
+    assert harness.consumers().members.keys() == {first.member_id}
+    harness.refusal = None
+    harness.advance_ms(500)
+    assert harness.consumers().is_empty
 
 
-def test_a_consumer_group_is_described(bench: Bench) -> None:
-    first, second = ConsumerClient(bench, "one"), ConsumerClient(bench, "two")
+def test_a_consumer_group_is_described(harness: Harness) -> None:
+    first, second = ConsumerClient(harness, "one"), ConsumerClient(harness, "two")
     first.beat()
-    bench.advance_ms(1000)
+    harness.advance_ms(1000)
     second.beat()
     first.beat()
-    group = run_at_once(consumer_requests.describe(bench.shard, GROUP))
+    group = run_at_once(consumer_api.describe(harness.shard, GROUP))
     assert (group.group_state, group.group_epoch, group.assignment_epoch) == ("Reconciling", 3, 3)
     assert group.assignor_name == "uniform"
     by_client = {each.client_id: each for each in group.members}
@@ -553,18 +557,18 @@ def test_a_consumer_group_is_described(bench: Bench) -> None:
     assert (one.member_epoch, one.member_type, one.subscribed_topic_names) == (2, 1, ["t"])
 
 
-def test_tools_that_know_classic_groups_only_find_no_consumer_group(bench: Bench) -> None:
-    ConsumerClient(bench).beat()
-    found = run_at_once(group_requests.describe(bench.shard, GROUP, 6))
+def test_tools_that_know_classic_groups_only_find_no_consumer_group(harness: Harness) -> None:
+    ConsumerClient(harness).beat()
+    found = run_at_once(membership_api.describe(harness.shard, GROUP, 6))
     assert (found.error_code, found.group_state) == (ErrorCode.GROUP_ID_NOT_FOUND, "Dead")
-    [listed] = run_at_once(group_requests.list_groups(bench.shard, {"stable"}, {"consumer"}))
+    [listed] = run_at_once(membership_api.list_groups(harness.shard, {"stable"}, {"consumer"}))
     assert (listed.group_type, listed.protocol_type) == ("consumer", "consumer")
 
 
-def test_offsets_of_topics_that_a_consumer_group_reads_are_not_deleted(bench: Bench) -> None:
-    bench.create_topic("u")
-    client = ConsumerClient(bench)
+def test_offsets_of_topics_that_a_consumer_group_reads_are_not_deleted(harness: Harness) -> None:
+    harness.create_topic("u")
+    client = ConsumerClient(harness)
     client.beat()
     client.commit({("t", 0): 1, ("u", 0): 1})
-    assert bench.delete_offsets("t", [0]) == [ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC]
-    assert bench.delete_offsets("u", [0]) == [ErrorCode.NONE]
+    assert harness.delete_offsets("t", [0]) == [ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC]
+    assert harness.delete_offsets("u", [0]) == [ErrorCode.NONE]

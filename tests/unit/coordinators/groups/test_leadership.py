@@ -52,7 +52,7 @@ async def world_with_groups(offsets: int = 20, groups: int = 10) -> BrokerWorld:
             topic_partitions=[],
         )
         caller = Caller("client", "/host", 1)
-        await outcome(world.groups.consumer_heartbeat(request, caller))
+        await outcome(world.groups.service.consumer_heartbeat(request, caller))
     return world
 
 
@@ -102,11 +102,11 @@ def test_what_was_read_before_leadership_changed_is_not_shown() -> None:
     async def story() -> None:
         world = await new_world(replicas=(1, 2))
         number = world.groups.topic.partition_of(GROUP).partition
-        shard = world.groups.shard_of(GROUP)
+        shard = world.groups.service.shard_of(GROUP)
         for epoch, leader in ((1, 2), (2, 1)):
             world.lead(number, leader, epoch)
         await world.loaded()
-        failed = await world.groups.replicated(world.groups.unreplicated([shard]))
+        failed = await world.groups.service.replicated(world.groups.service.unreplicated([shard]))
         assert failed[shard].code == ErrorCode.NOT_COORDINATOR
 
     run(story())

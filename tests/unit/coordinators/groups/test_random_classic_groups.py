@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.coordinators.groups.bench import Bench, ClassicClient, ReplyBox, code_of
+from tests.unit.coordinators.groups.harness import ClassicClient, Harness, ReplyBox, code_of
 
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.shard import GroupShard
@@ -55,7 +55,7 @@ class Phase(Enum):
 class Walker:
     """A client that does the next step of the protocol whenever its turn comes."""
 
-    bench: Bench
+    harness: Harness
     name: str
     instance_id: str | None
     committed: dict[tuple[str, int], int]
@@ -68,7 +68,7 @@ class Walker:
 
     def crash(self) -> None:
         """All it knew is lost; what it waits for is answered to nobody."""
-        self.client = ClassicClient(self.bench, self.name, instance_id=self.instance_id)
+        self.client = ClassicClient(self.harness, self.name, instance_id=self.instance_id)
         self.phase = Phase.OUTSIDE
 
     def leave(self) -> None:
@@ -165,11 +165,11 @@ steps = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(steps)
 def test_members_at_random(history: list[tuple[str, int]]) -> None:
-    bench = Bench(DELAY)
-    bench.create_topic("t")
+    harness = Harness(DELAY)
+    harness.create_topic("t")
     committed: dict[tuple[str, int], int] = {}
     walkers = [
-        Walker(bench, f"m{at}", f"m{at}" if at % 2 else None, committed) for at in range(MEMBERS)
+        Walker(harness, f"m{at}", f"m{at}" if at % 2 else None, committed) for at in range(MEMBERS)
     ]
     for what, value in history:
         match what:
@@ -183,43 +183,43 @@ def test_members_at_random(history: list[tuple[str, int]]) -> None:
             case "crash":
                 walkers[value].crash()
             case "time":
-                bench.advance_ms(value)
+                harness.advance_ms(value)
             case "restart":
-                bench.restart()
+                harness.restart()
             case "refuse":
-                bench.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
+                harness.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE
             case "accept":
-                bench.refusal = None
-        assert stored_of(bench.shard) == stored_of(bench.replayed())
+                harness.refusal = None
+        assert stored_of(harness.shard) == stored_of(harness.replayed())
         for where, offset in committed.items():
-            assert bench.fetch(*where) == offset
-    bench.refusal = None
-    bench.advance_ms(3_600_000)
+            assert harness.fetch(*where) == offset
+    harness.refusal = None
+    harness.advance_ms(3_600_000)
     replies = [reply for walker in walkers for reply in walker.replies]
     assert not any(reply.is_waiting for reply in replies)
-    for group in bench.shard.groups.values():
+    for group in harness.shard.groups.values():
         assert isinstance(group, ClassicGroup)
         assert group.state is State.EMPTY
         assert group.joining == 0
         assert not group.pending
         assert all(count == 0 for count in group._supported.values())
-    assert len(bench.shard.shared.timers) == 0
+    assert len(harness.shard.shared.timers) == 0
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(0, MEMBERS - 1), max_size=4))
 def test_members_that_stay_end_in_one_stable_generation(lost: list[int]) -> None:
-    bench = Bench(DELAY)
-    bench.create_topic("t")
-    walkers = [Walker(bench, f"m{at}", None, {}) for at in range(MEMBERS)]
+    harness = Harness(DELAY)
+    harness.create_topic("t")
+    walkers = [Walker(harness, f"m{at}", None, {}) for at in range(MEMBERS)]
     for at in lost:
         walkers[at].step()
         walkers[at].crash()
     for _ in range(40):
         for walker in walkers:
             walker.step()
-        bench.advance_ms(2_500)
-    group = bench.classic()
+        harness.advance_ms(2_500)
+    group = harness.classic()
     assert group.state is State.STABLE
     assert {walker.client.generation for walker in walkers} == {group.generation}
     assert {walker.client.member_id for walker in walkers} == set(group.members)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.coordinators.groups.bench import Bench, ConsumerClient, code_of, settle
+from tests.unit.coordinators.groups.harness import ConsumerClient, Harness, code_of, settle
 
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.shard import GroupShard
@@ -38,9 +38,9 @@ def known_of(shard: GroupShard) -> dict[str, Any]:
 
 class Crowd:
     def __init__(self) -> None:
-        self.bench = Bench()
-        self.bench.create_topic("t", 4)
-        self.bench.create_topic("u", 3)
+        self.harness = Harness()
+        self.harness.create_topic("t", 4)
+        self.harness.create_topic("u", 3)
         self.clients: list[ConsumerClient | None] = [None] * MEMBERS
 
     def client(self, at: int) -> ConsumerClient:
@@ -51,7 +51,7 @@ class Crowd:
             pattern = ".*" if at == 1 else None
             topics = () if at == 1 else ("t", "u") if at == 2 else ("t",)
             found = ConsumerClient(
-                self.bench, f"c{at}", topics, pattern, static, rebalance_ms=20_000
+                self.harness, f"c{at}", topics, pattern, static, rebalance_ms=20_000
             )
             self.clients[at] = found
         return found
@@ -93,37 +93,37 @@ class Crowd:
             case "crash":
                 self.clients[value] = None
             case "time":
-                self.bench.advance_ms(value)
+                self.harness.advance_ms(value)
             case "topics":
                 self.change_topics(value)
             case "restart":
-                self.bench.restart()
+                self.harness.restart()
             case "refuse":
-                self.bench.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE if value else None
+                self.harness.refusal = ErrorCode.COORDINATOR_NOT_AVAILABLE if value else None
 
     def change_topics(self, value: int) -> None:
-        if self.bench.refusal is not None:
+        if self.harness.refusal is not None:
             return
-        topic = self.bench.image.topic("u")
+        topic = self.harness.image.topic("u")
         if topic is None:
-            self.bench.create_topic("u", value)
+            self.harness.create_topic("u", value)
         elif value == 1:
-            self.bench.delete_topic("u")
+            self.harness.delete_topic("u")
         else:
-            self.bench.add_partitions("u", min(6, len(topic.partitions) + 1))
+            self.harness.add_partitions("u", min(6, len(topic.partitions) + 1))
 
     # What must hold
 
     def alive(self) -> list[ConsumerClient]:
         """Clients that the coordinator takes for members: others know nothing of their end yet."""
-        group = self.bench.shard.groups.get("readers")
+        group = self.harness.shard.groups.get("readers")
         known = group.members if isinstance(group, ConsumerGroup) else {}
         return [
             client for client in self.clients if client is not None and client.member_id in known
         ]
 
     def check(self) -> None:
-        assert known_of(self.bench.shard) == known_of(self.bench.replayed())
+        assert known_of(self.harness.shard) == known_of(self.harness.replayed())
         read: dict[tuple[bytes, int], str] = {}
         for client in self.alive():
             for topic_id, partitions in client.owned.items():
@@ -133,13 +133,13 @@ class Crowd:
 
     def check_commits(self) -> None:
         """Who does not hold a partition cannot commit in an epoch that is over."""
-        group = self.bench.shard.groups.get("readers")
+        group = self.harness.shard.groups.get("readers")
         if not isinstance(group, ConsumerGroup):
             return
         for client in self.clients:
             member = group.members.get(client.member_id) if client is not None else None
             for topic, at in client.partitions if client is not None else ():
-                found = self.bench.image.topic(topic)
+                found = self.harness.image.topic(topic)
                 holder = group.holder_of(found.id, at) if found is not None else None
                 if client is not None and holder not in (None, client.member_id):
                     is_current = member is not None and member.epoch == client.epoch
@@ -169,34 +169,34 @@ def test_members_and_topics_at_random(history: list[tuple[str, int]]) -> None:
         crowd.do(what, value)
         crowd.check()
         crowd.check_commits()
-    crowd.bench.refusal = None
+    crowd.harness.refusal = None
     quiet(crowd)
 
 
 def quiet(crowd: Crowd) -> None:
     """All clients work, nothing else happens: everything is read, and the group is at rest."""
-    bench = crowd.bench
-    bench.advance_ms(60_000)  # whoever crashed is forgotten
+    harness = crowd.harness
+    harness.advance_ms(60_000)  # whoever crashed is forgotten
     for _ in range(30):
         for at in range(MEMBERS):
             crowd.beat(at)
             crowd.check()
-        bench.advance_ms(1_000)
+        harness.advance_ms(1_000)
     clients = [crowd.client(at) for at in range(MEMBERS)]
-    group = bench.consumers()
+    group = harness.consumers()
     assert group.state_name == "Stable"
     assert group.members.keys() == {client.member_id for client in clients}
     everything = {
         (topic.name, at)
-        for topic in bench.image.topics.values()
+        for topic in harness.image.topics.values()
         for at in range(len(topic.partitions))
     }
     assert set().union(*(client.partitions for client in clients)) == everything
     readers_of_t = [len(client.partitions) for client in (clients[0], clients[3])]
     assert abs(readers_of_t[0] - readers_of_t[1]) <= 1
-    size = len(bench.log)
+    size = len(harness.log)
     settle(*clients, rounds=3)
-    assert len(bench.log) == size
+    assert len(harness.log) == size
 
 
 def test_a_crowd_that_nothing_happens_to_comes_to_rest() -> None:
@@ -206,10 +206,10 @@ def test_a_crowd_that_nothing_happens_to_comes_to_rest() -> None:
 def test_refused_writes_change_nothing() -> None:
     crowd = Crowd()
     crowd.do("round", 0)
-    before = known_of(crowd.bench.shard)
+    before = known_of(crowd.harness.shard)
     crowd.do("refuse", 1)
     crowd.client(3).topics = ("u",)
     with pytest.raises(BrokerError) as refused:
         crowd.client(3).beat(is_full=True)
     assert refused.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert known_of(crowd.bench.shard) == before
+    assert known_of(crowd.harness.shard) == before

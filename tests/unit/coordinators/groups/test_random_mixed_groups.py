@@ -11,10 +11,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.unit.coordinators.groups.bench import (
-    Bench,
+from tests.unit.coordinators.groups.harness import (
     ClassicClient,
     ConsumerClient,
+    Harness,
     ReplyBox,
     code_of,
 )
@@ -52,12 +52,12 @@ def known_of(shard: GroupShard) -> dict[str, Any]:
 class Old:
     """A classic client that does the next step of its protocol, in whatever group it finds."""
 
-    def __init__(self, bench: Bench, name: str, instance_id: str | None) -> None:
-        self.bench, self.name, self.instance_id = bench, name, instance_id
+    def __init__(self, harness: Harness, name: str, instance_id: str | None) -> None:
+        self.harness, self.name, self.instance_id = harness, name, instance_id
         self.crash()
 
     def crash(self) -> None:
-        self.client = ClassicClient(self.bench, self.name, self.instance_id)
+        self.client = ClassicClient(self.harness, self.name, self.instance_id)
         self.reply: ReplyBox | None = None
         self.phase = "outside"
         self.owned: set[int] = set()
@@ -132,13 +132,13 @@ class Old:
 class New:
     """A client of the new protocol."""
 
-    def __init__(self, bench: Bench, name: str, instance_id: str | None) -> None:
-        self.bench, self.name, self.instance_id = bench, name, instance_id
+    def __init__(self, harness: Harness, name: str, instance_id: str | None) -> None:
+        self.harness, self.name, self.instance_id = harness, name, instance_id
         self.crash()
 
     def crash(self) -> None:
         self.client = ConsumerClient(
-            self.bench, self.name, instance_id=self.instance_id, rebalance_ms=20_000
+            self.harness, self.name, instance_id=self.instance_id, rebalance_ms=20_000
         )
 
     def step(self) -> None:
@@ -170,13 +170,13 @@ class New:
 class Crowd:
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.bench = Bench()
-        self.bench.create_topic("t", PARTITIONS)
+        self.harness = Harness()
+        self.harness.create_topic("t", PARTITIONS)
         self.members: list[Old | New] = [
-            Old(self.bench, "old", None),
-            Old(self.bench, "old-static", "i0"),
-            New(self.bench, "new", None),
-            New(self.bench, "new-static", "i1"),
+            Old(self.harness, "old", None),
+            Old(self.harness, "old-static", "i0"),
+            New(self.harness, "new", None),
+            New(self.harness, "new-static", "i1"),
         ]
         self.committed = 0
         self.kinds: set[str] = set()
@@ -197,11 +197,13 @@ class Crowd:
             case "crash":
                 member.crash()
             case "time":
-                self.bench.advance_ms(self.random.choice((500, 3000, 10_000, 46_000)))
+                self.harness.advance_ms(self.random.choice((500, 3000, 10_000, 46_000)))
             case "restart":
-                self.bench.restart()
+                self.harness.restart()
             case "refuse":
-                self.bench.refusal = self.random.choice((None, ErrorCode.COORDINATOR_NOT_AVAILABLE))
+                self.harness.refusal = self.random.choice(
+                    (None, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+                )
             case "commit":
                 self.commit(member)
         self.check()
@@ -211,16 +213,16 @@ class Crowd:
             each.step()
 
     def commit(self, member: Old | New) -> None:
-        if self.bench.refusal is None and member.client.commit({("t", 0): self.committed + 1}) == (
-            ErrorCode.NONE
-        ):
+        if self.harness.refusal is None and member.client.commit(
+            {("t", 0): self.committed + 1}
+        ) == (ErrorCode.NONE):
             self.committed += 1
 
     def check(self) -> None:
-        assert known_of(self.bench.shard) == known_of(self.bench.replayed())
-        found = self.bench.fetch("t", 0)
+        assert known_of(self.harness.shard) == known_of(self.harness.replayed())
+        found = self.harness.fetch("t", 0)
         assert found == (self.committed or -1)
-        group = self.bench.shard.groups.get(GROUP)
+        group = self.harness.shard.groups.get(GROUP)
         self.kinds.add(type(group).__name__)
         if isinstance(group, ConsumerGroup):
             readers: dict[int, str] = {}
@@ -231,13 +233,13 @@ class Crowd:
                         assert other == each.member_id, "two members read one partition"
 
     def quiet(self) -> None:
-        self.bench.refusal = None
-        self.bench.advance_ms(60_000)
+        self.harness.refusal = None
+        self.harness.advance_ms(60_000)
         for _ in range(60):
             self.round()
             self.check()
-            self.bench.advance_ms(1000)
-        group = self.bench.consumers()
+            self.harness.advance_ms(1000)
+        group = self.harness.consumers()
         assert group.state_name == "Stable"
         assert group.members.keys() == {each.member_id for each in self.members}
         assert sorted(at for each in self.members for at in each.owned) == list(range(PARTITIONS))

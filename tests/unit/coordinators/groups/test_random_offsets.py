@@ -11,10 +11,10 @@ from itertools import product
 from random import Random
 
 import pytest
-from tests.unit.coordinators.groups.bench import Bench, Logged
+from tests.unit.coordinators.groups.harness import Harness, Logged
 
+from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups.committed_offsets import OffsetName
-from ottla.coordinators.runtime import Writer
 from ottla.protocol.error_codes import ErrorCode
 
 STEPS = 150
@@ -66,9 +66,9 @@ class Model:
 class Story:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.bench = Bench()
+        self.harness = Harness()
         for topic in ("t", "u"):
-            self.bench.create_topic(topic, 2)
+            self.harness.create_topic(topic, 2)
         self.model = Model()
         self.next_offset = 0
 
@@ -86,58 +86,58 @@ class Story:
 
     def commit(self, where: Where) -> None:
         offset = self.offset()
-        answer = self.bench.commit({where[1]: offset}, group_id=where[0])
+        answer = self.harness.commit({where[1]: offset}, group_id=where[0])
         assert answer == {where[1]: ErrorCode.NONE}
         self.model.all.append(Written(where, offset, None, is_open=False))
 
     def commit_in_transaction(self, where: Where) -> None:
         offset, producer = self.offset(), self.random.choice(PRODUCERS)
-        self.bench.commit_in_transaction(producer, {where[1]: offset}, group_id=where[0])
+        self.harness.commit_in_transaction(producer, {where[1]: offset}, group_id=where[0])
         self.model.all.append(Written(where, offset, producer, is_open=True))
 
     def end(self, _where: Where) -> None:
         producer, is_commit = self.random.choice(PRODUCERS), self.random.random() < 0.6
-        self.bench.end_transaction(producer, is_commit=is_commit)
+        self.harness.end_transaction(producer, is_commit=is_commit)
         self.model.end(producer, is_commit=is_commit)
 
     def delete(self, where: Where) -> None:
         (group_id, (topic, partition)) = where
-        if self.bench.shard.offsets.has_group(group_id):
-            self.bench.delete_offsets(topic, [partition], group_id)
+        if self.harness.shard.offsets.has_group(group_id):
+            self.harness.delete_offsets(topic, [partition], group_id)
             self.model.delete(where)
 
     def restart(self, _where: Where) -> None:
-        offsets = self.bench.shard.offsets
+        offsets = self.harness.shard.offsets
         before = {**vars(offsets), "_usage": replace(offsets._usage)}
-        self.bench.restart()
-        assert vars(self.bench.shard.offsets) == before
+        self.harness.restart()
+        assert vars(self.harness.shard.offsets) == before
 
     def compact(self, where: Where) -> None:
         """Of each key the last record that holds is kept, and all from the first open transaction
         on, which is never compacted."""
-        log, fates = self.bench.log, fates_of(self.bench.log)
+        log, fates = self.harness.log, fates_of(self.harness.log)
         end = fates.index("open") if "open" in fates else len(log)
         held = {each.key: at for at, each in enumerate(log[:end]) if fates[at] == "holds"}
-        self.bench.log = [
+        self.harness.log = [
             each
             if at >= end or each.key is None or held.get(each.key) == at
             else Logged(None, None, Writer(-2, 0))  # a hole
             for at, each in enumerate(log)
         ]
         # A group whose only offsets were aborted leaves nothing behind.
-        groups = set(self.bench.replayed().offsets.group_ids())
-        assert groups <= set(self.bench.shard.offsets.group_ids())
-        self.bench.shard.offsets._groups = groups
+        groups = set(self.harness.replayed().offsets.group_ids())
+        assert groups <= set(self.harness.shard.offsets.group_ids())
+        self.harness.shard.offsets._groups = groups
         self.restart(where)
 
     def check(self) -> None:
-        offsets = self.bench.shard.offsets
+        offsets = self.harness.shard.offsets
         for group in GROUPS:
             for place in PLACES:
                 where = (group, place)
                 expected = self.model.committed(where)
-                assert self.bench.fetch(*place, group_id=group) == expected, where
-                stable = self.bench.fetch(*place, group_id=group, require_stable=True)
+                assert self.harness.fetch(*place, group_id=group) == expected, where
+                stable = self.harness.fetch(*place, group_id=group, require_stable=True)
                 is_unstable = self.model.is_unstable(where)
                 assert stable == (ErrorCode.UNSTABLE_OFFSET_COMMIT if is_unstable else expected)
             unstable = {place for place in PLACES if self.model.is_unstable((group, place))}
@@ -182,15 +182,15 @@ def test_what_counts_is_the_latest_commit_that_holds(seed: int) -> None:
 
 
 def test_a_transaction_that_ends_late_does_not_win_over_a_later_commit() -> None:
-    bench = Bench()
-    bench.create_topic("t", 2)
-    bench.commit_in_transaction(7, {("t", 0): 10})
-    bench.commit_in_transaction(8, {("t", 0): 20})
-    bench.commit({("t", 0): 15})
-    bench.commit_in_transaction(9, {("t", 0): 30})
+    harness = Harness()
+    harness.create_topic("t", 2)
+    harness.commit_in_transaction(7, {("t", 0): 10})
+    harness.commit_in_transaction(8, {("t", 0): 20})
+    harness.commit({("t", 0): 15})
+    harness.commit_in_transaction(9, {("t", 0): 30})
     for producer, expected in ((8, 15), (9, 30), (7, 30)):
-        bench.restart()
-        bench.end_transaction(producer, is_commit=True)
-        assert bench.fetch("t", 0) == expected
-    bench.restart()
-    assert bench.fetch("t", 0, require_stable=True) == 30
+        harness.restart()
+        harness.end_transaction(producer, is_commit=True)
+        assert harness.fetch("t", 0) == expected
+    harness.restart()
+    assert harness.fetch("t", 0, require_stable=True) == 30

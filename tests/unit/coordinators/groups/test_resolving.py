@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ottla.base.turns import run_at_once
-from ottla.coordinators.groups.resolving import matching
+from ottla.coordinators.groups.pattern_matching import matching
 
 
 def test_a_stored_pattern_that_cannot_be_compiled_stands_for_no_topic_and_stops_no_other() -> None:

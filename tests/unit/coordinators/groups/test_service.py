@@ -13,13 +13,14 @@ from tests.unit.coordinators.groups.broker_world import BrokerWorld
 from ottla.base.clock import SystemClock
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices, run_at_once
+from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
 from ottla.coordinators.groups.offset_commits import Deleted
+from ottla.coordinators.groups.shard import LoadedShard
 from ottla.coordinators.groups.shared import Caller, Deadline, Waits
-from ottla.coordinators.groups.stepping import LoadedShard
 from ottla.coordinators.records import CoordinatorRecord
-from ottla.coordinators.runtime import BY_COORDINATOR, Writer
+from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.metadata.features import GROUP_VERSION
 from ottla.metadata.records import FeatureLevelSet
 from ottla.protocol.error_codes import ErrorCode
@@ -69,15 +70,19 @@ def run(story: Coroutine[Any, Any, T]) -> T:
 
 async def read(world: BrokerWorld, group_id: str, reading: Callable[[LoadedShard], Slices[T]]) -> T:
     """What a shard says, once that may be shown."""
-    shard = world.groups.shard_of(group_id)
+    shard = world.groups.service.shard_of(group_id)
     found = run_at_once(reading(shard))
-    for error in (await world.groups.replicated(world.groups.unreplicated([shard]))).values():
+    for error in (
+        await world.groups.service.replicated(world.groups.service.unreplicated([shard]))
+    ).values():
         raise error
     return found
 
 
 async def described(world: BrokerWorld) -> DescribedGroup:
-    return await read(world, GROUP, lambda shard: world.groups.describe_consumers(shard, GROUP))
+    return await read(
+        world, GROUP, lambda shard: world.groups.service.describe_consumers(shard, GROUP)
+    )
 
 
 async def outcome(answer: T | Awaitable[T]) -> T:
@@ -93,7 +98,7 @@ def commit(
     request = OffsetCommitRequest(
         GROUP, topics=[OffsetCommitRequestTopic("t", topic.id, [partition])]
     )
-    return world.groups.commit(request, Caller("client", "/host", 9))
+    return world.groups.service.commit(request, Caller("client", "/host", 9))
 
 
 def commit_many(
@@ -103,7 +108,7 @@ def commit_many(
     request = OffsetCommitRequest(
         GROUP, topics=[OffsetCommitRequestTopic("t", partitions=partitions)]
     )
-    return world.groups.commit(request, Caller("client", "/host", 9))
+    return world.groups.service.commit(request, Caller("client", "/host", 9))
 
 
 async def fetch(
@@ -116,7 +121,9 @@ async def fetch(
 ) -> OffsetFetchResponseGroup:
     wanted = OffsetFetchRequestGroup(GROUP, topics=topics)
     return await read(
-        world, GROUP, lambda shard: world.groups.fetch_offsets(shard, wanted, require_stable)
+        world,
+        GROUP,
+        lambda shard: world.groups.service.fetch_offsets(shard, wanted, require_stable),
     )
 
 
@@ -130,7 +137,7 @@ def join(
     request = JoinGroupRequest(
         GROUP, 10_000, 60_000, member_id, None, "consumer", [JoinGroupRequestProtocol("range")]
     )
-    return world.groups.join(request, OLD_CLIENT)
+    return world.groups.service.join(request, OLD_CLIENT)
 
 
 def refusal_of(world: BrokerWorld) -> ErrorCode:
@@ -169,10 +176,10 @@ def test_a_heartbeat_during_loading_is_taken_for_good() -> None:
     async def story() -> None:
         world = BrokerWorld()
         world.create_offsets_topic()
-        answer = world.groups.heartbeat(HeartbeatRequest(GROUP, 1, "m"))
+        answer = world.groups.service.heartbeat(HeartbeatRequest(GROUP, 1, "m"))
         assert (await outcome(answer)).error_code == ErrorCode.NONE
         with pytest.raises(BrokerError):
-            run_at_once(world.groups.list_groups(ListGroupsRequest()))
+            run_at_once(world.groups.service.list_groups(ListGroupsRequest()))
         await world.loaded()
 
     run(story())
@@ -226,7 +233,7 @@ def test_who_waits_for_a_broker_that_resigns_is_sent_to_the_next() -> None:
         assert refused.value.code == ErrorCode.NOT_COORDINATOR
         assert (await joining).error_code == ErrorCode.NOT_COORDINATOR
         assert refusal_of(world) == ErrorCode.NOT_COORDINATOR
-        assert run_at_once(world.groups.list_groups(ListGroupsRequest())).groups == []
+        assert run_at_once(world.groups.service.list_groups(ListGroupsRequest())).groups == []
 
     run(story())
 
@@ -289,7 +296,7 @@ def test_a_topic_that_is_created_during_loading_is_found_by_patterns() -> None:
         await outcome(beat(world, joined.member_epoch))
         for _ in range(10):
             await asyncio.sleep(0)
-        found = world.groups._shard(GROUP).state.groups[GROUP]
+        found = world.groups.service._shard(GROUP).state.groups[GROUP]
         assert isinstance(found, ConsumerGroup)
         assert found.subscribed_topics() == {"t", "u"}
 
@@ -301,15 +308,15 @@ def test_offsets_and_members_survive_the_process() -> None:
         world = await new_world()
         await outcome(commit(world, 7))
         waiting = join(world)
-        world.groups.sweeper.expire_timers()
+        world.groups.expiration.expire_timers()
         member_id = (await outcome(waiting)).member_id
-        await outcome(world.groups.sync(SyncGroupRequest(GROUP, 1, member_id)))
+        await outcome(world.groups.service.sync(SyncGroupRequest(GROUP, 1, member_id)))
         world.logs.close(1)
         again = BrokerWorld(disk=world.disk, image=world.image)
         again.replicas.load(again.image)
         await again.loaded()
         assert await fetched(again) == 7
-        alive = again.groups.heartbeat(HeartbeatRequest(GROUP, 1, member_id))
+        alive = again.groups.service.heartbeat(HeartbeatRequest(GROUP, 1, member_id))
         assert (await outcome(alive)).error_code == ErrorCode.NONE
 
     run(story())
@@ -320,15 +327,15 @@ def test_joins_and_syncs_are_answered_when_the_others_have_done_their_part() -> 
         world = await new_world()
         joins = [asyncio.ensure_future(outcome(join(world))) for _ in range(2)]
         await asyncio.sleep(0)
-        world.groups.sweeper.expire_timers()
+        world.groups.expiration.expire_timers()
         first, second = await asyncio.gather(*joins)
         assert first.leader == second.leader == first.member_id
-        waiting = world.groups.sync(SyncGroupRequest(GROUP, 1, second.member_id))
+        waiting = world.groups.service.sync(SyncGroupRequest(GROUP, 1, second.member_id))
         assert isinstance(waiting, Awaitable)
-        await outcome(world.groups.sync(SyncGroupRequest(GROUP, 1, first.member_id)))
+        await outcome(world.groups.service.sync(SyncGroupRequest(GROUP, 1, first.member_id)))
         assert (await waiting).error_code == ErrorCode.NONE
         members = [MemberIdentity(first.member_id), MemberIdentity(second.member_id)]
-        left = await outcome(world.groups.leave(LeaveGroupRequest(GROUP, members=members)))
+        left = await outcome(world.groups.service.leave(LeaveGroupRequest(GROUP, members=members)))
         assert [each.error_code for each in left.members] == [0, 0]
 
     run(story())
@@ -338,10 +345,10 @@ def test_a_sync_waits_until_the_assignment_is_replicated() -> None:
     async def story() -> None:
         world = await new_world(replicas=(1, 2))
         joining = join(world)
-        world.groups.sweeper.expire_timers()
+        world.groups.expiration.expire_timers()
         world.follower_catches_up(GROUP)
         member_id = (await outcome(joining)).member_id
-        syncing = world.groups.sync(SyncGroupRequest(GROUP, 1, member_id))
+        syncing = world.groups.service.sync(SyncGroupRequest(GROUP, 1, member_id))
         task = asyncio.ensure_future(outcome(syncing))
         await asyncio.sleep(0)
         assert not task.done()
@@ -355,16 +362,16 @@ def test_members_of_a_silent_group_are_removed_by_the_passing_of_time() -> None:
     async def story() -> None:
         world = await new_world()
         joining = join(world)
-        world.groups.sweeper.expire_timers()
+        world.groups.expiration.expire_timers()
         member_id = (await outcome(joining)).member_id
-        await outcome(world.groups.sync(SyncGroupRequest(GROUP, 1, member_id)))
+        await outcome(world.groups.service.sync(SyncGroupRequest(GROUP, 1, member_id)))
         world.manual.advance_ms(10_000)
-        world.groups.sweeper.expire_timers()
-        [group] = run_at_once(world.groups.list_groups(ListGroupsRequest())).groups
+        world.groups.expiration.expire_timers()
+        [group] = run_at_once(world.groups.service.list_groups(ListGroupsRequest())).groups
         assert group.group_state == "Empty"
         world.manual.advance_ms(8 * 24 * 3_600_000)
-        await world.groups.sweeper.expire_offsets(7 * 24 * 3_600_000)
-        assert run_at_once(world.groups.list_groups(ListGroupsRequest())).groups == []
+        await world.groups.expiration.expire_offsets(7 * 24 * 3_600_000)
+        assert run_at_once(world.groups.service.list_groups(ListGroupsRequest())).groups == []
 
     run(story())
 
@@ -391,12 +398,12 @@ def test_a_transactions_offsets_count_with_the_marker() -> None:
         request = TxnOffsetCommitRequest(
             "tx", GROUP, 77, 0, topics=[TxnOffsetCommitRequestTopic("t", [wanted])]
         )
-        await outcome(world.groups.commit_transactional(request, 3))
+        await outcome(world.groups.service.commit_transactional(request, 3))
         found = await fetch(world, require_stable=True)
         code = found.topics[0].partitions[0].error_code
         assert code == ErrorCode.UNSTABLE_OFFSET_COMMIT
         number = world.groups.topic.partition_of(GROUP).partition
-        ending = world.groups.end_transaction(number, Writer(77, 0), EndMarker(True, 0))
+        ending = world.groups.service.end_transaction(number, Writer(77, 0), EndMarker(True, 0))
         await outcome(ending)
         assert await fetched(world) == 9
         for epoch in (1, 2):
@@ -430,10 +437,12 @@ def test_offsets_are_forgotten_also_where_their_records_do_not_fit_into_one_batc
             world.delete_topic("t")
         else:
             world.manual.advance_ms(61_000)
-            await world.groups.sweeper.expire_offsets(retention_ms=60_000)
+            await world.groups.expiration.expire_offsets(retention_ms=60_000)
         wanted = OffsetFetchRequestGroup(GROUP, topics=None)
         assert not (
-            await read(world, GROUP, lambda shard: world.groups.fetch_offsets(shard, wanted, False))
+            await read(
+                world, GROUP, lambda shard: world.groups.service.fetch_offsets(shard, wanted, False)
+            )
         ).topics
 
     run(story())
@@ -469,7 +478,7 @@ def beat(
         subscribed_topic_regex=regex if is_joining else None,
         topic_partitions=[] if is_joining else None,
     )
-    return world.groups.consumer_heartbeat(request, Caller("client", "/host", 1))
+    return world.groups.service.consumer_heartbeat(request, Caller("client", "/host", 1))
 
 
 def test_a_consumer_is_told_its_partitions_when_they_are_replicated() -> None:
@@ -511,7 +520,7 @@ def test_consumer_groups_may_be_switched_off(is_set: bool) -> None:
         world = await new_world(f"group.coordinator.rebalance.protocols={protocols}")
         if is_set:
             world.publish(FeatureLevelSet(GROUP_VERSION, 0))
-        for act in (lambda: beat(world), world.groups.check_enabled):
+        for act in (lambda: beat(world), world.groups.service.check_enabled):
             with pytest.raises(BrokerError) as refused:
                 act()
             assert refused.value.code == ErrorCode.UNSUPPORTED_VERSION
@@ -549,7 +558,7 @@ def test_a_log_that_cannot_be_read_leaves_the_broker_without_these_groups_only()
             name for name in "abc" if world.groups.topic.partition_of(name) != partition.name
         )
         assert (
-            await read(world, other, lambda shard: world.groups.describe(shard, other, 5))
+            await read(world, other, lambda shard: world.groups.service.describe(shard, other, 5))
         ).group_state == "Dead"
 
     run(story())
@@ -572,7 +581,7 @@ def test_a_bug_in_one_group_does_not_stop_time_for_the_others(
 
         monkeypatch.setattr(shard.state, "expire", expire)
         shard.state.shared.timers.start(bad, 0)
-        world.groups.sweeper.expire_timers()
+        world.groups.expiration.expire_timers()
         assert (await outcome(joining)).generation_id == 1
         assert bad in shard.state.shared.timers  # it is tried again
 
@@ -592,7 +601,7 @@ def many(
     request = OffsetCommitRequest(
         GROUP, topics=[OffsetCommitRequestTopic("t", topic.id, partitions)]
     )
-    return world.groups.commit_many(request, Caller("client", "/host", 9))
+    return world.groups.service.commit_many(request, Caller("client", "/host", 9))
 
 
 async def all_fetched(world: BrokerWorld) -> set[int]:
@@ -609,11 +618,11 @@ def test_many_offsets_are_committed_as_one_batch_and_survive_a_restart() -> None
         log = world.partition_of(GROUP).log
         data = log.read(0, 1_000_000, log.log_end_offset).records.read()
         assert read_header(data, 0).records_count == 300
-        before = world.groups._shard(GROUP).state.offsets.committed
+        before = world.groups.service._shard(GROUP).state.offsets.committed
         partition = world.partition_of(GROUP)
         world.groups.leads(partition)
         await world.loaded()
-        assert world.groups._shard(GROUP).state.offsets.committed == before
+        assert world.groups.service._shard(GROUP).state.offsets.committed == before
 
     run(story())
 
@@ -666,7 +675,7 @@ def test_a_group_whose_offsets_are_being_deleted_cannot_be_used() -> None:
         world = await new_world()
         drafting = many(world, 300, 7)
         await run_at_once(drafting)
-        deleting = world.groups.delete_group(world.groups.shard_of(GROUP), GROUP)
+        deleting = world.groups.service.delete_group(world.groups.service.shard_of(GROUP), GROUP)
         next(deleting)
         assert refusal_of(world) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         with pytest.raises(BrokerError, match="LOAD_IN_PROGRESS"):
@@ -683,7 +692,7 @@ def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -
         world = await new_world()
         drafting = many(world, 300, 7)
         await run_at_once(drafting)
-        shard = world.groups.shard_of(GROUP)
+        shard = world.groups.service.shard_of(GROUP)
         topic = world.image.topic("t")
         assert topic is not None
         gone = Deleted({topic.id}, shard.partition.log.log_end_offset)
@@ -695,9 +704,11 @@ def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -
             0,
             topics=[TxnOffsetCommitRequestTopic("t", [TxnOffsetCommitRequestPartition(0, 9)])],
         )
-        await outcome(world.groups.commit_transactional(request, 3))
+        await outcome(world.groups.service.commit_transactional(request, 3))
         number = world.groups.topic.partition_of(GROUP).partition
-        await outcome(world.groups.end_transaction(number, Writer(77, 0), EndMarker(True, 0)))
+        await outcome(
+            world.groups.service.end_transaction(number, Writer(77, 0), EndMarker(True, 0))
+        )
         run_at_once(forgetting)
         assert await all_fetched(world) == {9}, "without a topic id, but later in the log"
 

@@ -33,7 +33,7 @@ class Markers:
         self.world.create_topic("copied", 2, replicas=(1, 2))
         self.writer = MarkerWriter(
             self.world.replicas,
-            self.world.groups,
+            self.world.groups.service,
             self.world.clock.now_ms,
             timeout_ms,
             Turns(self.world.clock),
@@ -161,7 +161,7 @@ def test_offsets_of_a_transaction_wait_for_their_copies_too(is_commit: bool) -> 
         world.create_offsets_topic(1, replicas=(1, 2))
         await world.loaded()
         writer = MarkerWriter(
-            world.replicas, world.groups, world.clock.now_ms, 60_000, Turns(world.clock)
+            world.replicas, world.groups.service, world.clock.now_ms, 60_000, Turns(world.clock)
         )
         topics = [WritableTxnMarkerTopic("__consumer_offsets", [0])]
         marker = WritableTxnMarker(PRODUCER, 0, is_commit, topics, 5, 0)

@@ -13,8 +13,8 @@ from tests.unit.coordinators.transactions.making import NewIds
 
 from ottla.base.ids import TopicPartition
 from ottla.base.turns import run_at_once
+from ottla.coordinators.batches import NOBODY
 from ottla.coordinators.records import CoordinatorRecord
-from ottla.coordinators.runtime import NOBODY
 from ottla.coordinators.transactions.ending import (
     End,
     decide_complete,

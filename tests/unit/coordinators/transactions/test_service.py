@@ -16,11 +16,11 @@ from tests.unit.handlers.world import DIRECTORIES, World
 
 from ottla.base.cold_reads import look
 from ottla.base.ids import TopicPartition
-from ottla.coordinators import runtime
+from ottla.coordinators import loading
 from ottla.coordinators.transactions import finishing, markers
+from ottla.coordinators.transactions.coordinator import TransactionCoordinator, repeat
 from ottla.coordinators.transactions.ending import End
 from ottla.coordinators.transactions.initialising import Wanted
-from ottla.coordinators.transactions.service import TransactionCoordinator, repeat
 from ottla.coordinators.transactions.states import State
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.metadata.image import Batch
@@ -440,8 +440,8 @@ def test_a_log_that_moves_to_another_directory_is_loaded_from_there(
         await has_moved.wait()
         return found
 
-    monkeypatch.setattr(runtime, "look", look_and_wait)
-    monkeypatch.setattr(runtime, "LOAD_BYTES", 1)  # batch by batch
+    monkeypatch.setattr(loading, "look", look_and_wait)
+    monkeypatch.setattr(loading, "LOAD_BYTES", 1)  # batch by batch
     world.begin_to_lead_again()
     directory = world.broker.logs.directory_of(name)
     assert directory is not None

@@ -9,7 +9,7 @@ from tests.unit.coordinators.transactions.making import ID, NOW_MS, NewIds
 
 from ottla.base.ids import TopicPartition
 from ottla.base.turns import run_at_once
-from ottla.coordinators.runtime import NOBODY
+from ottla.coordinators.batches import NOBODY
 from ottla.coordinators.transactions.ending import End, decide_complete, decide_end
 from ottla.coordinators.transactions.enlisting import decide_add_partitions
 from ottla.coordinators.transactions.initialising import Wanted, decide_init

@@ -119,7 +119,7 @@ def test_old_offsets_expire_in_slices(world: CountedWorld) -> None:
     for group_id in ("g", "h"):
         commit(world, group_id, PARTITIONS)
     world.clock.advance_ms(60_001)
-    sweeper = world.broker.groups.sweeper
+    sweeper = world.broker.groups.expiration
     assert steps_in(world, lambda: sweeper.expire_offsets(60_000)) < LINES_MAX
     assert world.broker.groups._usage.offsets == 0
     assert world.ask(ListGroupsRequest(), 5).groups == []
@@ -128,7 +128,7 @@ def test_old_offsets_expire_in_slices(world: CountedWorld) -> None:
 def test_a_shard_with_many_records_is_loaded_in_slices(world: CountedWorld) -> None:
     commit(world, "g", PARTITIONS)
     groups = world.broker.groups
-    partition = groups._shard("g").partition
+    partition = groups.service._shard("g").partition
 
     async def load() -> None:
         groups.resigned(partition.name)
@@ -191,7 +191,7 @@ def test_a_large_group_gets_its_target_beside_the_event_loop(
     for at in range(200):
         world.ask(heartbeat("g", f"m{at}"), 1)
     world.clock.advance_ms(5000)
-    group = world.broker.groups._shard("g").state.groups["g"]
+    group = world.broker.groups.service._shard("g").state.groups["g"]
     assert isinstance(group, ConsumerGroup)
 
     async def join() -> None:
@@ -212,10 +212,10 @@ def test_sessions_that_end_together_are_ended_in_slices(world: CountedWorld) -> 
     groups = world.broker.groups
 
     async def expire() -> None:
-        await world.broker.parts.turns.run(groups.sweeper._expiring_timers())
+        await world.broker.parts.turns.run(groups.expiration._expiring_timers())
 
     assert steps_in(world, expire) < LINES_MAX
-    assert groups._shard("g").state.groups["g"].is_empty
+    assert groups.service._shard("g").state.groups["g"].is_empty
 
 
 def test_a_transaction_over_many_partitions_gets_its_markers_in_slices(

@@ -5,6 +5,11 @@ Promises  what its last record says (`stored`) is all that survives a restart; e
           soft: a rebalance under way, who waits, sessions.
 Leaves    when to rebalance to `rebalance.py`, requests to `joining.py`, `syncing.py`, `leaving.py`.
 
+Consumer groups and transactions change only by their records. A classic group cannot: the protocol
+has members wait for each other while a rebalance is under way, and Kafka writes a record only at
+the end. So requests change soft state at once. Where they also write a record, what follows from it
+happens when it is written (`when_written`), and is undone if the log refuses it (`when_refused`).
+
 A group that only holds offsets ("simple") has no record, no members and no protocol type.
 """
 

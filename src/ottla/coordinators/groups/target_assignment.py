@@ -16,8 +16,9 @@ from ottla.coordinators.groups.assignors.division import Division
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.records import target_epoch_record, target_record
 from ottla.coordinators.groups.consumer.targets import Plan, planning
-from ottla.coordinators.groups.stepping import LoadedShard, Stepper
+from ottla.coordinators.groups.shard import GroupShard, LoadedShard
 from ottla.coordinators.records import CoordinatorRecord
+from ottla.coordinators.runtime import Runtime
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,9 @@ log = logging.getLogger(__name__)
 TARGETS_MAX = 20  # in one batch
 
 
-async def assign_target(shard: LoadedShard, group_id: str, stepper: Stepper, turns: Turns) -> None:
+async def assign_target(
+    shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], turns: Turns
+) -> None:
     """Give a group its target, as often as its members change their ids meanwhile."""
     shared = shard.state.shared
     try:
@@ -37,7 +40,7 @@ async def assign_target(shard: LoadedShard, group_id: str, stepper: Stepper, tur
             default = shared.config.group_consumer_assignors[0]
             plan = await turns.run_later(planning(group, shared.image, default))
             division = await asyncio.to_thread(plan.divide)
-            is_written = await turns.run_later(writing(shard, group_id, plan, division, stepper))
+            is_written = await turns.run_later(writing(shard, group_id, plan, division, runtime))
     except BrokerError as error:
         log.warning("group %s: it keeps its target for now: %s", shown(group_id), error)
     finally:
@@ -52,7 +55,7 @@ def unassigned(shard: LoadedShard, group_id: str) -> ConsumerGroup | None:
 
 
 def writing(
-    shard: LoadedShard, group_id: str, plan: Plan, division: Division, stepper: Stepper
+    shard: LoadedShard, group_id: str, plan: Plan, division: Division, runtime: Runtime[GroupShard]
 ) -> Slices[bool]:
     """Write the target, some members at a time; whether it is complete."""
     records: list[CoordinatorRecord] = []
@@ -66,18 +69,12 @@ def writing(
         elif group.target.get(member_id) != target:
             records.append(target_record(group_id, member_id, target))
         if len(records) == TARGETS_MAX:
-            write(shard, group_id, records, stepper)
+            runtime.write(shard, records)
             records = []
         yield 0
     group = unassigned(shard, group_id)
     if group is None or (has_skipped and group.epoch == plan.epoch):
         return False  # a static member has another id now
     now_ms = shard.state.shared.now_ms()
-    write(shard, group_id, [*records, target_epoch_record(group_id, plan.epoch, now_ms)], stepper)
+    runtime.write(shard, [*records, target_epoch_record(group_id, plan.epoch, now_ms)])
     return True
-
-
-def write(
-    shard: LoadedShard, group_id: str, records: list[CoordinatorRecord], stepper: Stepper
-) -> None:
-    stepper.step(shard, group_id, lambda _state: records)

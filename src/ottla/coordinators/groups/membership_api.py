@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from ottla.base.turns import Slices
-from ottla.coordinators.groups import consumer_requests
+from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import answers, joining, leaving, syncing
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.classic.stored import new_group_record
 from ottla.coordinators.groups.consumer import classic_members
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.group import UNKNOWN_MEMBER, Group
-from ottla.coordinators.groups.offset_commits import Decision, decide_delete_all
+from ottla.coordinators.groups.offset_commits import decide_delete_all
 from ottla.coordinators.groups.shard import GroupShard, Records
 from ottla.coordinators.groups.shared import GROUP_BYTES, Caller, Reply
+from ottla.coordinators.records import Change
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.describe_groups_response import DescribedGroup
@@ -59,7 +60,7 @@ def refusal_of_stranger(shard: GroupShard, request: JoinGroupRequest) -> ErrorCo
 def join(shard: GroupShard, request: JoinGroupRequest, caller: Caller, reply: Reply) -> Records:
     group = shard.groups[request.group_id]
     if isinstance(group, ConsumerGroup):
-        return consumer_requests.join_classic(shard, group, request, caller, reply)
+        return consumer_api.join_classic(shard, group, request, caller, reply)
     return joining.join(group, request, caller, reply)
 
 
@@ -78,12 +79,12 @@ def heartbeat(shard: GroupShard, request: HeartbeatRequest) -> ErrorCode:
     return syncing.heartbeat(group, request)
 
 
-def leave(shard: GroupShard, request: LeaveGroupRequest) -> Decision[list[MemberResponse]]:
+def leave(shard: GroupShard, request: LeaveGroupRequest) -> Change[list[MemberResponse]]:
     if not request.members:  # nobody is named, so nobody is unknown, whatever the group
-        return Decision([], [])
+        return Change([], [])
     group = with_members(shard, request.group_id)
     if isinstance(group, ConsumerGroup):
-        return consumer_requests.leave_classic(shard, group, request)
+        return consumer_api.leave_classic(shard, group, request)
     return leaving.leave(group, request)
 
 

@@ -4,11 +4,11 @@
     replicas.listeners.append(transactions)     # tells which partitions those are
     await transactions.run()                    # time passes, until cancelled
 
-Owns      the shards, and the way of every request: decide, write, wait until it is replicated,
-          answer.
+Owns      the parts of the coordinator, and the tasks that work for it.
 Promises  a transaction whose end is in the log gets its markers, also from the next coordinator.
           Whatever is answered is replicated. A transaction that outlives its timeout is aborted.
-Leaves    the rules to the `decide_*` functions, what follows on a decided end to `finishing.py`.
+Leaves    the rules to the `decide_*` functions, the order of decisions and records to the runtime,
+          what follows on a decided end to `finishing.py`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from ottla.base.pacing import pause_s
 from ottla.base.tasks import OwnedTasks
 from ottla.base.turns import Slices, Turns, run_at_once
 from ottla.config.broker_options import BrokerConfig
+from ottla.coordinators.batches import BatchFormat
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
-from ottla.coordinators.runtime import Runtime, Status, all_replicated, unreplicated
+from ottla.coordinators.runtime import Runtime, Topic
+from ottla.coordinators.shard import Status
 from ottla.coordinators.transactions.ending import (
     End,
     decide_end,
@@ -35,7 +37,7 @@ from ottla.coordinators.transactions.ending import (
     producer_afterwards,
 )
 from ottla.coordinators.transactions.enlisting import decide_add_partitions, verifying
-from ottla.coordinators.transactions.finishing import Finisher, LoadedShard
+from ottla.coordinators.transactions.finishing import Finisher
 from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
 from ottla.coordinators.transactions.markers import MarkerSender
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
@@ -44,7 +46,7 @@ from ottla.coordinators.transactions.record_types import (
     record_of,
     tombstone_of,
 )
-from ottla.coordinators.transactions.shard import TransactionShard
+from ottla.coordinators.transactions.shard import LoadedShard, TransactionShard
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.metadata.features import TRANSACTION_VERSION
 from ottla.metadata.image import Image
@@ -78,12 +80,17 @@ class TransactionCoordinator:
         self.topic = InternalTopic(
             image, TRANSACTION_STATE, config.transaction_state_log_num_partitions, create_topics
         )
-        self.runtime = Runtime(
-            TRANSACTION_STATE,
-            TRANSACTION_RECORDS,
-            lambda _number: TransactionShard(),
-            lambda: self.topic.partition_count,
+        self.runtime: Runtime[TransactionShard] = Runtime(
+            Topic(
+                TRANSACTION_STATE,
+                TRANSACTION_RECORDS,
+                BatchFormat(),
+                lambda: self.topic.partition_count,
+            ),
+            TransactionShard,
+            self._load_ended,
             clock.now_ms,
+            config.request_timeout_ms,
             self._turns,
             self._tasks,
         )
@@ -98,7 +105,7 @@ class TransactionCoordinator:
         shard, current = await self._find(wanted.transactional_id, is_new_welcome=True)
         if must_abort_first(current, wanted):
             assert current is not None
-            await self._replicated(shard, self._fence(shard, current))
+            await self.runtime.replicated(shard, self._fence(shard, current))
             # The producer tries again, and finds the transaction ended.
             raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
         if current is None:
@@ -106,7 +113,7 @@ class TransactionCoordinator:
         changed = decide_init(current, wanted, self._ids.take, self._clock.now_ms())
         end_offset = self._write(shard, changed)
         reach(FaultPoint.PRODUCER_ID_LOGGED)
-        await self._replicated(shard, end_offset)
+        await self.runtime.replicated(shard, end_offset)
         return changed.producer
 
     def _check_room(self) -> None:
@@ -125,7 +132,7 @@ class TransactionCoordinator:
     ) -> None:
         """Enlist partitions in the producer's transaction, which begins with the first."""
         shard = self.enlist(transactional_id, producer, partitions, client_version)
-        await self._replicated(shard, shard.state.end_offset(transactional_id))
+        await self.runtime.replicated(shard, shard.state.end_offset(transactional_id))
 
     def enlist(
         self,
@@ -154,7 +161,7 @@ class TransactionCoordinator:
     ) -> dict[TopicPartition, ErrorCode]:
         """Which partitions are enlisted in the producer's open transaction."""
         shard, codes = run_at_once(self.verifying(transactional_id, producer, partitions))
-        await self._replicated(shard, shard.state.end_offset(transactional_id))
+        await self.runtime.replicated(shard, shard.state.end_offset(transactional_id))
         return codes
 
     def verifying(
@@ -174,9 +181,9 @@ class TransactionCoordinator:
         changed = decide_end(current, end, self._ids.take, self._clock.now_ms())
         if changed is None:
             assert current is not None
-            await self._replicated(shard, shard.state.end_offset(transactional_id))
+            await self.runtime.replicated(shard, shard.state.end_offset(transactional_id))
             return current.producer
-        await self._replicated(shard, self._end(shard, changed))
+        await self.runtime.replicated(shard, self._end(shard, changed))
         return producer_afterwards(changed)
 
     def describe(self, transactional_id: str) -> tuple[LoadedShard, Transaction]:
@@ -187,12 +194,12 @@ class TransactionCoordinator:
         return shard, current
 
     def unreplicated(self, shards: Iterable[LoadedShard]) -> dict[LoadedShard, int]:
-        return unreplicated(shards)
+        return self.runtime.unreplicated(shards)
 
     async def all_replicated(
         self, waiting: Mapping[LoadedShard, int]
     ) -> dict[LoadedShard, BrokerError]:
-        return await all_replicated(waiting, self._config.request_timeout_ms / 1000)
+        return await self.runtime.all_replicated(waiting)
 
     def all_transactions(self) -> Iterator[Transaction]:
         """What this broker coordinates; tools ask every broker. It may change meanwhile."""
@@ -228,18 +235,9 @@ class TransactionCoordinator:
     def _write(self, shard: LoadedShard, changed: Transaction) -> int:
         """Append and apply; the offset that must be replicated before anybody is told."""
         record = record_of(changed, self.transaction_version)
-        end_offset = shard.write([record], self._clock.now_ms())
+        end_offset = self.runtime.write(shard, [record])
         shard.state.remember_last_epoch(changed.transactional_id, changed.last_epoch)
         return end_offset
-
-    async def _replicated(self, shard: LoadedShard, end_offset: int) -> None:
-        if shard.is_replicated(end_offset):
-            return
-        try:
-            async with asyncio.timeout(self._config.request_timeout_ms / 1000):
-                await shard.replicated(end_offset)
-        except TimeoutError as error:
-            raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE) from error
 
     def _fence(self, shard: LoadedShard, current: Transaction) -> int:
         """Abort an open transaction against its producer."""
@@ -258,23 +256,22 @@ class TransactionCoordinator:
 
     def leads(self, partition: Partition) -> None:
         if partition.name.topic == TRANSACTION_STATE:
-            loading = self.runtime.lead(partition)
-            self._tasks.start(self._load(partition, loading), name=f"load {partition.name}")
+            self.runtime.lead(partition)
 
     def resigned(self, name: TopicPartition) -> None:
         if name.topic == TRANSACTION_STATE:
             self.runtime.resign(name.partition)
 
-    async def _load(self, partition: Partition, loading: Coroutine[Any, Any, None]) -> None:
-        await loading
-        for shard in list(self.runtime.active_shards()):
-            if shard.partition is partition:
-                for ending in await self._turns.run(shard.state.ending()):
-                    await self._turns.next()
-                    if shard.status is not Status.ACTIVE:
-                        return  # the next coordinator finishes them
-                    end_offset = shard.state.end_offset(ending.transactional_id)
-                    self._finisher.begin(shard, ending, end_offset)
+    async def _load_ended(self, shard: LoadedShard) -> None:
+        """Finish the transactions whose end was decided before."""
+        if shard.status is not Status.ACTIVE:
+            return
+        for ending in await self._turns.run(shard.state.ending()):
+            await self._turns.next()
+            if shard.status is not Status.ACTIVE:
+                return  # the next coordinator finishes them
+            end_offset = shard.state.end_offset(ending.transactional_id)
+            self._finisher.begin(shard, ending, end_offset)
 
     # What time brings
 
@@ -323,7 +320,7 @@ class TransactionCoordinator:
     def _forget(self, shard: LoadedShard, transactional_ids: Collection[str]) -> None:
         records = [tombstone_of(each) for each in transactional_ids]
         try:
-            shard.write(records, self._clock.now_ms())
+            self.runtime.write(shard, records)
         except BrokerError as error:
             log.warning("%s: old transactional ids stay: %s", shard.partition.name, error)
 

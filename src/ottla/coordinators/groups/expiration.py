@@ -1,4 +1,4 @@
-"""What time does to groups: timers that expire, and offsets that grow old.
+"""Timers of groups that expire, and committed offsets that do.
 
 Promises  nothing runs while nothing is due. Many timers, groups and offsets are handled in slices.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ottla.base.log_text import shown
 from ottla.base.turns import Slices, Turns, run_at_once
 from ottla.coordinators.groups.offset_expiry import expiring
+from ottla.coordinators.groups.shard import GroupShard, LoadedShard
 from ottla.coordinators.groups.shared import Deadline
-from ottla.coordinators.groups.stepping import LoadedShard, Stepper
+from ottla.coordinators.runtime import Runtime
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
@@ -22,16 +23,11 @@ RETRY_MS = 500  # after a record could not be written
 RETRY_AFTER_BUG_MS = 30_000
 
 
-class Sweeper:
+class Expiration:
     def __init__(
-        self,
-        shards: Callable[[], Iterable[LoadedShard]],
-        stepper: Stepper,
-        tick_ms: Callable[[], int],
-        turns: Turns,
+        self, runtime: Runtime[GroupShard], tick_ms: Callable[[], int], turns: Turns
     ) -> None:
-        self._shards = shards
-        self._stepper = stepper
+        self._runtime = runtime
         self._tick_ms = tick_ms
         self._turns = turns
         self._sleeps_until: float = float("-inf")
@@ -39,8 +35,8 @@ class Sweeper:
 
     # Timers
 
-    def started(self, at_ms: int) -> None:
-        """Something is due at this time: sooner perhaps than what is being waited for."""
+    def timer_started(self, at_ms: int) -> None:
+        """A timer is due at this time, which may be before the one that is waited for."""
         if at_ms < self._sleeps_until:
             self._sooner.set()
 
@@ -62,7 +58,7 @@ class Sweeper:
         run_at_once(self._expiring_timers())
 
     def _expiring_timers(self) -> Slices[None]:
-        for shard in list(self._shards()):
+        for shard in list(self._runtime.active_shards()):
             timers = shard.state.shared.timers
             while (deadline := timers.take_expired()) is not None:
                 self._expire(shard, deadline)
@@ -70,7 +66,7 @@ class Sweeper:
 
     def _expire(self, shard: LoadedShard, deadline: Deadline) -> None:
         try:
-            self._stepper.step(shard, deadline.group_id, lambda state: state.expire(deadline))
+            self._runtime.step(shard, lambda state: state.expire(deadline))
         except BrokerError as error:
             log.warning("group %s: %s: %s", shown(deadline.group_id), deadline.waits.value, error)
             shard.state.shared.timers.start_if_absent(deadline, RETRY_MS)
@@ -79,7 +75,7 @@ class Sweeper:
             shard.state.shared.timers.start_if_absent(deadline, RETRY_AFTER_BUG_MS)
 
     def _next_ms(self) -> float:
-        times = (shard.state.shared.timers.next_ms for shard in self._shards())
+        times = (shard.state.shared.timers.next_ms for shard in self._runtime.active_shards())
         return min((each for each in times if each is not None), default=float("inf"))
 
     # Offsets
@@ -89,7 +85,7 @@ class Sweeper:
         await self._turns.run_later(self._expiring_offsets(retention_ms))
 
     def _expiring_offsets(self, retention_ms: int) -> Slices[None]:
-        for shard in list(self._shards()):
+        for shard in list(self._runtime.active_shards()):
             for group_id in shard.state.group_ids():
                 yield from self._expiring_offsets_of(shard, group_id, retention_ms)
                 yield 0
@@ -104,7 +100,7 @@ class Sweeper:
                 state.offsets,
                 state.shared.now_ms(),
                 retention_ms,
-                lambda records: self._stepper.step(shard, group_id, lambda _state: records),
+                lambda records: self._runtime.write(shard, records),
             )
         except Exception as error:
             is_bug = not isinstance(error, BrokerError)

@@ -1,32 +1,36 @@
-"""A shard of groups without a broker: records go through their bytes into a list, and time is moved
-by hand. Clients are small: they keep what they were told, and send what they are asked to send.
+"""A shard of groups without a broker: the real runtime, a log that is a list, and a manual clock.
+
+Clients are small: they keep what they were told, and send what they are asked to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
-from ottla.base.ids import TopicId
-from ottla.base.turns import run_at_once
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.tasks import OwnedTasks
+from ottla.base.turns import Turns, run_at_once
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
-from ottla.coordinators.groups import consumer_requests, group_requests, offset_requests
+from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
+from ottla.coordinators.groups import consumer_api, membership_api, offset_api
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import match_topics
-from ottla.coordinators.groups.offset_commits import Decision, Deleted, forgetting_topics
+from ottla.coordinators.groups.offset_commits import Deleted, forgetting_topics
 from ottla.coordinators.groups.offset_expiry import expiring
-from ottla.coordinators.groups.record_types import GROUP_RECORDS
-from ottla.coordinators.groups.shard import GroupShard, Records
+from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
+from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
 from ottla.coordinators.groups.shared import Caller, Deadline, Shared
-from ottla.coordinators.groups.stepping import give
 from ottla.coordinators.groups.timers import Timers
-from ottla.coordinators.records import decode_record, encode_key, encode_value
-from ottla.coordinators.runtime import NOBODY, Writer
+from ottla.coordinators.records import Change, decode_record
+from ottla.coordinators.runtime import Runtime, Topic
+from ottla.coordinators.shard import Shard, Status
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionCreated, Record, TopicCreated, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
@@ -67,9 +71,14 @@ from ottla.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from ottla.protocol.records.batch import read_header
+from ottla.protocol.records.control import EndMarker, read_end_marker
+from ottla.protocol.records.reading import iterate_records
+from ottla.storage.log.append import Appended
 from ottla.testing.clock import ManualClock
 
 A = TypeVar("A")
+T = TypeVar("T")
 Owned = dict[bytes, set[int]]  # partitions by topic id
 GROUP = "readers"
 HOST = "/10.0.0.1"
@@ -105,17 +114,108 @@ class ReplyBox:
         return ErrorCode(self.response.error_code)
 
 
-class Bench:
+class ListLog:
+    """The log of one partition, replicated at once."""
+
+    def __init__(self) -> None:
+        self.records: list[Logged] = []
+        self.refusal: ErrorCode | None = None  # of every append
+
+    @property
+    def log_end_offset(self) -> int:
+        return len(self.records)
+
+
+class ListPartition:
+    """As much of a partition as a shard needs."""
+
+    leader_epoch = 0
+    name = TopicPartition(OFFSETS_TOPIC, 0)
+
+    def __init__(self) -> None:
+        self.log = ListLog()
+
+    def append(self, batch: bytearray, _acks: int, _by: object) -> Appended:
+        if self.log.refusal is not None:
+            raise BrokerError(self.log.refusal)
+        first_offset = self.log.log_end_offset
+        header = read_header(batch)
+        writer = Writer(header.producer_id, header.producer_epoch)
+        if header.is_control:
+            marker = read_end_marker(batch)
+            assert marker is not None
+            self.log.records.append(Logged(None, None, writer, marker.is_commit))
+        else:
+            writer = writer if header.is_transactional else NOBODY
+            for record in iterate_records(bytes(batch)):
+                self.log.records.append(Logged(record.key, record.value, writer))
+        return Appended(first_offset, self.log.log_end_offset - 1)
+
+    def is_replicated(self, end_offset: int) -> bool:
+        return end_offset <= self.log.log_end_offset
+
+
+class NoTurns(Turns):
+    """Nobody else waits for a turn."""
+
+    async def next(self) -> None: ...
+
+
+class NoTasks(OwnedTasks):
+    """Without an event loop: what is started runs to its end."""
+
+    def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
+        try:
+            work.send(None)
+        except StopIteration:
+            return None  # type: ignore[return-value]
+        raise AssertionError(f"{name} waits for something")
+
+
+class Harness:
     def __init__(self, *settings: str) -> None:
         self.clock = ManualClock()
         self.image = Image()
         self.config = load_config(settings=settings).config
         self.group_config = GroupConfig()
-        self.log: list[Logged] = []
-        self.refusal: ErrorCode | None = None  # what the log says to every write
+        self.partition = ListPartition()
         self._ids = count(1)
-        self.shard = self._new_shard()
-        run_at_once(self.shard.loaded(self.clock.now_ms()))
+        self.runtime: Runtime[GroupShard] = Runtime(
+            Topic(OFFSETS_TOPIC, GROUP_RECORDS, BatchFormat(), lambda: 1),
+            self._new_shard,
+            no_load_ends,
+            self.clock.now_ms,
+            0,
+            NoTurns(self.clock),
+            NoTasks(),
+        )
+        self.loaded = self._load(self._new_shard())
+
+    def _load(self, shard: GroupShard) -> LoadedShard:
+        loaded = Shard(self.partition, shard)  # type: ignore[arg-type]
+        loaded.status = Status.ACTIVE
+        run_at_once(shard.loaded(self.clock.now_ms()))
+        return loaded
+
+    @property
+    def shard(self) -> GroupShard:
+        return self.loaded.state
+
+    @property
+    def log(self) -> list[Logged]:
+        return self.partition.log.records
+
+    @log.setter
+    def log(self, records: list[Logged]) -> None:
+        self.partition.log.records = records
+
+    @property
+    def refusal(self) -> ErrorCode | None:
+        return self.partition.log.refusal
+
+    @refusal.setter
+    def refusal(self, code: ErrorCode | None) -> None:
+        self.partition.log.refusal = code
 
     def _new_shard(self) -> GroupShard:
         timers: Timers[Deadline] = Timers(self._tick_ms)
@@ -166,15 +266,10 @@ class Bench:
     # The log
 
     def write(self, records: Records, writer: Writer = NOBODY) -> None:
-        if self.refusal is not None and records:
-            raise BrokerError(self.refusal)
-        for record in records:
-            self.log.append(Logged(encode_key(record.key), encode_value(record), writer))
-            self._apply(self.shard, len(self.log) - 1)
+        self.runtime.write(self.loaded, records, writer)
 
     def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
-        self.log.append(Logged(None, None, Writer(producer_id, 0), is_commit))
-        self._apply(self.shard, len(self.log) - 1)
+        self.runtime.write_marker(self.loaded, Writer(producer_id, 0), EndMarker(is_commit, 0))
 
     def _apply(self, shard: GroupShard, offset: int) -> None:
         logged = self.log[offset]
@@ -185,28 +280,13 @@ class Bench:
         assert record is not None
         shard.apply(record, logged.writer, offset)
 
-    def step(self, act: Callable[[GroupShard], Records], group_id: str = GROUP) -> None:
-        self.decide(lambda shard: Decision(act(shard), None), group_id)
+    def step(self, act: Callable[[GroupShard], Records]) -> None:
+        self.runtime.step(self.loaded, act)
 
-    def decide(self, act: Callable[[GroupShard], Decision[A]], group_id: str = GROUP) -> A:
-        """As the service does it, but that everything is replicated at once."""
-        shared = self.shard.shared
-        try:
-            records, answer = act(self.shard)
-        except BrokerError:
-            shared.cancel_step()
-            raise
-        try:
-            self.write(records)
-        except BrokerError as error:
-            give(shared.end_step(error.code))
-            raise
-        give(shared.end_step())
+    def decide(self, act: Callable[[GroupShard], Change[A]], writer: Writer = NOBODY) -> A:
+        answer = self.runtime.decide(self.loaded, act, writer)
+        assert not isinstance(answer, Awaitable)
         return answer
-
-    def decided(self, decision: Decision[A], writer: Writer = NOBODY) -> A:
-        self.write(decision.records, writer)
-        return decision.answer
 
     def replayed(self) -> GroupShard:
         """What another broker would know that reads the log."""
@@ -217,9 +297,9 @@ class Bench:
 
     def restart(self) -> None:
         run_at_once(self.shard.unloaded())
-        self.shard = self.replayed()
-        self.shard.shared.topics_version = self.image.offset
-        run_at_once(self.shard.loaded(self.clock.now_ms()))
+        shard = self.replayed()
+        shard.shared.topics_version = self.image.offset
+        self.loaded = self._load(shard)
 
     def compact(self) -> None:
         """Keep the last record of each key, and whatever an open transaction wrote."""
@@ -248,7 +328,7 @@ class Bench:
 
     def _expire(self, deadline: Deadline) -> None:
         try:
-            self.step(lambda shard: shard.expire(deadline), deadline.group_id)
+            self.step(lambda shard: shard.expire(deadline))
         except BrokerError:
             self.shard.shared.timers.start_if_absent(deadline, 500)
 
@@ -271,12 +351,11 @@ class Bench:
             found = match_topics(group.subscribed_regexes(), list(self.image.topics))
             self.step(
                 partial(
-                    consumer_requests.decide_resolved,
+                    consumer_api.decide_resolved,
                     group_id=group_id,
                     found=found,
                     version=self.image.offset,
-                ),
-                group_id,
+                )
             )
 
     # Looking
@@ -316,13 +395,11 @@ class Bench:
             instance_id,
             retention_ms,
             [
-                OffsetCommitRequestTopic(
-                    name, offset_requests.topic_id_of(self.shard, name), partitions
-                )
+                OffsetCommitRequestTopic(name, offset_api.topic_id_of(self.shard, name), partitions)
                 for name, partitions in topics.items()
             ],
         )
-        answer = self.decided(offset_requests.commit(self.shard, request, version))
+        answer = self.decide(lambda shard: offset_api.commit(shard, request, version))
         return {
             (topic.name, each.partition_index): ErrorCode(each.error_code)
             for topic in answer.topics
@@ -352,8 +429,10 @@ class Bench:
                 for (topic, index), offset in offsets.items()
             ],
         )
-        decision = offset_requests.commit_transactional(self.shard, request, 3)
-        self.decided(decision, Writer(producer_id, 0))
+        self.decide(
+            lambda shard: offset_api.commit_transactional(shard, request, 3),
+            Writer(producer_id, 0),
+        )
 
     def fetch(
         self,
@@ -368,7 +447,7 @@ class Bench:
         wanted = OffsetFetchRequestGroup(
             group_id, topics=[OffsetFetchRequestTopics(topic, topic_id, [partition])]
         )
-        answer = run_at_once(offset_requests.fetch(self.shard, wanted, require_stable))
+        answer = run_at_once(offset_api.fetch(self.shard, wanted, require_stable))
         found = answer.topics[0].partitions[0]
         return ErrorCode(found.error_code) if found.error_code else found.committed_offset
 
@@ -377,18 +456,22 @@ class Bench:
     ) -> list[ErrorCode]:
         wanted = [OffsetDeleteRequestPartition(each) for each in partitions]
         request = OffsetDeleteRequest(group_id, [OffsetDeleteRequestTopic(topic, wanted)])
-        answer = run_at_once(offset_requests.delete(self.shard, request, self.write))
+        answer = run_at_once(offset_api.delete(self.shard, request, self.write))
         return [ErrorCode(each.error_code) for each in answer.topics[0].partitions]
 
     def delete_group(self, group_id: str = GROUP) -> None:
-        self.write(group_requests.decide_delete_group(self.shard, group_id))
+        self.write(membership_api.decide_delete_group(self.shard, group_id))
+
+
+async def no_load_ends(_shard: LoadedShard) -> None:
+    raise AssertionError("a shard was loaded again")
 
 
 @dataclass
 class ClassicClient:
     """A member of a classic group."""
 
-    bench: Bench
+    harness: Harness
     name: str = "client"
     instance_id: str | None = None
     protocols: Mapping[str, bytes] = field(default_factory=lambda: {"range": b""})
@@ -414,9 +497,9 @@ class ClassicClient:
         )
         caller = Caller(self.name, HOST, self.version)
         reply = ReplyBox()
-        step = partial(self.bench.step, group_id=self.group_id)
-        step(lambda shard: group_requests.prepare_join(shard, request))
-        step(lambda shard: group_requests.join(shard, request, caller, reply))
+        step = self.harness.step
+        step(lambda shard: membership_api.prepare_join(shard, request))
+        step(lambda shard: membership_api.join(shard, request, caller, reply))
         return reply
 
     def join(self) -> ReplyBox:
@@ -449,9 +532,7 @@ class ClassicClient:
             [SyncGroupRequestAssignment(*each) for each in (assignments or {}).items()],
         )
         reply = ReplyBox()
-        self.bench.step(
-            lambda shard: group_requests.sync(shard, request, reply), group_id=self.group_id
-        )
+        self.harness.step(lambda shard: membership_api.sync(shard, request, reply))
         return reply
 
     def synced(self, reply: ReplyBox) -> bytes:
@@ -464,15 +545,15 @@ class ClassicClient:
 
     def heartbeat(self) -> ErrorCode:
         request = HeartbeatRequest(self.group_id, self.generation, self.member_id, self.instance_id)
-        return code_of(lambda: group_requests.heartbeat(self.bench.shard, request))
+        return code_of(lambda: membership_api.heartbeat(self.harness.shard, request))
 
     def leave(self) -> ErrorCode:
-        [answer] = leave(self.bench, [MemberIdentity(self.member_id)], self.group_id)
+        [answer] = leave(self.harness, [MemberIdentity(self.member_id)], self.group_id)
         return ErrorCode(answer.error_code)
 
     def commit(self, offsets: Mapping[tuple[str, int], int]) -> ErrorCode:
         def act() -> ErrorCode:
-            self.bench.commit(
+            self.harness.commit(
                 offsets,
                 group_id=self.group_id,
                 member_id=self.member_id,
@@ -488,7 +569,7 @@ class ClassicClient:
 class ConsumerClient:
     """A member of a consumer group: it takes over what it is told, and says what it has."""
 
-    bench: Bench
+    harness: Harness
     name: str = "client"
     topics: Sequence[str] | None = ("t",)
     regex: str | None = None
@@ -504,7 +585,7 @@ class ConsumerClient:
     interval_ms: int = 0
 
     def __post_init__(self) -> None:
-        self.member_id = self.member_id or f"{self.name}-{self.bench.new_id()}"
+        self.member_id = self.member_id or f"{self.name}-{self.harness.new_id()}"
 
     def beat(self, *, is_full: bool = False) -> ConsumerGroupHeartbeatResponse:
         """One heartbeat; whatever it is told to give up or to take, it does with the next."""
@@ -533,10 +614,8 @@ class ConsumerClient:
 
     def send(self, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroupHeartbeatResponse:
         caller = Caller(self.name, HOST, self.version)
-        answer = self.bench.decide(
-            lambda shard: consumer_requests.heartbeat(shard, request, caller), self.group_id
-        )
-        self.bench.resolve_patterns()
+        answer = self.harness.decide(lambda shard: consumer_api.heartbeat(shard, request, caller))
+        self.harness.resolve_patterns()
         return answer
 
     def take_over(self) -> None:
@@ -561,7 +640,7 @@ class ConsumerClient:
         self, offsets: Mapping[tuple[str, int], int], *, epoch: int | None = None, version: int = 9
     ) -> ErrorCode:
         def act() -> ErrorCode:
-            self.bench.commit(
+            self.harness.commit(
                 offsets,
                 group_id=self.group_id,
                 member_id=self.member_id,
@@ -580,7 +659,7 @@ class ConsumerClient:
             (topic.name, at)
             for topic_id, each in self.owned.items()
             for at in each
-            if (topic := self.bench.image.topic_by_id(TopicId(topic_id))) is not None
+            if (topic := self.harness.image.topic_by_id(TopicId(topic_id))) is not None
         }
 
 
@@ -593,14 +672,14 @@ def settle(*clients: ConsumerClient, rounds: int = 10) -> None:
     for _ in range(rounds):
         for client in clients:
             client.beat()
-        clients[0].bench.advance_ms(1000)
+        clients[0].harness.advance_ms(1000)
 
 
 def leave(
-    bench: Bench, members: list[MemberIdentity], group_id: str = GROUP
+    harness: Harness, members: list[MemberIdentity], group_id: str = GROUP
 ) -> list[MemberResponse]:
     request = LeaveGroupRequest(group_id, members=members)
-    return bench.decide(lambda shard: group_requests.leave(shard, request), group_id)
+    return harness.decide(lambda shard: membership_api.leave(shard, request))
 
 
 def code_of(act: Callable[[], ErrorCode]) -> ErrorCode:
@@ -611,10 +690,10 @@ def code_of(act: Callable[[], ErrorCode]) -> ErrorCode:
         return error.code
 
 
-def rebalance(bench: Bench, *clients: ClassicClient) -> None:
+def rebalance(harness: Harness, *clients: ClassicClient) -> None:
     """All clients join and sync; the leader gives everybody its own name."""
     replies = [client.join() for client in clients]
-    bench.advance_ms(bench.config.group_initial_rebalance_delay_ms)
+    harness.advance_ms(harness.config.group_initial_rebalance_delay_ms)
     answers = [client.joined(reply) for client, reply in zip(clients, replies, strict=True)]
     by_id = {client.member_id: client for client in clients}
     leader = by_id[answers[0].leader]

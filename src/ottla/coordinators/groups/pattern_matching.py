@@ -7,17 +7,18 @@ from collections.abc import Iterable, Mapping
 
 from ottla.base.log_text import shown
 from ottla.base.turns import Slices, Turns
-from ottla.coordinators.groups import consumer_requests
+from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import compile_topic_pattern
-from ottla.coordinators.groups.stepping import LoadedShard, Stepper
+from ottla.coordinators.groups.shard import GroupShard, LoadedShard
+from ottla.coordinators.runtime import Runtime
 from ottla.protocol.errors import BrokerError
 
 log = logging.getLogger(__name__)
 
 
 async def resolve_patterns(
-    shard: LoadedShard, group_id: str, stepper: Stepper, turns: Turns
+    shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], turns: Turns
 ) -> None:
     """Find the topics of a group's patterns, and let the group know."""
     shared = shard.state.shared
@@ -29,7 +30,7 @@ async def resolve_patterns(
         for pattern, why in unusable.items():
             if not is_known_empty(group, pattern):
                 log.warning("group %s: a pattern stands for no topic: %s", shown(group_id), why)
-        await turns.run_later(resolving(shard, group_id, found, version, stepper))
+        await turns.run_later(resolving(shard, group_id, found, version, runtime))
     except BrokerError as error:
         log.warning("group %s: its patterns stay unresolved for now: %s", shown(group_id), error)
     finally:
@@ -69,21 +70,19 @@ def resolving(
     group_id: str,
     found: Mapping[str, set[str]],
     version: int,
-    stepper: Stepper,
+    runtime: Runtime[GroupShard],
 ) -> Slices[None]:
     """A record for each pattern, and then the epoch that follows on what has changed."""
     changes: list[bool] = []
     for pattern, topics in found.items():
-        stepper.step(
+        runtime.step(
             shard,
-            group_id,
-            lambda state, pattern=pattern, topics=topics: consumer_requests.decide_resolved_one(  # type: ignore[misc]
+            lambda state, pattern=pattern, topics=topics: consumer_api.decide_resolved_one(  # type: ignore[misc]
                 state, group_id, pattern, topics, version, changes
             ),
         )
         yield 0
-    stepper.step(
+    runtime.step(
         shard,
-        group_id,
-        lambda state: consumer_requests.decide_resolved_epoch(state, group_id, any(changes)),
+        lambda state: consumer_api.decide_resolved_epoch(state, group_id, any(changes)),
     )

@@ -29,9 +29,8 @@ from ottla.coordinators.groups.consumer.member import (
     MemberState,
 )
 from ottla.coordinators.groups.consumer.subscriptions import update_epoch
-from ottla.coordinators.groups.offset_commits import Decision
 from ottla.coordinators.groups.shared import Caller, Deadline, Reply, Waits
-from ottla.coordinators.records import CoordinatorRecord
+from ottla.coordinators.records import Change, CoordinatorRecord
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_describe_response import DescribedGroup
@@ -56,7 +55,7 @@ CLIENT_MEMBER_IDS_FROM = 1  # the version of ConsumerGroupHeartbeat
 
 def heartbeat(
     shard: GroupShard, request: ConsumerGroupHeartbeatRequest, caller: Caller
-) -> Decision[ConsumerGroupHeartbeatResponse]:
+) -> Change[ConsumerGroupHeartbeatResponse]:
     config = shard.shared.config
     check(request, caller.version, config.group_consumer_assignors)
     check_bounds(request, config.ottla_group_topics_max)
@@ -65,7 +64,7 @@ def heartbeat(
     is_joining = request.member_epoch == JOINING_EPOCH
     draft = draft_to_join(shard, request.group_id) if is_joining else draft_of(shard, request)
     answer = heartbeats.heartbeat(draft, request, caller)
-    return Decision(draft.records, answer)
+    return Change(draft.records, answer)
 
 
 def check(request: ConsumerGroupHeartbeatRequest, version: int, assignors: Collection[str]) -> None:
@@ -144,7 +143,7 @@ def draft_to_join(shard: GroupShard, group_id: str) -> Draft:
 
 def leave(
     shard: GroupShard, request: ConsumerGroupHeartbeatRequest
-) -> Decision[ConsumerGroupHeartbeatResponse]:
+) -> Change[ConsumerGroupHeartbeatResponse]:
     draft = draft_of(shard, request)
     member = leaving.leaving_member(draft, request)
     answer = ConsumerGroupHeartbeatResponse(
@@ -152,8 +151,8 @@ def leave(
     )
     if request.member_epoch == STATIC_LEAVING_EPOCH:
         leaving.leave_for_a_while(draft, member)
-        return Decision(draft.records, answer)
-    return Decision(remove(shard, draft.group, [member]), answer)
+        return Change(draft.records, answer)
+    return Change(remove(shard, draft.group, [member]), answer)
 
 
 def remove(shard: GroupShard, group: ConsumerGroup, members: Collection[ConsumerMember]) -> Records:
@@ -223,7 +222,7 @@ def join_classic(
 
 def leave_classic(
     shard: GroupShard, group: ConsumerGroup, request: LeaveGroupRequest
-) -> Decision[list[MemberResponse]]:
+) -> Change[list[MemberResponse]]:
     found: dict[str, ConsumerMember] = {}
     answers = []
     for identity in request.members:
@@ -234,7 +233,7 @@ def leave_classic(
         except BrokerError as error:
             code = error.code
         answers.append(MemberResponse(identity.member_id, identity.group_instance_id, code))
-    return Decision(remove(shard, group, found.values()) if found else [], answers)
+    return Change(remove(shard, group, found.values()) if found else [], answers)
 
 
 def identified(group: ConsumerGroup, identity: MemberIdentity) -> ConsumerMember:

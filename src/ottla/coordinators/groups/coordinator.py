@@ -1,0 +1,188 @@
+"""The group coordinator of a broker: groups and offsets of the partitions that it leads.
+
+    groups = GroupCoordinator(...)
+    replicas.listeners.append(groups)               # which partitions those are
+    publisher.subscribe(groups.metadata_changed)    # topics are created and deleted
+    await groups.run()                              # timers and expiry, until cancelled
+    groups.service.join(...)                        # requests
+
+Owns      the parts of the coordinator, and the tasks that work for it.
+Leaves    everything about groups to the state machines, which know neither tasks nor time, and
+          requests to `service.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+
+from ottla.base.clock import Clock
+from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.pacing import pause_s
+from ottla.base.tasks import OwnedTasks
+from ottla.base.turns import Slices, Turns
+from ottla.config.broker_options import BrokerConfig
+from ottla.config.resource_options import GroupConfig
+from ottla.coordinators.batches import BatchFormat
+from ottla.coordinators.groups.deferred_work import DeferredWork
+from ottla.coordinators.groups.expiration import Expiration
+from ottla.coordinators.groups.offset_commits import Deleted, forgetting_topics
+from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
+from ottla.coordinators.groups.service import GroupService
+from ottla.coordinators.groups.shard import GroupShard, LoadedShard
+from ottla.coordinators.groups.shared import Deadline, Shared, Usage
+from ottla.coordinators.groups.timers import Timers
+from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
+from ottla.coordinators.runtime import Runtime, Topic
+from ottla.coordinators.shard import Status
+from ottla.metadata.changes import Changes
+from ottla.metadata.image import Image
+from ottla.protocol.errors import BrokerError
+from ottla.replication.partition import Partition
+
+log = logging.getLogger(__name__)
+
+MINUTE_MS = 60 * 1000
+
+
+class GroupCoordinator:
+    def __init__(
+        self,
+        image: Image,
+        config: BrokerConfig,
+        group_config: Callable[[str], GroupConfig],
+        clock: Clock,
+        create_topics: CreateTopics,
+        turns: Turns | None = None,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+    ) -> None:
+        self._turns = turns or Turns(clock)
+        self._image = image
+        self._config = config
+        self._group_config = group_config
+        self._clock = clock
+        self._new_id = new_id
+        self._topics_version = image.offset
+        self._deleted: dict[str, set[TopicId]] = {}  # topics, while shards are being loaded
+        self._tasks = OwnedTasks()
+        self._usage = Usage()
+        self.topic = InternalTopic(
+            image, OFFSETS_TOPIC, config.offsets_topic_num_partitions, create_topics
+        )
+        self._runtime: Runtime[GroupShard] = Runtime(
+            Topic(
+                OFFSETS_TOPIC,
+                GROUP_RECORDS,
+                BatchFormat(config.offsets_topic_compression_codec, base_sequence=0),
+                lambda: self.topic.partition_count,
+            ),
+            self._new_shard,
+            self._load_ended,
+            clock.now_ms,
+            config.offsets_commit_timeout_ms,
+            self._turns,
+            self._tasks,
+        )
+        self.expiration = Expiration(self._runtime, self._tick_ms, self._turns)
+        deferred = DeferredWork(self._runtime, self._turns, self._tasks)
+        self.service = GroupService(self.topic, self._runtime, deferred, config, image, self._turns)
+
+    def _tick_ms(self) -> int:
+        return round(self._clock.monotonic_s() * 1000)
+
+    def _new_shard(self) -> GroupShard:
+        timers: Timers[Deadline] = Timers(self._tick_ms, self.expiration.timer_started)
+        return GroupShard(
+            Shared(
+                self._config,
+                self._group_config,
+                self._image,
+                timers,
+                self._clock.now_ms,
+                self._new_id,
+                self._topics_version,
+                self._usage,
+            )
+        )
+
+    # Which partitions are led here
+
+    def leads(self, partition: Partition) -> None:
+        if partition.name.topic == OFFSETS_TOPIC:
+            self._runtime.lead(partition)
+
+    def resigned(self, name: TopicPartition) -> None:
+        if name.topic == OFFSETS_TOPIC:
+            self._runtime.resign(name.partition)
+
+    async def loaded(self) -> None:
+        """Until nothing is being loaded any more."""
+        await self._runtime.loaded()
+
+    async def _load_ended(self, shard: LoadedShard) -> None:
+        """Changes of topics while a shard was being loaded are applied to it now."""
+        if shard.status is Status.ACTIVE:
+            shard.state.shared.topics_version = self._topics_version
+            self._forget_topics([shard], dict(self._deleted))
+        if not self._runtime.is_loading:
+            self._deleted = {}
+
+    # What changes around groups
+
+    def metadata_changed(self, image: Image, changes: Changes) -> None:
+        """Offsets of deleted topics are forgotten; groups look at their topics again."""
+        is_resized = any(None in (c.before, c.after) for c in changes.partitions.values())
+        if not (changes.created_topics or changes.deleted_topics or is_resized):
+            return
+        self._topics_version = image.offset
+        deleted = {topic.name: {topic.id} for topic in changes.deleted_topics.values()}
+        if self._runtime.is_loading:
+            for topic, ids in deleted.items():
+                self._deleted.setdefault(topic, set()).update(ids)
+        shards = list(self._runtime.active_shards())
+        for shard in shards:
+            shard.state.shared.topics_version = image.offset
+        if deleted:
+            self._forget_topics(shards, deleted)
+
+    def _forget_topics(
+        self, shards: Iterable[LoadedShard], deleted: Mapping[str, set[TopicId]]
+    ) -> None:
+        """In slices: there may be many groups. Others may commit to a new topic of the name."""
+        ends = [(shard, shard.log_end_offset) for shard in shards]
+
+        def forgetting() -> Slices[None]:
+            for shard, end_offset in ends:
+                gone = {topic: Deleted(ids, end_offset) for topic, ids in deleted.items()}
+                yield from self._forgetting_topics(shard, gone)
+
+        work, is_done = self._turns.begin(forgetting())
+        if not is_done:
+            self._tasks.start(self._turns.finish(work), name="forget offsets of deleted topics")
+
+    def _forgetting_topics(self, shard: LoadedShard, gone: Mapping[str, Deleted]) -> Slices[None]:
+        try:
+            yield from forgetting_topics(
+                shard.state.offsets, gone, lambda records: self._runtime.write(shard, records)
+            )
+        except BrokerError as error:
+            log.warning("%s: offsets of deleted topics stay: %s", shard.partition.name, error)
+
+    # Time
+
+    async def run(self) -> None:
+        """Expire timers and offsets, until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self.expiration.run(), name="group timers")
+                tasks.create_task(self._expire_offsets(), name="offset expiry")
+        finally:
+            await self._tasks.close()
+
+    async def _expire_offsets(self) -> None:
+        while True:
+            await asyncio.sleep(pause_s(self._config.offsets_retention_check_interval_ms))
+            retention_ms = self._config.offsets_retention_minutes * MINUTE_MS
+            await self.expiration.expire_offsets(retention_ms)

@@ -1,0 +1,81 @@
+"""Loading a shard: every record of its partition's log is applied, in slices."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from ottla.base.cold_reads import look
+from ottla.base.turns import Slices, Turns
+from ottla.coordinators.batches import NOBODY, Writer
+from ottla.coordinators.records import RecordTypes, decode_record
+from ottla.coordinators.shard import S, Shard
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.records.batch import iterate_headers
+from ottla.protocol.records.control import read_end_marker
+from ottla.protocol.records.reading import iterate_records
+from ottla.storage.errors import StorageError
+from ottla.storage.log.log import Log
+
+LOAD_BYTES = 128 * 1024
+
+
+async def load(shard: Shard[S], types: RecordTypes, turns: Turns) -> None:
+    """Apply the whole log, unless another broker leads meanwhile."""
+    offset = shard.partition.log.log_start_offset
+    end_offset = shard.log_end_offset
+    while offset < end_offset and not shard.is_gone:
+        partition_log = shard.partition.log
+        try:
+            data = await read_some(partition_log, offset, end_offset)
+        except (OSError, BrokerError, StorageError):
+            if shard.is_gone:
+                return  # the log may be closed
+            if partition_log is shard.partition.log:
+                raise
+            continue  # it is in another directory by now, with the same records
+        offset = await turns.run_later(applying(shard, types, data, offset))
+
+
+async def read_some(partition_log: Log, offset: int, end_offset: int) -> bytes:
+    found = await look(partial(partition_log.read, offset, LOAD_BYTES, end_offset))
+    if found.check is not None:
+        await asyncio.to_thread(found.check.run)
+        found.check.confirm()
+    return found.records.read()
+
+
+def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> Slices[int]:
+    """Apply the whole batches in `data` from `offset` on; where to go on.
+
+    It ends when another broker leads: what the shard holds is freed then.
+    """
+    for position, header in iterate_headers(data):
+        writer = Writer(header.producer_id, header.producer_epoch)
+        if shard.is_gone:
+            break
+        if header.is_control:
+            marker = read_end_marker(data, position)
+            if marker is not None:
+                shard.state.apply_marker(writer, marker.is_commit)
+        else:
+            writer = writer if header.is_transactional else NOBODY
+            for record in iterate_records(data, position):
+                decoded = decode_record(types, record.key, record.value)
+                if decoded is not None and record.offset >= offset:
+                    shard.state.apply(decoded, writer, record.offset)
+                yield 0
+                if shard.is_gone:
+                    return offset
+        offset = header.next_offset
+        yield 0
+    return offset
+
+
+def until_gone(shard: Shard[S], slices: Slices[None]) -> Slices[None]:
+    """The work, as long as this broker leads the shard's partition."""
+    for grown in slices:
+        yield grown
+        if shard.is_gone:
+            slices.close()
+            return
