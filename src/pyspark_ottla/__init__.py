@@ -33,28 +33,28 @@ class DefaultSource(DataSource):  # type: ignore[misc]
         return "ottla"
 
     def schema(self) -> Any:
-        from ottla.spark.source import schema_of
+        from ottla.spark.data_source import schema_of
 
         return schema_of(self.options)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        from ottla.spark.source import batch_reader
+        from ottla.spark.data_source import batch_reader
 
         return batch_reader(self.options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        from ottla.spark.source import stream_reader
+        from ottla.spark.data_source import stream_reader
 
         return stream_reader(self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        from ottla.spark.sink import batch_writer
+        from ottla.spark.data_source import batch_writer
 
         return batch_writer(schema, self.options, overwrite)
 
     def streamWriter(  # noqa: N802
         self, schema: StructType, overwrite: bool
     ) -> DataSourceStreamWriter:
-        from ottla.spark.sink import stream_writer
+        from ottla.spark.data_source import stream_writer
 
         return stream_writer(schema, self.options, overwrite)

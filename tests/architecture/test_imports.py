@@ -23,12 +23,16 @@ LEVELS = {
 }  # fmt: skip
 OVER_THE_WIRE = {"client", "spark"}  # these reach a broker by socket only
 BROKER_SIDE = {"broker", "handlers", "coordinators", "controller", "replication", "storage"}
+SPARK_ORDER = ["options", "planning", "records", "source"]
 STORAGE_ORDER = ["files", "indexes", "segments", "producers", "log", "directories", "compaction"]
 IMPURE = {"asyncio", "socket", "threading", "os", "time", "random"}
 
 # Folders in which every module only decides, but for those that are named.
 PURE_EXCEPT: dict[str, set[str]] = {
     "protocol": set(),
+    "client": {
+        "cluster", "connection", "fetch_judging", "fetch_stream", "handoff", "retrying", "transport",
+    },
     "controller": {"controller"},
     "coordinators": {"internal_topic", "loading", "runtime"},
     "coordinators/groups": {
@@ -42,6 +46,9 @@ PURE_EXCEPT: dict[str, set[str]] = {
         "deletions", "directory_moves", "new_partitions", "replica_manager", "session_cache",
         "waiting",
     },
+    "spark/options": set(),
+    "spark/planning": set(),
+    "spark/records": set(),
     "spark/sink": {"decision_log", "driver", "task_writer"},
     "storage/producers": set(),
 }  # fmt: skip
@@ -127,3 +134,16 @@ def test_storage_is_built_from_files_up_to_directories(path: Path) -> None:
     modules = [name.split(".") for name in imported_modules(path)]
     used = {name[2] for name in modules if name[:2] == ["ottla", "storage"] and len(name) > 2}
     assert not used & set(above)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in FILES if folder_of(p) == "spark" and p.parent.name != "spark"],
+    ids=lambda path: str(path.relative_to(SOURCE)),
+)
+def test_spark_is_built_from_options_up_to_source_and_sink(path: Path) -> None:
+    own = path.parent.name
+    modules = [name.split(".") for name in imported_modules(path)]
+    used = {name[2] for name in modules if name[:2] == ["ottla", "spark"] and len(name) > 2}
+    allowed = ["options"] if own == "sink" else SPARK_ORDER[: SPARK_ORDER.index(own)]
+    assert used & {*SPARK_ORDER, "sink"} <= {own, *allowed}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ottla.client.settings import defaults
+from ottla.client.settings import CLIENT_OPTIONS
 from ottla.config.options import Option
-from ottla.spark.kafka_options import REFUSED, WITHOUT_EFFECT
-from ottla.spark.options import SOURCE_OPTIONS
-from ottla.spark.sink.options import SINK_OPTIONS
+from ottla.spark.options.consumer_options import REFUSED, WITHOUT_EFFECT
+from ottla.spark.options.sink_options import SINK_OPTIONS
+from ottla.spark.options.source_options import SOURCE_OPTIONS
 
 _HEADER = """\
 <!-- Generated from the declarations in src/ottla/spark. Do not edit: make generate renews it. -->
@@ -27,8 +27,7 @@ def spark_options_page() -> str:
     lines += ["## Reading", "", *_table(SOURCE_OPTIONS), ""]
     lines += ["## Writing", "", *_table(SINK_OPTIONS), ""]
     lines += ["## kafka.*", "", "Settings of the client, under Kafka's names.", ""]
-    lines += ["| option | default |", "| --- | --- |"]
-    lines += [f"| `kafka.{name}` | {_shown(value)} |" for name, value in defaults().items()]
+    lines += _table({name: (name, each) for name, each in CLIENT_OPTIONS.items()}, "kafka.")
     ignored = ", ".join(f"`{name}`" for name in sorted(WITHOUT_EFFECT))
     lines += ["", f"Accepted and without effect when reading: {ignored}.", ""]
     lines += ["Refused when reading, with advice:", ""]
@@ -37,14 +36,11 @@ def spark_options_page() -> str:
     return "\n".join(lines)
 
 
-def _table(options: Mapping[str, tuple[str, Option[Any]]]) -> Iterator[str]:
+def _table(options: Mapping[str, tuple[str, Option[Any]]], prefix: str = "") -> Iterator[str]:
     yield "| option | default | meaning |"
     yield "| --- | --- | --- |"
     for _, declared in options.values():
         default = declared.default_text
         shown = "" if default is None else f"`{default}`"
-        yield f"| `{declared.name}` | {shown} | {declared.doc.replace('|', chr(92) + '|')} |"
-
-
-def _shown(value: Any) -> str:
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+        doc = declared.doc.replace("|", chr(92) + "|")
+        yield f"| `{prefix}{declared.name}` | {shown} | {doc} |"

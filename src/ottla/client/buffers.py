@@ -10,7 +10,7 @@ when a buffer is free again: a bytearray that is looked at refuses to change its
 
 from __future__ import annotations
 
-from ottla.client.settings import MIB
+from ottla.config.options import MIB
 
 SMALL_BYTES_MAX = 256 * 1024  # below it, memory of its own is cheaper than looking for some
 STEP_BYTES = 1 * MIB

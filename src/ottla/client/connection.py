@@ -24,8 +24,9 @@ from ottla.client.errors import (
     code_of,
     kafka_error,
 )
-from ottla.client.settings import MIB, Address, ClientSettings
+from ottla.client.settings import Address, ClientSettings
 from ottla.client.transport import TRANSPORTS, OpenTransport, Transport
+from ottla.config.options import MIB
 from ottla.protocol.api_keys import APIS, ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import MalformedMessage

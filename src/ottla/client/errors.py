@@ -41,9 +41,8 @@ def _rebuild(kind: type[ClientError], args: tuple[Any, ...], state: dict[str, An
 
 
 class InvalidSetting(ClientError):
-    def __init__(self, name: str, value: object, reason: object) -> None:
-        shown = name if value is None else f"{name}={value}"
-        super().__init__(f"{shown}: {reason}")
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
         self.name = name
 
 

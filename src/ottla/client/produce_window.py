@@ -37,7 +37,7 @@ _ATTRIBUTES_POSITION = 21
 _PRODUCER_POSITION = 43
 
 
-class OffsetRange(NamedTuple):
+class AcknowledgedRange(NamedTuple):
     """Offsets from `start` up to, and not including, `end`."""
 
     start: int
@@ -54,7 +54,7 @@ class Acknowledged:
 
     records: int = 0
     batches: int = 0
-    ranges: list[OffsetRange] = field(default_factory=list)
+    ranges: list[AcknowledgedRange] = field(default_factory=list)
 
     def add(self, base_offset: int, records: int) -> None:
         self.records += records
@@ -62,9 +62,9 @@ class Acknowledged:
         if base_offset == UNKNOWN_OFFSET:
             return
         if self.ranges and self.ranges[-1].end == base_offset:
-            self.ranges[-1] = OffsetRange(self.ranges[-1].start, base_offset + records)
+            self.ranges[-1] = AcknowledgedRange(self.ranges[-1].start, base_offset + records)
         else:
-            self.ranges.append(OffsetRange(base_offset, base_offset + records))
+            self.ranges.append(AcknowledgedRange(base_offset, base_offset + records))
 
 
 @dataclass(eq=False)

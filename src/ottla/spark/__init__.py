@@ -3,12 +3,17 @@
     spark.read.format("ottla").option("kafka.bootstrap.servers", "host:9092")
         .option("subscribe", "orders").load()
 
-Columns and options are those of Spark's own `kafka` format. `pyspark_ottla` is what Spark finds;
-everything here is imported when a query uses it. Reaches brokers over the wire only.
+Columns and options are those of Spark's own `kafka` format. Brokers are reached over the wire only.
 
-    options ── positions ── topics          what was asked for, and which partitions that is
-       │                       │
-    batch_reader   stream_reader            on the driver: offsets, ranges, limits, data loss
-       └───────┬───────┘
-          task_reader ── columns            on the executors: fetch, decode, Arrow
+    pyspark_ottla        the package that Spark finds; it calls data_source.py
+    data_source.py       schema, readers and writers of a query, made from its options
+    options/             every option: declaration, parsing, checks between options
+    planning/            decisions about reading, without I/O: ranges, limits, changes of topics
+    records/             record batches to Arrow batches with Spark's columns; JSON and Avro values
+    source/              reading: readers on the driver, tasks on the executors
+    sink/                writing: all or nothing, exactly once
+    process_model.py     what Spark's processes force on a Python data source
+    errors.py            what goes wrong while reading; sink/errors.py while writing
+
+A folder imports those listed before it; source/ and sink/ do not import each other.
 """

@@ -21,7 +21,7 @@ from ottla.client.cluster import Cluster
 from ottla.client.errors import KafkaError, ProducerFenced
 from ottla.client.fetching import fetch_range
 from ottla.client.groups import commit_offsets, committed_offsets
-from ottla.client.produce_window import OffsetRange
+from ottla.client.produce_window import AcknowledgedRange
 from ottla.client.producing import BatchProducer
 from ottla.client.transactions import end_transaction, init_producer_id
 
@@ -40,8 +40,8 @@ def test_what_was_acknowledged_is_told_by_partition_and_offset(cluster: Cluster)
         producer.send(other, batch_of(*numbers(0, 1)))
         written = producer.flush()
     assert (written[one].records, written[one].batches) == (5, 2)
-    assert written[one].ranges == [OffsetRange(4, 9)]
-    assert written[other].ranges == [OffsetRange(0, 1)]
+    assert written[one].ranges == [AcknowledgedRange(4, 9)]
+    assert written[other].ranges == [AcknowledgedRange(0, 1)]
     assert read_values(cluster, one) == list(enumerate(numbers(0, 9)))
 
 

@@ -27,7 +27,7 @@ from ottla.client.errors import (
 from ottla.protocol.error_codes import ErrorCode
 
 EXAMPLES: list[ClientError] = [
-    InvalidSetting("acks", "0", "no"),
+    InvalidSetting("acks", "no"),
     Unreachable({"a:1": "refused", "b:2": "no connection in time"}),
     ConnectionLost("a:1", "Fetch", "reset"),
     RequestTimedOut("a:1", "Fetch", 30_000),

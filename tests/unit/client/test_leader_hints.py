@@ -16,7 +16,7 @@ from ottla.client import fetched as fetched_module
 from ottla.client.cluster import Cluster
 from ottla.client.errors import GaveUp, KafkaError, MalformedAnswer, TopicRecreated
 from ottla.client.fetching import fetch_range
-from ottla.client.produce_window import OffsetRange
+from ottla.client.produce_window import AcknowledgedRange
 from ottla.client.producing import BatchProducer
 from ottla.client.settings import ClientSettings
 from ottla.client.transactions import ProducerIdentity
@@ -93,7 +93,7 @@ def test_a_writer_goes_where_the_answer_points(code: int) -> None:
         two.scripts[ApiKey.PRODUCE] = lambda _: written(9)
         with cluster_of(one) as cluster, BatchProducer(cluster, IDENTITY) as producer:
             producer.send(HERE, batch_of(b"a", b"b"))
-            assert producer.flush()[HERE].ranges == [OffsetRange(9, 11)]
+            assert producer.flush()[HERE].ranges == [AcknowledgedRange(9, 11)]
         assert len(one.requests(ApiKey.METADATA)) == 1
 
 

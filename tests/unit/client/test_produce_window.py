@@ -11,7 +11,7 @@ from ottla.base.ids import TopicPartition
 from ottla.client.produce_window import (
     SEQUENCE_MAX,
     Acknowledged,
-    OffsetRange,
+    AcknowledgedRange,
     PartitionWindow,
     sequence_after,
 )
@@ -121,7 +121,7 @@ def test_neighbouring_ranges_are_told_as_one() -> None:
     acknowledged = Acknowledged()
     for base_offset, records in ((5, 3), (8, 2), (20, 1), (-1, 4)):
         acknowledged.add(base_offset, records)
-    assert acknowledged.ranges == [OffsetRange(5, 10), OffsetRange(20, 21)]
+    assert acknowledged.ranges == [AcknowledgedRange(5, 10), AcknowledgedRange(20, 21)]
     assert (acknowledged.records, acknowledged.batches) == (10, 4)
 
 

@@ -26,6 +26,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record
+from ottla.spark.process_model import process_globals
 from ottla.spark.sink.decision_copy import DecisionCopy
 from ottla.spark.sink.decisions import (
     DECISION,
@@ -50,9 +51,6 @@ CONFIGS = {
     "min.cleanable.dirty.ratio": "0.1",
     "max.message.bytes": str(16 * MIB),  # thousands of tasks with hundreds of partitions each
 }
-
-
-_COPIES: dict[tuple[str, str], DecisionCopy] = {}
 
 
 class DecisionLog:
@@ -96,12 +94,12 @@ class DecisionLog:
     def _copy(self, end_offset: int) -> DecisionCopy:
         """The one of this process; a new one if the log is not the one that was read."""
         topic = self._cluster.describe_topics([self._topic])[self._topic]
-        place = (self._cluster.settings.bootstrap_servers, self._topic)
+        key = ("decisions", self._cluster.settings.bootstrap_servers, self._topic)
         start = earliest_offsets(self._cluster, [self._partition])[self._partition]
-        copy = _COPIES.get(place)
+        copy: DecisionCopy | None = process_globals.get(key)
         is_same = copy is not None and copy.topic_id == topic.topic_id
         if copy is None or not is_same or not start <= copy.next_offset <= end_offset:
-            copy = _COPIES[place] = DecisionCopy(topic.topic_id, start)
+            copy = process_globals[key] = DecisionCopy(topic.topic_id, start)
         return copy
 
     def write(self, driver_id: str, driver: ProducerIdentity, decision: Decision) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ottla.config.options import InvalidOption
-from ottla.spark.sink.options import SinkOptions
+from ottla.spark.options.sink_options import SinkOptions
 
 BATCH_PREFIX = "batch-"
 METADATA_FILE = "metadata"  # of a checkpoint: {"id": "<query id>"}

@@ -29,7 +29,7 @@ class BatchOfQuery:
     skips_older: bool = False  # as txnVersion does: a version that is not newer is no error
 
 
-class TaskPlan(Enum):
+class TaskAction(Enum):
     WRITE = "write"
     SKIP = "skip"  # the batch is decided: what this run would write must not count
 
@@ -51,13 +51,13 @@ class RecoveryPlan:
     abort: tuple[str, ...] = ()
 
 
-def plan_task(state: SinkState, wanted: BatchOfQuery) -> TaskPlan:
+def plan_task(state: SinkState, wanted: BatchOfQuery) -> TaskAction:
     """StaleBatch where the query went back behind what it decided."""
     last = _last_of_query(state, wanted)
     if last is None or last < wanted.batch:
-        return TaskPlan.WRITE
+        return TaskAction.WRITE
     _check_not_stale(state, wanted, last)
-    return TaskPlan.SKIP
+    return TaskAction.SKIP
 
 
 def plan_commit(

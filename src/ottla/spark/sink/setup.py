@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pyspark.sql.types import StructType
 
 from ottla.client.settings import ClientSettings
-from ottla.spark.sink.columns import SinkColumns, check_columns
-from ottla.spark.sink.options import SinkOptions, parse_sink_options
-from ottla.spark.sink.producer_options import ProducerOptions, parse_producer_options
+from ottla.spark.options.producer_options import ProducerOptions, parse_producer_options
+from ottla.spark.options.sink_options import SinkOptions, parse_sink_options
+from ottla.spark.sink.input_columns import SinkColumns, check_columns
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,13 @@ from ottla.client.transactions import (
 )
 from ottla.protocol.records.arrow_building import build_arrow_batches
 from ottla.protocol.records.column_building import ColumnBatchSettings
+from ottla.spark.sink.broker_errors import explained
 from ottla.spark.sink.decisions import Transaction, Written
 from ottla.spark.sink.errors import InvalidRows, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import Started
 from ottla.spark.sink.names import driver_id, task_id
+from ottla.spark.sink.row_partitioning import Part, Splitter, gather
 from ottla.spark.sink.setup import SinkSetup
-from ottla.spark.sink.splitting import Part, Splitter, gather
-from ottla.spark.sink.troubles import explained
 
 ROUNDS_MAX = 100
 NEW_TOPIC_MS = 2000

@@ -14,11 +14,9 @@ earlier drivers, so that happens when it is pickled, at the latest.
 from __future__ import annotations
 
 import logging
-import sys
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
@@ -30,21 +28,23 @@ from pyspark.sql.datasource import (
 
 from ottla.client.cluster import Cluster
 from ottla.client.errors import ClientError
+from ottla.spark.process_model import (
+    StartedWhenPickled,
+    freeze_imported_modules,
+    is_planning_write,
+    task_of_query,
+)
+from ottla.spark.sink.broker_errors import explained
 from ottla.spark.sink.decisions import Transaction
 from ottla.spark.sink.driver import SinkDriver
 from ottla.spark.sink.errors import SinkError
 from ottla.spark.sink.messages import Started, TaskWritten
 from ottla.spark.sink.names import batch_sink_name, stream_sink_name, txn_name
-from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
+from ottla.spark.sink.plan import BatchOfQuery, TaskAction, plan_task
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
-from ottla.spark.sink.troubles import explained
-from ottla.spark.worker_garbage import set_modules_apart
 
 log = logging.getLogger("ottla.spark.sink")
-
-QUERY_ID, BATCH_ID = "sql.streaming.queryId", "streaming.sql.batchId"
-PLANNING_WORKER = "pyspark.sql.worker.write_into_data_source"
 
 
 def started_as(setup: SinkSetup, sink: str) -> Started | None:
@@ -64,9 +64,9 @@ def write_task(
     wanted: BatchOfQuery,
     batches: Iterable[pa.RecordBatch],
 ) -> TaskWritten:
-    if started is not None and plan_task(started.state, wanted) is TaskPlan.SKIP:
+    if started is not None and plan_task(started.state, wanted) is TaskAction.SKIP:
         return TaskWritten(wanted, 0, started)
-    set_modules_apart()
+    freeze_imported_modules()
     context = TaskContext.get()
     assert context is not None, "tasks have a context"
     place = TaskPlace(context.partitionId(), context.attemptNumber())
@@ -132,7 +132,7 @@ class BatchWriter(DataSourceArrowWriter):  # type: ignore[misc]
 
 
 @dataclass
-class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
+class StreamWriter(DataSourceStreamArrowWriter, StartedWhenPickled):  # type: ignore[misc]
     setup: SinkSetup
     started: Started | None = field(default=None)
     is_started: bool = False
@@ -148,10 +148,6 @@ class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
     def _decides(self) -> bool:
         return self.setup.options.is_exactly_once
 
-    def __getstate__(self) -> dict[str, Any]:
-        self.start()
-        return self.__dict__
-
     def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
         return write_task(self.setup, self.started, batch_of_task(), iterator)
 
@@ -163,12 +159,10 @@ class StreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
 
 
 def batch_of_task() -> BatchOfQuery:
-    context = TaskContext.get()
-    query = context and context.getLocalProperty(QUERY_ID)
-    batch = context and context.getLocalProperty(BATCH_ID)
-    if query is None or batch is None:
+    task = task_of_query()
+    if task is None:
         raise SinkError("This task does not know its query and batch: use writeStream.")
-    return BatchOfQuery(query, int(batch))
+    return BatchOfQuery(task.query_id, task.batch_id)
 
 
 def batch_of_write(setup: SinkSetup) -> BatchOfQuery:
@@ -187,6 +181,6 @@ def new_stream_writer(setup: SinkSetup) -> StreamWriter:
     writer = StreamWriter(setup)
     if setup.options.is_exactly_once:
         stream_sink_name(setup.options)  # refused here, where the message stays as it is
-    if PLANNING_WORKER in sys.modules or PLANNING_WORKER in sys.argv:
+    if is_planning_write():
         writer.start()
     return writer

@@ -20,8 +20,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.integration.spark.sink.committed_records import committed_values
 from tests.integration.spark.sink.crashes import NODES, ROOT, Node
-from tests.integration.spark.sink.reading import committed_values
 from tests.integration.spark.sink.small_job import TASKS, values_of
 from tests.support.waiting import wait_until
 

@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from ottla.client.cluster import Cluster
 from ottla.client.settings import ClientSettings
-from ottla.spark.sink.columns import SinkColumns
+from ottla.spark.options.producer_options import ProducerOptions
+from ottla.spark.options.sink_options import SinkOptions
 from ottla.spark.sink.decisions import Transaction
 from ottla.spark.sink.driver import SinkDriver
+from ottla.spark.sink.input_columns import SinkColumns
 from ottla.spark.sink.messages import Started
-from ottla.spark.sink.options import SinkOptions
-from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
-from ottla.spark.sink.producer_options import ProducerOptions
+from ottla.spark.sink.plan import BatchOfQuery, TaskAction, plan_task
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
 
@@ -51,7 +51,7 @@ def run_batch(setup: SinkSetup, wanted: BatchOfQuery) -> None:
 
 
 def run_tasks(setup: SinkSetup, started: Started, wanted: BatchOfQuery) -> list[Transaction]:
-    if plan_task(started.state, wanted) is TaskPlan.SKIP:
+    if plan_task(started.state, wanted) is TaskAction.SKIP:
         return []
     written = (
         TaskWriter(setup, started, TaskPlace(task, 0)).write(rows_of(wanted.batch, task))

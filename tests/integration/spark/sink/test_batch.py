@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from tests.integration.spark.sink.reading import Found, committed, committed_values
+from tests.integration.spark.sink.committed_records import Found, committed, committed_values
 from tests.support.waiting import wait_until
 
 from ottla.client.cluster import Cluster

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 import pytest
-from tests.integration.spark.sink.reading import committed_values
+from tests.integration.spark.sink.committed_records import committed_values
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
@@ -29,7 +29,8 @@ from ottla.client.transactions import (
     list_transactions,
 )
 from ottla.config.options import DAY_MS
-from ottla.spark.sink.columns import SinkColumns
+from ottla.spark.options.producer_options import ProducerOptions
+from ottla.spark.options.sink_options import SinkOptions
 from ottla.spark.sink.decision_log import DecisionLog
 from ottla.spark.sink.decisions import DECISION, NOTHING_DECIDED, Transaction, Written, key_of
 from ottla.spark.sink.driver import SinkDriver
@@ -40,12 +41,11 @@ from ottla.spark.sink.errors import (
     StaleBatch,
     TornBatch,
 )
+from ottla.spark.sink.input_columns import SinkColumns
 from ottla.spark.sink.messages import Started
 from ottla.spark.sink.names import driver_id, task_id
-from ottla.spark.sink.options import SinkOptions
 from ottla.spark.sink.outcomes import Outcome, outcome_of
-from ottla.spark.sink.plan import BatchOfQuery, TaskPlan, plan_task
-from ottla.spark.sink.producer_options import ProducerOptions
+from ottla.spark.sink.plan import BatchOfQuery, TaskAction, plan_task
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
 from ottla.testing.broker import RunningBroker
@@ -118,7 +118,7 @@ def test_one_driver_writes_batch_after_batch(sink: Sink) -> None:
     for number, value in enumerate("abc"):
         driver = sink.driver()
         started = driver.start()
-        assert plan_task(started.state, batch(number, sink.topic)) is TaskPlan.WRITE
+        assert plan_task(started.state, batch(number, sink.topic)) is TaskAction.WRITE
         driver.commit(started, batch(number, sink.topic), [sink.write(0, [value])])
     assert sink.committed() == ["a", "b", "c"]
 
@@ -128,7 +128,7 @@ def test_a_batch_that_runs_again_after_its_decision_writes_nothing(sink: Sink) -
     driver.commit(driver.start(), batch(3, sink.topic), [sink.write(0, ["a"])])
     again = sink.driver()
     started = again.start()
-    assert plan_task(started.state, batch(3, sink.topic)) is TaskPlan.SKIP
+    assert plan_task(started.state, batch(3, sink.topic)) is TaskAction.SKIP
     again.commit(started, batch(3, sink.topic), [])
     assert sink.committed() == ["a"]
 
@@ -178,7 +178,7 @@ def test_a_start_finishes_what_a_dead_driver_decided(sink: Sink, committed_befor
             sink.cluster, transaction.transactional_id, identity(transaction), commit=True
         )
     restarted = sink.driver().start()
-    assert plan_task(restarted.state, batch(5, sink.topic)) is TaskPlan.SKIP
+    assert plan_task(restarted.state, batch(5, sink.topic)) is TaskAction.SKIP
     assert sink.committed() == ["a", "b"]
 
 

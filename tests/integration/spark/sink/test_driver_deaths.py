@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.integration.spark.sink.committed_records import committed_values
 from tests.integration.spark.sink.crashes import ROOT
-from tests.integration.spark.sink.reading import committed_values
 from tests.integration.spark.sink.small_job import TASKS, values_of
 
 from ottla.base.fault_points import VARIABLE, SinkPoint

@@ -14,10 +14,10 @@ from ottla.client.admin import NewTopic, create_topics
 from ottla.client.cluster import Cluster
 from ottla.client.offsets import latest_offsets
 from ottla.client.settings import ClientSettings
-from ottla.spark.sink.columns import SinkColumns
+from ottla.spark.options.producer_options import ProducerOptions
+from ottla.spark.options.sink_options import AT_LEAST_ONCE, SinkOptions
 from ottla.spark.sink.errors import SinkError
-from ottla.spark.sink.options import AT_LEAST_ONCE, SinkOptions
-from ottla.spark.sink.producer_options import ProducerOptions
+from ottla.spark.sink.input_columns import SinkColumns
 from ottla.spark.sink.setup import SinkSetup
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.integration.spark.queries import run_query
-from tests.integration.spark.sink.reading import committed_values
+from tests.integration.spark.sink.committed_records import committed_values
 
 pytestmark = pytest.mark.xdist_group("spark")
 

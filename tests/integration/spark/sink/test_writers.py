@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyspark import TaskContext
 from pyspark.sql.types import BinaryType, IntegerType, StringType, StructField, StructType
-from tests.integration.spark.sink.reading import committed, committed_values
+from tests.integration.spark.sink.committed_records import committed, committed_values
 
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
@@ -24,6 +24,7 @@ from ottla.client.transactions import list_transactions
 from ottla.config.options import InvalidOption
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
+from ottla.spark.process_model import BATCH_ID, QUERY_ID, WRITE_PLANNER
 from ottla.spark.sink.decisions import DECISION, Decision, encode_decision, key_of
 from ottla.spark.sink.errors import InvalidRows, SinkError, SinkTakenOver
 from ottla.spark.sink.messages import TaskWritten
@@ -31,9 +32,6 @@ from ottla.spark.sink.names import driver_id
 from ottla.spark.sink.plan import BatchOfQuery
 from ottla.spark.sink.setup import SinkSetup, set_up
 from ottla.spark.sink.writers import (
-    BATCH_ID,
-    PLANNING_WORKER,
-    QUERY_ID,
     BatchWriter,
     StreamWriter,
     batch_of_task,
@@ -243,7 +241,7 @@ def test_a_stream_writer_starts_where_spark_plans_and_only_once(
 ) -> None:
     setup = target.setup(sinkName=f"stream-{target.topic}")
     assert not new_stream_writer(setup).is_started
-    monkeypatch.setattr("sys.argv", ["python", PLANNING_WORKER])
+    monkeypatch.setattr("sys.argv", ["python", WRITE_PLANNER])
     writer = new_stream_writer(setup)
     assert writer.is_started
     assert writer.started is not None

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.integration.spark.source.reading import (
+from tests.integration.spark.source.dataframes import (
     delete_before,
     expected_rows,
     read,

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
 from tests.integration.spark.queries import run_query
-from tests.integration.spark.source.reading import (
+from tests.integration.spark.source.dataframes import (
     expected_rows,
     read,
     read_stream,

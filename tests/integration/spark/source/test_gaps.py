@@ -8,11 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
-from tests.integration.spark.source.reading import expected_rows, options_of
+from tests.integration.spark.source.dataframes import expected_rows, options_of
 from tests.support.waiting import wait_until
 
-from ottla.spark.schema import full_schema
-from ottla.spark.source import batch_reader, stream_reader
+from ottla.spark.data_source import batch_reader, stream_reader
+from ottla.spark.records.schema import full_schema
 from ottla.testing import Broker, Kafka
 
 pytestmark = pytest.mark.xdist_group("spark")

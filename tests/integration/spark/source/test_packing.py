@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
-from tests.integration.spark.source.reading import (
+from tests.integration.spark.source.dataframes import (
     Row,
     delete_before,
     expected_rows,
@@ -22,14 +22,14 @@ from tests.integration.spark.source.reading import (
 from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.client.settings import Address, ClientSettings
-from ottla.spark import task_planning
+from ottla.spark.data_source import batch_reader, stream_reader
 from ottla.spark.errors import DataLoss
-from ottla.spark.file_tasks import FILE_ROWS
-from ottla.spark.packing import TASKS_MIN
-from ottla.spark.record_sizes import RecordSizes
-from ottla.spark.schema import full_schema
-from ottla.spark.source import batch_reader, stream_reader
-from ottla.spark.task_plan import KnownLeaders, TaskRanges
+from ottla.spark.planning.range_packing import TASKS_MIN
+from ottla.spark.planning.read_tasks import KnownLeaders, TaskRanges
+from ottla.spark.records.schema import full_schema
+from ottla.spark.source import task_planning
+from ottla.spark.source.parquet_files import FILE_ROWS
+from ottla.spark.source.record_sizes import RecordSizes
 from ottla.testing import Kafka
 
 pytestmark = pytest.mark.xdist_group("spark")

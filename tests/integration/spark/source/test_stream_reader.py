@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
-from tests.integration.spark.source.reading import (
+from tests.integration.spark.source.dataframes import (
     add_partitions,
     committed,
     delete,
@@ -27,9 +27,9 @@ from tests.support.transactions import wait_until_stable
 from tests.support.waiting import wait_until
 
 from ottla.config.options import InvalidOption
+from ottla.spark.data_source import stream_reader
 from ottla.spark.errors import DataLoss, SourceError
-from ottla.spark.schema import full_schema
-from ottla.spark.source import stream_reader
+from ottla.spark.records.schema import full_schema
 from ottla.testing import Kafka
 from ottla.testing.records import Record
 

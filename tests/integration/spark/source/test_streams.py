@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.integration.spark.queries import insist
-from tests.integration.spark.source.reading import (
+from tests.integration.spark.source.dataframes import (
     Batches,
     add_partitions,
     committed,

@@ -10,7 +10,7 @@ from typing import Any
 import fastavro
 import pytest
 from tests.integration.spark.queries import run_query
-from tests.integration.spark.source.reading import read, read_stream
+from tests.integration.spark.source.dataframes import read, read_stream
 
 from ottla.testing import Kafka
 

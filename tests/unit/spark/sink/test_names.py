@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ottla.config.options import InvalidOption
+from ottla.spark.options.sink_options import SinkOptions, parse_sink_options
 from ottla.spark.sink.names import batch_sink_name, driver_id, stream_sink_name, task_id
-from ottla.spark.sink.options import SinkOptions, parse_sink_options
 
 QUERY = "422e2f4d-fced-4c8e-a191-cff2487c38c3"
 

@@ -10,7 +10,7 @@ from ottla.spark.sink.plan import (
     BatchOfQuery,
     CommitPlan,
     RecoveryPlan,
-    TaskPlan,
+    TaskAction,
     plan_abort,
     plan_commit,
     plan_recovery,
@@ -47,15 +47,15 @@ def decision_of(batch: int) -> Decision:
 
 
 def test_a_task_writes_when_nothing_was_decided() -> None:
-    assert plan_task(NOTHING_DECIDED, BatchOfQuery("q", 0)) is TaskPlan.WRITE
+    assert plan_task(NOTHING_DECIDED, BatchOfQuery("q", 0)) is TaskAction.WRITE
 
 
 def test_a_task_writes_after_the_batch_before() -> None:
-    assert plan_task(decided(4), BatchOfQuery("q", 5)) is TaskPlan.WRITE
+    assert plan_task(decided(4), BatchOfQuery("q", 5)) is TaskAction.WRITE
 
 
 def test_a_task_of_a_decided_batch_writes_nothing() -> None:
-    assert plan_task(decided(5), BatchOfQuery("q", 5)) is TaskPlan.SKIP
+    assert plan_task(decided(5), BatchOfQuery("q", 5)) is TaskAction.SKIP
 
 
 def test_a_task_of_a_batch_before_the_decided_one_is_refused() -> None:
@@ -64,13 +64,13 @@ def test_a_task_of_a_batch_before_the_decided_one_is_refused() -> None:
 
 
 def test_another_query_never_skips_whatever_its_numbers() -> None:
-    assert plan_task(decided(5), BatchOfQuery("new", 0)) is TaskPlan.WRITE
-    assert plan_task(decided(5), BatchOfQuery("new", 5)) is TaskPlan.WRITE
+    assert plan_task(decided(5), BatchOfQuery("new", 0)) is TaskAction.WRITE
+    assert plan_task(decided(5), BatchOfQuery("new", 5)) is TaskAction.WRITE
 
 
 @pytest.mark.parametrize("version", [3, 5])
 def test_a_version_that_is_not_newer_writes_nothing(version: int) -> None:
-    assert plan_task(decided(5), BatchOfQuery("q", version, skips_older=True)) is TaskPlan.SKIP
+    assert plan_task(decided(5), BatchOfQuery("q", version, skips_older=True)) is TaskAction.SKIP
 
 
 # Commits

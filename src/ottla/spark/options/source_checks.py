@@ -1,0 +1,152 @@
+"""What must hold between the options of a query, each of which is right by itself.
+
+Promises  InvalidOption names the options that do not go together and what to do; the position at
+          which a query begins and ends is decided here alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+
+from ottla.config.options import InvalidOption
+from ottla.spark.options.positions import (
+    EARLIEST_OFFSET,
+    LATEST_OFFSET,
+    AtOffsets,
+    Earliest,
+    Latest,
+    Position,
+)
+from ottla.spark.options.source_options import SourceOptions
+
+log = logging.getLogger("ottla.spark")
+
+STREAM_ONLY = {
+    "maxOffsetsPerTrigger": "max_offsets_per_trigger",
+    "minOffsetsPerTrigger": "min_offsets_per_trigger",
+}
+ENDING = {
+    "endingOffsets": "ending_offsets",
+    "endingTimestamp": "ending_timestamp",
+    "endingOffsetsByTimestamp": "ending_offsets_by_timestamp",
+}
+
+
+def check_topics(options: SourceOptions) -> None:
+    given = [
+        name
+        for name, value in (
+            ("subscribe", options.subscribe),
+            ("subscribePattern", options.subscribe_pattern),
+            ("assign", options.assign),
+        )
+        if value is not None
+    ]
+    if len(given) != 1:
+        found = f"found {' and '.join(given)}" if given else "none of them is there"
+        raise InvalidOption(
+            f"Exactly one of the options subscribe, subscribePattern and assign is needed: {found}."
+        )
+    if options.subscribe == ():
+        raise InvalidOption("Option subscribe: no topic is named.")
+    if options.subscribe_pattern is not None:
+        compile_pattern(options.subscribe_pattern)
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise InvalidOption(
+            f"Option subscribePattern: {pattern!r} is no regular expression: {error}."
+        ) from None
+
+
+def check_batch(options: SourceOptions) -> None:
+    """For `spark.read`."""
+    check_common(options)
+    start, end = starting_position(options, Earliest()), ending_position(options)
+    if isinstance(start, Latest) or _holds(start, LATEST_OFFSET):
+        raise InvalidOption(
+            "Option startingOffsets: a batch cannot begin at latest (-1), "
+            "there would be nothing to read."
+        )
+    if isinstance(end, Earliest) or _holds(end, EARLIEST_OFFSET):
+        raise InvalidOption(
+            "Option endingOffsets: a batch cannot end at earliest (-2), "
+            "there would be nothing to read."
+        )
+    if isinstance(start, AtOffsets) and isinstance(end, AtOffsets):
+        _check_order(start, end)
+    for name, attribute in STREAM_ONLY.items():
+        if getattr(options, attribute) is not None:
+            log.warning("the option %s is for streams, this batch ignores it", name)
+
+
+def _check_order(start: AtOffsets, end: AtOffsets) -> None:
+    for place, first in start.offsets.items():
+        last = end.offsets.get(place, LATEST_OFFSET)
+        if last >= 0 and first > last:
+            raise InvalidOption(
+                f"Option startingOffsets: {place} begins at {first}, behind its end {last} "
+                "in endingOffsets."
+            )
+
+
+def check_stream(options: SourceOptions) -> None:
+    """For `spark.readStream`."""
+    check_common(options)
+    for name, attribute in ENDING.items():
+        if getattr(options, attribute) is not None:
+            raise InvalidOption(
+                f"Option {name}: a stream has no end. Use trigger(availableNow=True) to stop at "
+                "what is there now, or spark.read for a range."
+            )
+    least, most = options.min_offsets_per_trigger, options.max_offsets_per_trigger
+    if least is not None and most is not None and least > most:
+        raise InvalidOption(
+            f"Option minOffsetsPerTrigger={least} is larger than maxOffsetsPerTrigger={most}."
+        )
+
+
+def check_common(options: SourceOptions) -> None:
+    check_topics(options)
+    for wrong in _conflicts(options):
+        raise InvalidOption(wrong)
+
+
+def _conflicts(options: SourceOptions) -> Iterator[str]:
+    splits = options.min_partitions is not None or options.max_records_per_partition is not None
+    if options.preserve_order and splits:
+        yield (
+            "Option preserveOrder keeps each partition in one task: "
+            "minPartitions and maxRecordsPerPartition cannot be set with it."
+        )
+    if options.value_format == "avro" and options.value_schema is None:
+        yield "Option valueFormat=avro needs the option valueSchema: the Avro schema as JSON."
+    if options.value_schema is not None and options.value_format is None:
+        yield "Option valueSchema needs the option valueFormat: json or avro."
+
+
+def starting_position(options: SourceOptions, default: Position) -> Position:
+    return (
+        options.starting_timestamp
+        or options.starting_offsets_by_timestamp
+        or options.starting_offsets
+        or default
+    )
+
+
+def ending_position(options: SourceOptions) -> Position:
+    return (
+        options.ending_timestamp
+        or options.ending_offsets_by_timestamp
+        or options.ending_offsets
+        or Latest()
+    )
+
+
+def _holds(position: Position, offset: int) -> bool:
+    return isinstance(position, AtOffsets) and offset in position.offsets.values()

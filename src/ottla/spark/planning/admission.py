@@ -1,0 +1,81 @@
+"""How far the next micro-batch reaches: limits, the target of AvailableNow, waiting for more.
+
+Owns      the target, and when the last batch was handed out.
+Promises  whatever the limits, a batch is not empty while anything is waiting that may be read.
+Leaves    the arithmetic to `limits.py`. The time is given to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    ReadMinRows,
+)
+
+from ottla.base.ids import TopicPartition
+from ottla.spark.options.source_options import SourceOptions
+from ottla.spark.planning.trigger_limits import Holding, not_beyond, share_out, waiting
+
+Offsets = Mapping[TopicPartition, int]
+
+
+class Admission:
+    def __init__(self, options: SourceOptions) -> None:
+        self._options = options
+        self._target: dict[TopicPartition, int] | None = None
+        self._last_batch_s: float | None = None
+
+    @property
+    def default_limit(self) -> ReadLimit:
+        if self._options.max_offsets_per_trigger is not None:
+            return ReadMaxRows(self._options.max_offsets_per_trigger)
+        if self._options.min_offsets_per_trigger is not None:
+            return ReadMinRows(self._options.min_offsets_per_trigger)
+        return ReadAllAvailable()
+
+    def stop_at(self, ends: Offsets) -> None:
+        """AvailableNow: what comes later is for the next run."""
+        self._target = dict(ends)
+
+    def stop_at_instead(self, ends: Offsets) -> None:
+        """Other ends for partitions of topics that were made again, if there is a target."""
+        if self._target is not None:
+            self._target |= ends
+
+    def note_batch(self, now_s: float) -> None:
+        self._last_batch_s = now_s
+
+    def decide_ends(
+        self, reached: Offsets, starts: Offsets, latest: Offsets, limit: ReadLimit, now_s: float
+    ) -> dict[TopicPartition, int]:
+        """`reached` is what the stream knows, `starts` also has partitions that are new to it."""
+        ends = latest
+        if self._target is not None:
+            waits = {place: at for place, at in starts.items() if place in reached}
+            ends = waits | _up_to(self._target, starts, latest)
+        known = {place: starts[place] for place in ends}
+        if not isinstance(limit, ReadAllAvailable) and self._must_wait(known, ends, now_s):
+            return known
+        if isinstance(limit, ReadMaxRows):
+            return share_out(limit.max_rows, known, ends)
+        return dict(ends)
+
+    def _must_wait(self, starts: Offsets, ends: Offsets, now_s: float) -> bool:
+        least = self._options.min_offsets_per_trigger
+        if least is None or self._target is not None:
+            return False
+        since = self._last_batch_s
+        holding = Holding(least, self._options.max_trigger_delay_ms)
+        since_ms = None if since is None else (now_s - since) * 1000
+        return holding.must_wait(waiting(starts, ends), since_ms)
+
+
+def _up_to(target: Offsets, starts: Offsets, latest: Offsets) -> dict[TopicPartition, int]:
+    """Partitions newer than the target wait for the next run. A start behind the target is that
+    of a query that began at the end, just now."""
+    ends = not_beyond(latest, target)
+    return {place: max(end, min(starts[place], latest[place])) for place, end in ends.items()}

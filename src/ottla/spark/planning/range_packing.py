@@ -1,0 +1,122 @@
+"""Which small ranges share a task. Pure functions.
+
+    A task costs Spark and Python many milliseconds before it reads anything, as much as thousands
+    of records do: a topic of many small partitions would spend its time on that.
+
+Promises  every range is in exactly one task; ranges that are large stay alone; a task has never
+          two ranges of one partition; the same input gives the same tasks, in the order of the
+          ranges. Not fewer tasks than asked for, as long as there are ranges enough.
+Leaves    splitting what is large to `splitting.py`, how large records are to `record_sizes.py`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ottla.base.ids import TopicPartition
+from ottla.config.options import KIB, MIB
+from ottla.spark.planning.range_splitting import ReadRange
+
+TASK_BYTES = 32 * MIB  # what a task is worth its cost for
+RECORD_BYTES_MIN = 128  # to decode a record costs something, however small it is
+RANGE_BYTES = 256 * KIB  # and so does a partition, however few records it has
+TASKS_MIN = 8
+TASKS_PER_CORE = 2
+
+Ranges = tuple[ReadRange, ...]
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What tasks are to be like. `record_bytes` says how large records of a topic are; those of
+    topics that are not named count as small."""
+
+    tasks_min: int = TASKS_MIN
+    offsets_max: int | None = None  # in one task
+    record_bytes: Mapping[str, int] = field(default_factory=dict)
+
+    def weight_of(self, piece: ReadRange) -> int:
+        record_bytes = self.record_bytes.get(piece.place.topic, RECORD_BYTES_MIN)
+        return piece.size * max(record_bytes, RECORD_BYTES_MIN) + RANGE_BYTES
+
+    def is_large(self, piece: ReadRange) -> bool:
+        return self.weight_of(piece) >= TASK_BYTES // 2
+
+
+def tasks_min_of(cores: int, min_partitions: int | None) -> int:
+    """Work that follows the reading in the same task may be worth a core, however few the records
+    are. How many cores executors have is not known where reads are planned, only those of the
+    driver's machine; who has more says so with minPartitions."""
+    return max(TASKS_MIN, TASKS_PER_CORE * cores, min_partitions or 0)
+
+
+def has_small_ranges(pieces: Sequence[ReadRange], packing: Packing) -> bool:
+    """Whether there is anything to pack."""
+    if len(pieces) <= packing.tasks_min:
+        return False
+    return sum(not packing.is_large(each) for each in pieces) > 1
+
+
+def pack(pieces: Sequence[ReadRange], packing: Packing) -> list[Ranges]:
+    """The ranges of each task."""
+    if not has_small_ranges(pieces, packing):
+        return [(each,) for each in pieces]
+    large = [number for number, each in enumerate(pieces) if packing.is_large(each)]
+    small = [number for number, each in enumerate(pieces) if not packing.is_large(each)]
+    packs = _Packs(pieces, packing, _packs_wanted(pieces, small, len(large), packing))
+    for number in sorted(small, key=lambda each: -packing.weight_of(pieces[each])):
+        packs.add(number)
+    chosen = [[number] for number in large] + packs.numbers
+    return [tuple(pieces[number] for number in sorted(each)) for each in sorted(chosen, key=min)]
+
+
+def _packs_wanted(
+    pieces: Sequence[ReadRange], small: Sequence[int], alone: int, packing: Packing
+) -> int:
+    weight = sum(packing.weight_of(pieces[each]) for each in small)
+    wanted = max(-(-weight // TASK_BYTES), packing.tasks_min - alone)
+    if packing.offsets_max is not None:
+        offsets = sum(pieces[each].size for each in small)
+        wanted = max(wanted, -(-offsets // packing.offsets_max))
+    return max(1, min(wanted, len(small)))
+
+
+class _Packs:
+    """Tasks in the making. Each range goes to the lightest; where it must not, to a new one."""
+
+    def __init__(self, pieces: Sequence[ReadRange], packing: Packing, count: int) -> None:
+        self._pieces = pieces
+        self._packing = packing
+        self._by_weight = [(0, number) for number in range(count)]  # a heap
+        self._offsets = [0] * count
+        self._places: list[set[TopicPartition]] = [set() for _ in range(count)]
+        self._numbers: list[list[int]] = [[] for _ in range(count)]
+
+    @property
+    def numbers(self) -> list[list[int]]:
+        return [each for each in self._numbers if each]
+
+    def add(self, number: int) -> None:
+        piece = self._pieces[number]
+        weight, pack = self._by_weight[0]
+        if self._has_room(pack, piece):
+            heapq.heapreplace(self._by_weight, (weight + self._packing.weight_of(piece), pack))
+        else:
+            pack = self._begin()
+            heapq.heappush(self._by_weight, (self._packing.weight_of(piece), pack))
+        self._numbers[pack].append(number)
+        self._places[pack].add(piece.place)
+        self._offsets[pack] += piece.size
+
+    def _has_room(self, pack: int, piece: ReadRange) -> bool:
+        offsets_max = self._packing.offsets_max
+        fits = offsets_max is None or self._offsets[pack] + piece.size <= offsets_max
+        return fits and piece.place not in self._places[pack]
+
+    def _begin(self) -> int:
+        self._offsets.append(0)
+        self._places.append(set())
+        self._numbers.append([])
+        return len(self._numbers) - 1

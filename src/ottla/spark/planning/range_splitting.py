@@ -1,0 +1,89 @@
+"""Ranges of offsets, split where they are large or more tasks are asked for. Pure functions.
+
+Promises  together the pieces are exactly the ranges; within one partition they are in order, and
+          the same input gives the same pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from ottla.base.ids import TopicPartition
+
+BATCH_SPLIT_OFFSETS = 1_000_000  # about a second's work for a task
+
+
+@dataclass(frozen=True)
+class ReadRange:
+    """Offsets from `start` up to, and not including, `end`, of the topic with this id."""
+
+    place: TopicPartition
+    start: int
+    end: int
+    topic_id: bytes = b""  # empty where the cluster gives topics no ids
+
+    @property
+    def size(self) -> int:
+        return max(0, self.end - self.start)
+
+
+def split_evenly(whole: ReadRange, pieces: int) -> Iterator[ReadRange]:
+    pieces = max(1, min(pieces, whole.size))
+    bounds = [whole.start + whole.size * number // pieces for number in range(pieces + 1)]
+    for start, end in pairwise(bounds):
+        yield replace(whole, start=start, end=end)
+
+
+def split_by_size(ranges: Sequence[ReadRange], offsets_max: int) -> list[ReadRange]:
+    return [
+        piece for whole in ranges for piece in split_evenly(whole, -(-whole.size // offsets_max))
+    ]
+
+
+def split_into(ranges: Sequence[ReadRange], pieces_min: int) -> list[ReadRange]:
+    """At least so many pieces, as equal as can be: ranges smaller than a fair share stay whole."""
+    found = [each for each in ranges if each.size > 0]
+    if not found or len(found) >= pieces_min:
+        return found
+    small, large, left = _part(found, pieces_min)
+    total = sum(each.size for each in large)
+    counts = [max(1, left * each.size // total) for each in large]
+    for number in _largest_first(large, counts, left - sum(counts)):
+        counts[number] += 1
+    pieces = {id(each): [each] for each in small}
+    for each, count in zip(large, counts, strict=True):
+        pieces[id(each)] = list(split_evenly(each, count))
+    return [piece for each in found for piece in pieces[id(each)]]
+
+
+def _part(ranges: Sequence[ReadRange], pieces: int) -> tuple[list[ReadRange], list[ReadRange], int]:
+    """Those below a fair share of what is left, the others, and how many pieces are for these."""
+    small: list[ReadRange] = []
+    large = sorted(ranges, key=lambda each: each.size)
+    while len(large) > 1 and large[0].size * pieces < sum(each.size for each in large):
+        small.append(large.pop(0))
+        pieces -= 1
+    return small, large, max(pieces, len(large))
+
+
+def _largest_first(ranges: Sequence[ReadRange], counts: list[int], missing: int) -> list[int]:
+    """Whose pieces are largest, one for each piece that rounding down has left over."""
+    order = sorted(range(len(ranges)), key=lambda n: -ranges[n].size / counts[n])
+    return [order[number % len(order)] for number in range(max(0, missing))]
+
+
+def split_ranges(
+    ranges: Sequence[ReadRange],
+    *,
+    min_partitions: int | None,
+    max_records_per_partition: int | None,
+) -> list[ReadRange]:
+    """Each as large as one task may be."""
+    pieces = [each for each in ranges if each.size > 0]
+    if max_records_per_partition is not None:
+        pieces = split_by_size(pieces, max_records_per_partition)
+    if min_partitions is not None:
+        pieces = split_into(pieces, min_partitions)
+    return pieces

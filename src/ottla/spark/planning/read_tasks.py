@@ -1,0 +1,66 @@
+"""What Spark carries from the driver to tasks: the ranges of each, and what is the same for all.
+
+Who leads the partitions goes with them, so that a task need not ask before it can begin. Leaders
+that have changed since are found as ever: by what the old ones say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyspark.sql.datasource import InputPartition
+from pyspark.sql.types import StructType
+
+from ottla.base.ids import TopicPartition
+from ottla.client.settings import Address, ClientSettings
+from ottla.client.topology import Leader, Topology
+from ottla.spark.planning.pushed_filters import Bounds
+from ottla.spark.planning.range_splitting import ReadRange
+
+
+@dataclass(frozen=True)
+class KnownLeaders:
+    leaders: Mapping[TopicPartition, Leader] = field(default_factory=dict)
+    brokers: Mapping[int, Address] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, topology: Topology, ranges: Iterable[ReadRange]) -> KnownLeaders:
+        """Only with topic ids: without, epochs of another topic of this name would be believed."""
+        found = {
+            each.place: leader
+            for each in ranges
+            if each.topic_id
+            and (leader := topology.leaders.get(each.place)) is not None
+            and leader.broker_id in topology.brokers
+        }
+        brokers = {leader.broker_id for leader in found.values()}
+        return cls(found, {each: topology.brokers[each] for each in sorted(brokers)})
+
+    def tell(self, topology: Topology) -> None:
+        topology.brokers |= self.brokers
+        topology.leaders |= self.leaders
+
+
+class TaskRanges(InputPartition):  # type: ignore[misc]
+    """What one task reads: a range, or several small ones of different partitions."""
+
+    def __init__(self, ranges: Sequence[ReadRange], leaders: KnownLeaders | None = None) -> None:
+        self.ranges = tuple(ranges)
+        self.leaders = leaders or KnownLeaders()
+        super().__init__(self.ranges)
+
+
+@dataclass(frozen=True)
+class ReadPlan:
+    """What is the same for all tasks of a query."""
+
+    settings: ClientSettings
+    schema: StructType
+    with_headers: bool
+    fail_on_data_loss: bool
+    batch_bytes_max: int
+    bounds: Bounds
+    value_format: str | None = None
+    value_schema: str | None = None
+    files_to: str | None = None

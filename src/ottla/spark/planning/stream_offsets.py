@@ -1,0 +1,82 @@
+"""How far a stream has come: the offsets that Spark keeps in its checkpoint.
+
+    {"orders": {"0": 120, "1": 98}, "$ottla": {"query": "5f0c...", "topicIds": {"orders": "dG..."}}}
+
+Owns      that JSON: Spark's own form, and one name more that no topic can have. It holds the ids of
+          the topics, by which a topic that was deleted and made again is noticed, and an id of the
+          query, which Spark does not tell Python. The end of the first batch also holds where that
+          batch began, because Spark asks again for the start when it repeats that batch, and
+          `latest` would then be another place.
+Promises  what Spark's `kafka` format wrote is read; equal offsets are equal JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ottla.base.ids import TopicPartition
+from ottla.spark.errors import SourceError
+from ottla.spark.options.positions import parse_object_numbers
+
+RESERVED = "$ottla"
+TOPIC_IDS = "topicIds"
+BEGAN_AT = "beganAt"
+QUERY = "query"
+UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class StreamOffsets:
+    """The next offset of every partition."""
+
+    offsets: Mapping[TopicPartition, int]
+    topic_ids: Mapping[str, str] = field(default_factory=dict)  # text form; unknown ids are absent
+    began_at: Mapping[TopicPartition, int] | None = None
+    query: str = ""  # made up in the first batch
+    is_undecided: bool = False  # a start that could not be found, and may not be needed
+
+    def to_json(self) -> dict[str, Any]:
+        """What Spark gets: always in the same order, since it compares texts."""
+        written: dict[str, Any] = _nested(self.offsets)
+        extra: dict[str, Any] = {}
+        if self.topic_ids:
+            extra[TOPIC_IDS] = dict(sorted(self.topic_ids.items()))
+        if self.began_at is not None:
+            extra[BEGAN_AT] = _nested(self.began_at)
+        if self.query:
+            extra[QUERY] = self.query
+        if self.is_undecided:
+            extra[UNDECIDED] = True
+        if extra:
+            written[RESERVED] = extra
+        return written
+
+    def is_same_place(self, other: StreamOffsets) -> bool:
+        return self.offsets == other.offsets and self.topic_ids == other.topic_ids
+
+
+def offsets_from_json(value: Any) -> StreamOffsets:
+    if not isinstance(value, dict):
+        raise SourceError(f"the checkpoint holds no offsets of topics: {value!r}")
+    extra = value.get(RESERVED, {})
+    plain = {topic: numbers for topic, numbers in value.items() if topic != RESERVED}
+    try:
+        began = extra.get(BEGAN_AT)
+        return StreamOffsets(
+            parse_object_numbers(plain, minimum=0),
+            {str(topic): str(text) for topic, text in extra.get(TOPIC_IDS, {}).items()},
+            None if began is None else parse_object_numbers(began, minimum=0),
+            str(extra.get(QUERY, "")),
+            bool(extra.get(UNDECIDED, False)),
+        )
+    except (ValueError, AttributeError) as error:
+        raise SourceError(f"the offsets in the checkpoint cannot be read: {error}") from None
+
+
+def _nested(offsets: Mapping[TopicPartition, int]) -> dict[str, Any]:
+    written: dict[str, dict[str, int]] = {}
+    for place in sorted(offsets):
+        written.setdefault(place.topic, {})[str(place.partition)] = offsets[place]
+    return written

@@ -1,0 +1,79 @@
+"""Avro values: the bytes of one datum each, without a container, written with the given schema.
+
+Promises  a value that is no datum of the schema, or that the column cannot hold, spoils no other:
+          where Arrow refuses values all together, it is asked for each one.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pyarrow as pa
+
+from ottla.spark.records.avro_schema import parse_avro_schema
+from ottla.spark.records.values import BadValue, Decode, Decoded, decode_one_by_one
+
+
+def avro_decoder(schema_text: str) -> Decode:
+    schema = parse_avro_schema(schema_text)
+    # Only the logical type uuid makes objects that Arrow does not take as they are.
+    made_plain = plain if "uuid" in schema_text else _as_it_is
+
+    def decode(values: pa.Array, wanted: pa.DataType) -> Decoded:
+        decode_one = _datum_decoder(schema, made_plain)
+        try:
+            return decode_one_by_one(values, wanted, decode_one)
+        except Exception:  # whatever Arrow has against one of them: the second time it is told
+            return decode_one_by_one(values, wanted, _checked(decode_one, wanted))
+
+    return decode
+
+
+def _datum_decoder(schema: Any, made_plain: Callable[[Any], Any]) -> Callable[[bytes], object]:
+    from fastavro import schemaless_reader
+
+    def decode(value: bytes) -> object:
+        source = io.BytesIO(value)
+        try:
+            datum = made_plain(schemaless_reader(source, schema, None))
+        except Exception as error:  # whatever bytes can do to a decoder
+            raise _bad(error) from None
+        if source.tell() != len(value):
+            raise BadValue(
+                f"not Avro of the given schema: {len(value) - source.tell()} bytes are left over"
+            )
+        return datum
+
+    return decode
+
+
+def _checked(decode: Callable[[bytes], object], wanted: pa.DataType) -> Callable[[bytes], object]:
+    def decode_and_check(value: bytes) -> object:
+        datum = decode(value)
+        try:
+            pa.scalar(datum, wanted)
+        except Exception as error:
+            raise _bad(error) from None
+        return datum
+
+    return decode_and_check
+
+
+def _bad(error: Exception) -> BadValue:
+    return BadValue(f"not Avro of the given schema: {type(error).__name__}: {error}")
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Values as Arrow takes them."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return str(value) if isinstance(value, UUID) else value

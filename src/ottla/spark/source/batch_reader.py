@@ -1,0 +1,78 @@
+"""`spark.read`: a range of offsets of each partition, once.
+
+Owns      planning a batch on the driver.
+Promises  the ends are found when the query is planned, not when it runs: every task knows its
+          range. Nothing is opened before `partitions` and `read`.
+Leaves    reading to `task_reader.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
+
+from ottla.client.cluster import Cluster
+from ottla.spark.options.positions import Earliest
+from ottla.spark.options.source_checks import ending_position, starting_position
+from ottla.spark.options.source_options import SourceOptions
+from ottla.spark.planning.pushed_filters import Bounds, gather
+from ottla.spark.planning.range_splitting import BATCH_SPLIT_OFFSETS, ReadRange
+from ottla.spark.planning.read_tasks import TaskRanges
+from ottla.spark.source.position_lookup import Logs, find_start_by_time, resolve_end, resolve_start
+from ottla.spark.source.query import Query
+from ottla.spark.source.record_sizes import RecordSizes
+from ottla.spark.source.task_planning import plan_tasks
+from ottla.spark.source.task_reader import read_task
+from ottla.spark.source.topics import find_topics
+
+
+class BatchReader(DataSourceReader):  # type: ignore[misc]
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.bounds = Bounds()
+
+    def partitions(self) -> Sequence[InputPartition]:
+        with Cluster(self.query.kafka.settings) as cluster:
+            ranges = plan_ranges(cluster, self.query.options, self.bounds)
+            return plan_batch_tasks(cluster, ranges, self.query.options)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return read_task(self.query.read_plan(self.bounds), partition)
+
+
+class FilteringBatchReader(BatchReader):
+    """The same where Spark hands over filters."""
+
+    def pushFilters(self, filters: list[Filter]) -> list[Filter]:  # noqa: N802
+        self.bounds = gather(filters)
+        return filters
+
+
+def plan_ranges(cluster: Cluster, options: SourceOptions, bounds: Bounds) -> list[ReadRange]:
+    topics = find_topics(cluster, options)
+    topics.demand_all()
+    logs, places = Logs(cluster), topics.partitions
+    starts = resolve_start(logs, starting_position(options, Earliest()), places, options)
+    ends = resolve_end(logs, ending_position(options), places, options)
+    ranges = {
+        place: bounds.narrowed(starts[place], ends[place])
+        for place in places
+        if bounds.may_hold(place)
+    }
+    if bounds.search_ms is not None:
+        ranges = find_start_by_time(logs, ranges, bounds.search_ms)
+    return [
+        ReadRange(place, start, end, topics.topic_ids.get(place.topic, b""))
+        for place, (start, end) in ranges.items()
+    ]
+
+
+def plan_batch_tasks(
+    cluster: Cluster, ranges: Sequence[ReadRange], options: SourceOptions
+) -> list[TaskRanges]:
+    records_max = options.max_records_per_partition
+    if records_max is None and not options.preserve_order:
+        records_max = BATCH_SPLIT_OFFSETS
+    return plan_tasks(cluster, ranges, options, records_max=records_max, sizes=RecordSizes())

@@ -1,0 +1,186 @@
+"""Records written to Parquet files by the tasks that fetch them: only the files pass through Spark.
+
+    path string · topic string · partition int · startOffset bigint · endOffset bigint ·
+    rows bigint · bytes bigint
+
+Owns      the names of the files and the rows that tell of them.
+Promises  a file is whole or not there, and no attempt of a task harms the file of another. In a
+          file system the same range of the same topic gives the same name, so that a task that
+          runs again replaces its own file; in an object store, where a file cannot be renamed into
+          place, every attempt has a name of its own. A topic that was made again has other names.
+          A range without records (markers, aborted or compacted ones) has a row without a path:
+          every offset of a query is told of.
+Leaves    which files count to whoever keeps the rows: after a retry, files may lie there that no
+          kept row names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit, urlunsplit
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+from ottla.base.uuids import uuid_to_text
+from ottla.config.options import InvalidOption
+from ottla.spark.planning.range_splitting import ReadRange
+
+FILE_ROWS = StructType(
+    [
+        StructField("path", StringType()),
+        StructField("topic", StringType()),
+        StructField("partition", IntegerType()),
+        StructField("startOffset", LongType()),
+        StructField("endOffset", LongType()),
+        StructField("rows", LongType()),
+        StructField("bytes", LongType()),
+    ]
+)
+_ARROW = pa.schema(
+    [
+        ("path", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("startOffset", pa.int64()),
+        ("endOffset", pa.int64()),
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+    ]
+)
+ROW_GROUP_BYTES = 64 * 1024 * 1024
+# Of the others hardly any value comes twice: looking for that costs more than it saves.
+DICTIONARIES = ["topic", "partition", "timestampType"]
+
+BUCKETS = frozenset({"s3", "gs", "gcs"})  # whose paths begin with the bucket
+SCHEMES = BUCKETS | {"file", "hdfs", "viewfs", "abfs", "abfss"}  # what pyarrow knows
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
+
+
+def check_directory(directory: str) -> None:
+    """InvalidOption for a URL that pyarrow does not know: its records would go nowhere."""
+    scheme = scheme_of(directory)
+    if scheme is None or scheme in SCHEMES:
+        return
+    advice = " Use s3:// instead: pyarrow writes the files, not Hadoop." if scheme == "s3a" else ""
+    raise InvalidOption(
+        f"Option filesTo: {scheme}: is not among what pyarrow can write to: a directory, or a URL "
+        f"with {', '.join(sorted(SCHEMES))}.{advice}"
+    )
+
+
+def scheme_of(directory: str) -> str | None:
+    found = _SCHEME.match(directory)
+    return found[1].lower() if found else None
+
+
+def check_file_schema(schema: StructType) -> None:
+    if schema.simpleString() != FILE_ROWS.simpleString():
+        raise InvalidOption(
+            "Option filesTo: the rows of the query are files: leave the schema out, or give "
+            f"{FILE_ROWS.simpleString()}."
+        )
+
+
+def write_file(
+    batches: Iterator[pa.RecordBatch], directory: str, wanted: ReadRange
+) -> Iterator[pa.RecordBatch]:
+    """Writes what comes, and tells of it in one row."""
+    files, folder = _open_directory(directory)
+    is_local = isinstance(files, pafs.LocalFileSystem)
+    name = file_name(wanted, "" if is_local else uuid4().hex)
+    # A file system shows a file while it grows, an object store when it is complete.
+    written = f"{folder}/.{name}.{uuid4().hex}" if is_local else f"{folder}/{name}"
+    rows = _write(batches, files, written)
+    size = files.get_file_info(written).size if rows else 0
+    if rows and is_local:
+        _publish(written, f"{folder}/{name}")
+    place = wanted.place
+    shown = f"{_shown_directory(directory, folder)}/{name}" if rows else None
+    row = [shown, place.topic, place.partition, wanted.start, wanted.end, rows, size]
+    yield pa.RecordBatch.from_arrays(
+        [pa.array([value], field.type) for value, field in zip(row, _ARROW, strict=True)],
+        schema=_ARROW,
+    )
+
+
+def file_name(wanted: ReadRange, attempt: str = "") -> str:
+    place = wanted.place
+    topic_id = uuid_to_text(wanted.topic_id) if wanted.topic_id else ""
+    parts = [place.topic, f"{place.partition}", f"{wanted.start:020}", f"{wanted.end:020}"]
+    return "-".join(filter(None, [*parts, topic_id, attempt])) + ".parquet"
+
+
+def _open_directory(directory: str) -> tuple[pafs.FileSystem, str]:
+    if scheme_of(directory) is None:
+        files, folder = pafs.LocalFileSystem(), os.path.abspath(directory)
+    else:
+        files, folder = pafs.FileSystem.from_uri(directory)
+    files.create_dir(folder, recursive=True)
+    return files, folder.rstrip("/")
+
+
+def _shown_directory(directory: str, folder: str) -> str:
+    """A place that others can open as well: with its scheme, and without what is secret."""
+    scheme = scheme_of(directory)
+    if scheme is None or scheme == "file":
+        return folder
+    if scheme in BUCKETS:
+        return f"{scheme}://{folder}"
+    parts = urlsplit(directory)
+    user, _, host = parts.netloc.rpartition("@")
+    name = user.partition(":")[0]
+    place = f"{name}@{host}" if name else host
+    return urlunsplit((scheme, place, parts.path.rstrip("/"), "", ""))
+
+
+def _write(batches: Iterator[pa.RecordBatch], files: pafs.FileSystem, path: str) -> int:
+    writer: pq.ParquetWriter | None = None
+    rows = 0
+    try:
+        for group in _row_groups(batches):
+            if writer is None:
+                names = [name for name in DICTIONARIES if name in group.schema.names]
+                writer = pq.ParquetWriter(
+                    path, group.schema, filesystem=files, use_dictionary=names
+                )
+            writer.write_table(group, row_group_size=group.num_rows)
+            rows += group.num_rows
+    except BaseException:
+        if writer is not None:
+            writer.close()
+            files.delete_file(path)
+        raise
+    if writer is not None:
+        writer.close()
+    return rows
+
+
+def _row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    gathered: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        gathered.append(batch)
+        size += batch.nbytes
+        if size >= ROW_GROUP_BYTES:
+            yield pa.Table.from_batches(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield pa.Table.from_batches(gathered)
+
+
+def _publish(written: str, path: str) -> None:
+    """On the disk before it has its name: the name is what a kept row promises."""
+    with open(written, "rb") as file:
+        os.fsync(file.fileno())
+    os.replace(written, path)
+    directory = os.open(os.path.dirname(path), os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

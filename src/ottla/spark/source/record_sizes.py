@@ -1,0 +1,84 @@
+"""How large the records of a topic are on average, as its brokers tell.
+
+Owns      asking for the size of logs, and remembering it for a while: averages change slowly.
+Promises  never fails: topics whose size nobody tells (that takes a right of its own: Describe on
+          the cluster) get a guess. Compressed records count as they lie on the disk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.errors import ClientError
+from ottla.client.topology import by_leader, by_topic
+from ottla.protocol.messages.describe_log_dirs_request import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+)
+from ottla.protocol.messages.describe_log_dirs_response import DescribeLogDirsResponse
+from ottla.spark.source.position_lookup import Logs, Offsets
+
+GUESS_BYTES = 1024
+KEPT_S = 600.0
+
+
+class RecordSizes:
+    def __init__(self) -> None:
+        self._found: dict[str, int] = {}
+        self._until_s = 0.0
+
+    def of(self, cluster: Cluster, places: Iterable[TopicPartition]) -> Mapping[str, int]:
+        """Bytes per offset of each topic."""
+        if time.monotonic() >= self._until_s:
+            self._found, self._until_s = {}, time.monotonic() + KEPT_S
+        unknown = [place for place in places if place.topic not in self._found]
+        if unknown:
+            self._found |= dict.fromkeys((place.topic for place in unknown), GUESS_BYTES)
+            self._found |= ask_sizes(cluster, unknown)
+        return self._found
+
+
+def ask_sizes(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[str, int]:
+    """Of topics whose leaders answer."""
+    try:
+        if any(cluster.leader_of(place) is None for place in places):
+            cluster.describe_topics(sorted({place.topic for place in places}))
+        sizes = _ask_log_sizes(cluster, places)
+        logs, told = Logs(cluster), list(sizes)
+        return average_sizes(sizes, logs.earliest(told), logs.high_watermarks(told))
+    except ClientError:
+        return {}
+
+
+def average_sizes(
+    log_bytes: Mapping[TopicPartition, int], starts: Offsets, ends: Offsets
+) -> dict[str, int]:
+    """Bytes per offset of each topic that has any."""
+    sizes, offsets = Counter[str](), Counter[str]()
+    for place, size in log_bytes.items():
+        sizes[place.topic] += size
+        offsets[place.topic] += max(0, ends[place] - starts[place])
+    return {topic: sizes[topic] // count for topic, count in offsets.items() if count}
+
+
+def _ask_log_sizes(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+    shares, _ = by_leader(dict.fromkeys(places), cluster.topology.leaders)
+    found: dict[TopicPartition, int] = {}
+    for broker_id, share in shares.items():
+        topics = [DescribableLogDirTopic(*each) for each in by_topic(share).items()]
+        answer = cluster.ask_broker(broker_id, DescribeLogDirsRequest(topics))
+        found |= dict(log_sizes(answer))
+    return found
+
+
+def log_sizes(answer: DescribeLogDirsResponse) -> Iterator[tuple[TopicPartition, int]]:
+    """Without copies that are on their way from one directory to another."""
+    for directory in answer.results:
+        for topic in directory.topics:
+            for part in topic.partitions:
+                if not part.is_future_key:
+                    yield TopicPartition(topic.name, part.partition_index), part.partition_size

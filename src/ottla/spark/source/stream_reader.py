@@ -1,0 +1,260 @@
+"""`spark.readStream`: the driver's side of a streaming query.
+
+Owns      a query's place between micro-batches, and the connection to ask the cluster with.
+Promises  what Spark may do twice (asking for the start, planning a batch again) gives the same
+          answer; while anything is waiting, the next batch is not empty; an end is never behind
+          its start unless records were lost and failOnDataLoss is false.
+Leaves    the decisions to `stream_planning.py` and `admission.py`, reading to `task_reader.py`,
+          progress that others can see to `progress.py`.
+
+Spark keeps one of these for a query, in a process of its own, and calls it from one thread. The
+tasks have copies that never open a connection of this kind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.config.options import InvalidOption
+from ottla.spark.errors import SourceError, named
+from ottla.spark.options.positions import Latest
+from ottla.spark.options.source_checks import starting_position
+from ottla.spark.planning.admission import Admission
+from ottla.spark.planning.stream_changes import (
+    batch_start,
+    compare,
+    ids_as_text,
+    losses,
+    moved_back,
+    ranges_of,
+    told_moved_back,
+)
+from ottla.spark.planning.stream_offsets import StreamOffsets, offsets_from_json
+from ottla.spark.process_model import PickledAsQuery
+from ottla.spark.source.data_loss import report_loss
+from ottla.spark.source.group_progress import Progress, group_name, new_query_id
+from ottla.spark.source.position_lookup import Logs, Offsets, resolve_start
+from ottla.spark.source.query import Query
+from ottla.spark.source.record_sizes import RecordSizes
+from ottla.spark.source.task_planning import plan_tasks
+from ottla.spark.source.task_reader import read_task
+from ottla.spark.source.topics import FoundTopics, find_topics
+
+RETRIES, RETRY_INTERVAL_MS = 3, 1000
+
+
+class StreamReader(
+    DataSourceStreamReader,  # type: ignore[misc]
+    SupportsTriggerAvailableNow,  # type: ignore[misc]
+    PickledAsQuery,
+):
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self._cluster: Cluster | None = None
+        self._progress: Progress | None = None
+        self._initial: StreamOffsets | None = None
+        self._query_id = new_query_id()  # if the checkpoint holds none
+        self._admission = Admission(query.options)
+        self._last_ends: Mapping[TopicPartition, int] = {}
+        self._sizes = RecordSizes()
+
+    # Offsets
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        """Spark also asks when it repeats the first batch, whose end says where it began. What is
+        wrong by now with the options, such as a partition that came since and that they do not
+        name, must not stop that: it is told when somebody needs to know."""
+        try:
+            return self._begin().to_json()
+        except (InvalidOption, SourceError):
+            return StreamOffsets({}, is_undecided=True).to_json()
+
+    def _begin(self) -> StreamOffsets:
+        """Resolved once: Spark asks twice, and both answers must be the same `latest`."""
+        if self._initial is None:
+            topics = find_topics(self._connected, self.query.options)
+            topics.demand_all()
+            position = starting_position(self.query.options, Latest())
+            starts = resolve_start(self._logs, position, topics.partitions, self.query.options)
+            self._initial = StreamOffsets(starts, ids_as_text(topics.topic_ids))
+        return self._initial
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        return self._admission.default_limit
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        topics = find_topics(self._connected, self.query.options)
+        self._admission.stop_at(self._logs.latest(topics.partitions))
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        """The end of the next batch; `start` itself if there is nothing to read.
+
+        Spark calls this after every batch, the last one included: what lies before `start` is done.
+        """
+        reached = offsets_from_json(start)
+        if reached.is_undecided:
+            reached = self._begin()
+        topics = self._topics_now(reached)
+        starts = self._starts_of(reached, topics)
+        self._report_progress(reached, topics.partitions)
+        latest = self._ends_of(starts)
+        self._last_ends = latest
+        now_s = time.monotonic()
+        ends = self._admission.decide_ends(reached.offsets, starts, latest, limit, now_s)
+        is_first = reached.began_at is None and reached == self._initial
+        end = StreamOffsets(
+            ends,
+            ids_as_text(topics.topic_ids, {place.topic for place in ends}),
+            reached.offsets if is_first else None,
+            reached.query or self._query_id,
+        )
+        if end.is_same_place(reached) and not is_first:
+            return start
+        self._admission.note_batch(now_s)
+        return end.to_json()
+
+    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
+        """The ends of the logs as last seen, for the query's progress reports."""
+        return StreamOffsets(self._last_ends).to_json() if self._last_ends else None
+
+    def _topics_now(self, reached: StreamOffsets) -> FoundTopics:
+        """A partition that is missing is asked for again: a broker that has just started may not
+        know it yet, and one that is taken for deleted would be read again from its beginning."""
+        for _ in self._pauses():
+            topics = find_topics(self._connected, self.query.options)
+            if reached.offsets.keys() <= set(topics.partitions):
+                break
+        return topics
+
+    def _pauses(self) -> Iterator[None]:
+        """At once, and then as often and as long apart as the options say."""
+        options = self.query.options
+        retries = RETRIES if options.fetch_offset_retries is None else options.fetch_offset_retries
+        interval_ms = options.fetch_offset_retry_interval_ms
+        yield
+        for _ in range(retries):
+            time.sleep((RETRY_INTERVAL_MS if interval_ms is None else interval_ms) / 1000)
+            yield
+
+    def _starts_of(self, reached: StreamOffsets, topics: FoundTopics) -> Offsets:
+        """Where each partition of now goes on; what is lost on the way is reported."""
+        change = compare(reached, topics.partitions, ids_as_text(topics.topic_ids))
+        for told in losses(change):
+            report_loss(told, self.query.options.fail_on_data_loss)
+        if change.anew:
+            if (progress := self._progress_of(reached)) is not None:
+                progress.forget(change.anew)
+            self._admission.stop_at_instead(self._logs.latest(change.anew))
+        beginnings = self._logs.earliest([*change.new, *change.anew])
+        return {place: reached.offsets[place] for place in change.kept} | beginnings
+
+    def _ends_of(self, starts: Offsets) -> Offsets:
+        """The ends of the logs. Those that went back are asked for again: after a change of
+        leaders that passes, and what stays is a loss."""
+        ends: Offsets = {}
+        back = list(starts)
+        for _ in self._pauses():
+            ends = ends | self._logs.latest(back)
+            if not (back := moved_back(starts, ends)):
+                return ends
+            # Behind an open transaction, in a stream that has not always been read_committed.
+            high = self._logs.high_watermarks(back)
+            ends |= {place: starts[place] for place in back if high[place] >= starts[place]}
+            if not (back := moved_back(starts, ends)):
+                return ends
+        told = told_moved_back(back, starts, ends)
+        report_loss(told, self.query.options.fail_on_data_loss)
+        return ends
+
+    # Batches
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        if start == end:
+            return []
+        first, last = offsets_from_json(start), offsets_from_json(end)
+        if first.is_undecided and last.began_at is None:  # from a checkpoint of another format
+            first = self._begin()
+        begin = batch_start(first, last)
+        unknown = [place for place, offset in begin.offsets.items() if offset is None]
+        beginnings = self._beginnings_of(unknown)
+        self._report_late(beginnings, begin.new)
+        starts = {
+            place: beginnings.get(place) if offset is None else offset
+            for place, offset in begin.offsets.items()
+        }
+        return plan_tasks(
+            self._connected,
+            ranges_of({at: start for at, start in starts.items() if start is not None}, last),
+            self.query.options,
+            records_max=self.query.options.max_records_per_partition,
+            sizes=self._sizes,
+        )
+
+    def _beginnings_of(self, places: Sequence[TopicPartition]) -> Offsets:
+        """Where logs begin; those that are gone by the time a batch is repeated are a loss."""
+        if not places:
+            return {}
+        there = set(find_topics(self._connected, self.query.options).partitions)
+        if gone := [place for place in places if place not in there]:
+            what = f"{named(gone)}: deleted before the batch could be read."
+            report_loss(what, self.query.options.fail_on_data_loss)
+        return self._logs.earliest([place for place in places if place in there])
+
+    def _report_late(self, beginnings: Offsets, new: Sequence[TopicPartition]) -> None:
+        for place in new:
+            if beginnings.get(place, 0) > 0:
+                report_loss(
+                    f"{place} is new to the query, but its log begins at {beginnings[place]}: "
+                    "records before that were deleted.",
+                    self.query.options.fail_on_data_loss,
+                )
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return read_task(self.query.read_plan(), partition)
+
+    # Progress, and the end
+
+    def commit(self, end: dict[str, Any]) -> None:
+        reached = offsets_from_json(end)
+        self._report_progress(reached, reached.offsets)
+
+    def stop(self) -> None:
+        if self._progress is not None:
+            self._progress.close()
+        if self._cluster is not None:
+            self._cluster.close()
+        self._progress = self._cluster = None
+
+    def _report_progress(
+        self, reached: StreamOffsets, partitions: Collection[TopicPartition]
+    ) -> None:
+        progress = self._progress_of(reached)
+        if progress is not None:
+            known = set(partitions)
+            progress.report({at: n for at, n in reached.offsets.items() if at in known})
+
+    def _progress_of(self, reached: StreamOffsets) -> Progress | None:
+        """None before the first batch, unless the group is named: the query has no id yet that
+        would be the same after a restart."""
+        if self._progress is None:
+            group = group_name(self.query.kafka.group_id, self.query.options, reached.query)
+            self._progress = Progress(self.query, group) if group else None
+        return self._progress
+
+    @property
+    def _connected(self) -> Cluster:
+        if self._cluster is None:
+            self._cluster = Cluster(self.query.kafka.settings)
+        return self._cluster
+
+    @property
+    def _logs(self) -> Logs:
+        return Logs(self._connected)

@@ -1,0 +1,48 @@
+"""The tasks of a read: ranges split where they are large, packed where they are small.
+
+Leaves    the decisions to `splitting.py` and `packing.py`, which ranges to the readers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ottla.client.cluster import Cluster
+from ottla.spark.options.source_options import SourceOptions
+from ottla.spark.planning.range_packing import Packing, Ranges, has_small_ranges, pack, tasks_min_of
+from ottla.spark.planning.range_splitting import ReadRange, split_ranges
+from ottla.spark.planning.read_tasks import KnownLeaders, TaskRanges
+from ottla.spark.source.record_sizes import RecordSizes
+
+
+def plan_tasks(
+    cluster: Cluster,
+    ranges: Sequence[ReadRange],
+    options: SourceOptions,
+    *,
+    records_max: int | None,
+    sizes: RecordSizes,
+) -> list[TaskRanges]:
+    """`records_max` is where a range is split. How large records are is asked only where that
+    makes a difference."""
+    pieces = split_ranges(
+        ranges,
+        min_partitions=options.min_partitions,
+        max_records_per_partition=records_max,
+    )
+    tasks_min = tasks_min_of(cores_here(), options.min_partitions)
+    packing = Packing(tasks_min, options.max_records_per_partition)
+    if not options.pack_partitions or not has_small_ranges(pieces, packing):
+        return _told(cluster, [(each,) for each in pieces])
+    found = sizes.of(cluster, [each.place for each in pieces])
+    return _told(cluster, pack(pieces, replace(packing, record_bytes=found)))
+
+
+def _told(cluster: Cluster, tasks: Sequence[Ranges]) -> list[TaskRanges]:
+    return [TaskRanges(each, KnownLeaders.of(cluster.topology, each)) for each in tasks]
+
+
+def cores_here() -> int:
+    return os.cpu_count() or 1

@@ -1,0 +1,124 @@
+"""A task's work on an executor: fetch ranges of offsets, decode them, hand Arrow batches to Spark.
+
+Owns      reading the ranges, and what happens when records of them are gone.
+Promises  memory is bounded whatever the partitions hold: a few fetch answers of each broker, one
+          unpacked record batch, one Arrow batch. Order is kept within each partition. Gaps
+          (markers, aborted and compacted records) are no loss; what retention took, or a topic
+          made anew, is. Every error names topic, partition, offset.
+Leaves    fetching to `client/fetching.py`, decoding to `decoding.py`, files to `file_tasks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+from pyspark.sql.datasource import InputPartition
+
+from ottla.base.ids import TopicPartition
+from ottla.base.uuids import ZERO_UUID
+from ottla.client.cluster import Cluster
+from ottla.client.errors import OffsetOutOfRange, TopicRecreated, UnknownTopic
+from ottla.client.fetch_session import FetchedRecords
+from ottla.client.fetching import PartitionRange, fetch_ranges
+from ottla.client.settings import ClientSettings
+from ottla.config.options import MIB
+from ottla.spark.planning.range_splitting import ReadRange
+from ottla.spark.planning.read_tasks import ReadPlan, TaskRanges
+from ottla.spark.process_model import freeze_imported_modules
+from ottla.spark.records.decoding import Decoder, join_small, offset_text
+from ottla.spark.source.data_loss import report_loss
+from ottla.spark.source.parquet_files import write_file
+
+BROKERS_MAX = 8  # that answer at the same time, each with its share of fetch.max.bytes
+
+
+def read_task(plan: ReadPlan, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+    """A batch without any range gets a partition of Spark's own making: nothing is read for it."""
+    if isinstance(partition, TaskRanges):
+        freeze_imported_modules()
+        with Cluster(settings_for(plan.settings, len(partition.ranges))) as cluster:
+            partition.leaders.tell(cluster.topology)
+            yield from join_small(_read(plan, cluster, partition.ranges))
+
+
+def settings_for(settings: ClientSettings, ranges: int) -> ClientSettings:
+    """Several ranges may come from several brokers at once: together not more than from one."""
+    shares = max(1, min(ranges, BROKERS_MAX))
+    fetch_bytes = max(min(MIB, settings.fetch_max_bytes), settings.fetch_max_bytes // shares)
+    return replace(settings, fetch_max_bytes=fetch_bytes)
+
+
+def _read(
+    plan: ReadPlan, cluster: Cluster, ranges: Sequence[ReadRange]
+) -> Iterator[pa.RecordBatch]:
+    if plan.files_to is None:
+        yield from TaskReader(plan, cluster, ranges).read()
+        return
+    for each in ranges:  # a file has the records of one range, and one is written at a time
+        yield from write_file(TaskReader(plan, cluster, [each]).read(), plan.files_to, each)
+
+
+class TaskReader:
+    """Ranges of different partitions."""
+
+    def __init__(self, plan: ReadPlan, cluster: Cluster, ranges: Sequence[ReadRange]) -> None:
+        self._plan = plan
+        self._cluster = cluster
+        self._decoder = Decoder(plan)
+        self._left = {each.place: each for each in ranges if each.size}
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        while self._left:
+            try:
+                for fetched in self._fetch():
+                    yield from self._decoder.decode(fetched, self._left[fetched.partition])
+                    self._move(fetched.partition, fetched.end_offset)
+                    del fetched  # its buffer is used again for an answer to come
+                return
+            except OffsetOutOfRange as error:
+                self._after_loss(error)
+            except (TopicRecreated, UnknownTopic) as error:
+                self._lose_topic(error)
+
+    def _fetch(self) -> Iterator[FetchedRecords]:
+        wanted = [
+            PartitionRange(each.place, each.start, each.end, each.topic_id or ZERO_UUID)
+            for each in self._left.values()
+        ]
+        return fetch_ranges(self._cluster, wanted)
+
+    def _move(self, place: TopicPartition, offset: int) -> None:
+        """Everything before the offset is done."""
+        left = self._left[place]
+        if offset >= left.end:
+            del self._left[place]
+        else:
+            self._left[place] = replace(left, start=max(left.start, offset))
+
+    # Losses
+
+    def _after_loss(self, error: OffsetOutOfRange) -> None:
+        """Go on with what can still be read; DataLoss if that must not be."""
+        place = TopicPartition(error.topic, error.partition)
+        left = self._left[place]
+        self._lose(
+            f"{offset_text(place, left.start)}: the records are gone, the log now has offsets "
+            f"{error.log_start} up to {error.end}; the query was to read up to {left.end}."
+        )
+        is_beyond = error.log_start <= left.start  # beyond the end: nothing of the range is there
+        self._move(place, left.end if is_beyond else error.log_start)
+
+    def _lose_topic(self, error: TopicRecreated | UnknownTopic) -> None:
+        for place, left in list(self._left.items()):
+            if place.topic == error.topic and _is_meant(place, error):
+                self._lose(f"{offset_text(place, left.start)}: {error}.")
+                del self._left[place]
+
+    def _lose(self, what: str) -> None:
+        report_loss(what, self._plan.fail_on_data_loss)
+
+
+def _is_meant(place: TopicPartition, error: TopicRecreated | UnknownTopic) -> bool:
+    return not isinstance(error, UnknownTopic) or error.partition in (None, place.partition)

@@ -1,0 +1,71 @@
+"""Which partitions a query reads, as the cluster has them now.
+
+Owns      the three ways to name topics: a list, a pattern, single partitions.
+Promises  a topic that is named but not there is told to the caller, never skipped in silence; a
+          pattern may match a part of the name, as with Spark's `kafka` format, and finds no
+          internal topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ottla.base.ids import TopicPartition
+from ottla.client.cluster import Cluster
+from ottla.client.topology import TopicDescription
+from ottla.spark.errors import SourceError
+from ottla.spark.options.source_checks import compile_pattern
+from ottla.spark.options.source_options import SourceOptions
+
+
+@dataclass(frozen=True)
+class FoundTopics:
+    partitions: tuple[TopicPartition, ...]
+    topic_ids: Mapping[str, bytes]  # only where the cluster has ids
+    missing: tuple[str, ...] = ()  # named by the query, but not there: topics or partitions
+
+    def demand_all(self) -> None:
+        if self.missing:
+            raise SourceError(
+                f"These do not exist: {', '.join(self.missing)}. Create them, or correct the "
+                "option subscribe or assign; subscribePattern waits for topics to come."
+            )
+
+
+def find_topics(cluster: Cluster, options: SourceOptions) -> FoundTopics:
+    if options.assign is not None:
+        return _find_assigned(cluster, options.assign)
+    if options.subscribe is not None:
+        topics = cluster.describe_topics(options.subscribe)
+        missing = [name for name in options.subscribe if name not in topics]
+        return _found(topics, _all_of(topics), missing)
+    topics = _find_matching(cluster, options.subscribe_pattern or "")
+    return _found(topics, _all_of(topics), [])
+
+
+def _find_matching(cluster: Cluster, pattern: str) -> dict[str, TopicDescription]:
+    expression = compile_pattern(pattern)
+    names = [name for name in cluster.list_topics() if expression.search(name)]
+    found = cluster.describe_topics(names) if names else {}
+    return {name: topic for name, topic in found.items() if not topic.is_internal}
+
+
+def _find_assigned(cluster: Cluster, assigned: Sequence[TopicPartition]) -> FoundTopics:
+    topics = cluster.describe_topics(sorted({place.topic for place in assigned}))
+    there = set(_all_of(topics))
+    missing = [str(place) for place in assigned if place not in there]
+    return _found(topics, [place for place in assigned if place in there], missing)
+
+
+def _all_of(topics: Mapping[str, TopicDescription]) -> list[TopicPartition]:
+    return [place for name in sorted(topics) for place in topics[name].topic_partitions]
+
+
+def _found(
+    topics: Mapping[str, TopicDescription],
+    partitions: Sequence[TopicPartition],
+    missing: Sequence[str],
+) -> FoundTopics:
+    ids = {name: topic.topic_id for name, topic in topics.items() if any(topic.topic_id)}
+    return FoundTopics(tuple(partitions), ids, tuple(missing))
