@@ -24,9 +24,7 @@ from ottla.base.turns import Slices, Turns
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
-from ottla.broker.effective_config import EffectiveConfig, is_of_broker
 from ottla.broker.first_start import Past, name_cluster, read_past, withhold_empty
-from ottla.broker.group_settings import GroupSettings
 from ottla.broker.host_addresses import HostAddresses
 from ottla.broker.housekeeping import WATCH_INTERVAL_MS, Housekeeping, repeat
 from ottla.broker.introduction import host_name, registration
@@ -35,8 +33,6 @@ from ottla.broker.network_settings import limits, limits_of_listener, network_se
 from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.broker.threads import run_elsewhere, run_in_threads
-from ottla.broker.topic_settings import TopicSettings
-from ottla.broker.verification_setting import VerificationSetting
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.controller.brokers import decide_register_broker
@@ -55,6 +51,7 @@ from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import load_known
+from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.image import Image
 from ottla.metadata.log import MetadataLost
@@ -123,7 +120,7 @@ class Broker:
         self._expect_directories(image, past)
         self._build(image)
         placed = partial(is_placed, image, self.broker_id)
-        for step in self.logs.load(self.topic_settings.config, placed):
+        for step in self.logs.load(self.current.topic, placed):
             if step.loaded % 64 == 0:
                 await asyncio.sleep(0)
         self.replicas.load(image)
@@ -166,12 +163,11 @@ class Broker:
         self._subscribe()
 
     def _build_partitions(self, image: Image) -> None:
-        self.topic_settings = TopicSettings(self.broker_id, self.settings.layers, image)
+        current = self.current = CurrentConfig(self.settings, image)
         self.replicas = ReplicaManager(
-            self.broker_id, self.logs, self.topic_settings.config, self.clock, run_elsewhere
+            self.broker_id, self.logs, current.topic, self.clock, run_elsewhere
         )
-        self.effective_config = EffectiveConfig(self.broker_id, self.config, image)
-        self.housekeeping = Housekeeping(self.logs, self.effective_config, self.clock, self.turns)
+        self.housekeeping = Housekeeping(self.logs, lambda: current.broker, self.clock, self.turns)
         self.marks = ClusterMarks(self.logs, image)
         producers = ProducerBound(
             self.config.ottla_partition_producer_ids_max, self.config.ottla_producer_ids_max
@@ -182,9 +178,8 @@ class Broker:
 
     def _build_coordinators(self, image: Image) -> None:
         create = self.automatic_topics.create
-        self.group_settings = GroupSettings(self.broker_id, self.settings.layers, image)
         self.groups = GroupCoordinator(
-            image, self.config, self.group_settings.config, self.clock, create, self.turns
+            image, self.config, self.current.group, self.clock, create, self.turns
         )
         self.producer_ids = ProducerIds(self._allocate_producer_ids, self._tasks)
         markers = MarkerWriter(
@@ -208,15 +203,11 @@ class Broker:
 
     def _build_parts(self, image: Image) -> None:
         """What handlers of requests may use."""
-        verifier = Verifier(self.transactions, self.config, self.clock)
-        self.verification = VerificationSetting(
-            self.broker_id, self.settings.layers, self.logs, verifier
-        )
-        self.verification.load(image)
+        verifier = Verifier(self.transactions, self.current, self.clock)
         self.parts = Parts(
             self.clock,
             self.turns,
-            self.settings,
+            self.current,
             self.broker_id,
             image,
             self.replicas,
@@ -250,14 +241,14 @@ class Broker:
         self.moved_logs = MovedLogs(self.housekeeping, self.controller, self._tasks)
 
         def bytes_per_second() -> int:
-            return self.effective_config().replica_alter_log_dirs_io_max_bytes_per_second
+            return self.current.broker.replica_alter_log_dirs_io_max_bytes_per_second
 
         moved = self.moved_logs.moved
         return DirectoryMoves(self.replicas, self.clock, windows, bytes_per_second, moved)
 
     def _build_network(self) -> None:
         self.network = Network(
-            network_settings(self.config, self.settings.listeners, self.parts.layers),
+            network_settings(self.config, self.settings.listeners, self.current.layers),
             Dispatcher(self.parts),
             self.parts.response_memory,
         )
@@ -265,23 +256,28 @@ class Broker:
         self._limit_connections()
 
     def _limit_connections(self) -> None:
-        """With what holds now."""
         self.network.gate.limits = limits(
-            self.effective_config(), self.parts.quotas.addresses, self._addresses
+            self.current.broker, self.parts.quotas.addresses, self._addresses
         )
         for name, listener in self.network.listeners.items():
-            listener.gate.limits = limits_of_listener(name, self.parts.layers)
+            listener.gate.limits = limits_of_listener(name, self.current.layers)
+
+    def _verify_transactions(self) -> None:
+        """Logs refuse transactional records that no coordinator knows of, if they have to."""
+        is_enabled = self.current.broker.transaction_partition_verification_enable
+        for directory in self.logs.directories:
+            directory.context.has_verification = is_enabled
 
     def _subscribe(self) -> None:
-        """Who hears of changes to the metadata, in this order."""
+        """Who reacts to changes of the metadata, in this order."""
+        self._verify_transactions()
+        self.current.on_broker_change(self._verify_transactions)
+        self.current.on_broker_change(self._limit_connections)
         for changed in (
-            self.effective_config.changed,
-            self.verification.changed,
-            self.topic_settings.changed,
+            self.current.changed,
             self.parts.quotas.changed,
             self.parts.telemetry.changed,
             self.parts.topic_answers.forget,
-            self.group_settings.changed,
             self._metadata_changed,
             self.groups.metadata_changed,
         ):
@@ -301,7 +297,7 @@ class Broker:
         yield from self.replicas.applying(changes)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
-        if self.parts.quotas.addresses.take_changed() or is_of_broker(changes, self.broker_id):
+        if self.parts.quotas.addresses.take_changed():
             self._limit_connections()
 
     async def _watch_controller(self) -> None:

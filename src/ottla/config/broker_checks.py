@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
 from ottla.config.kinds import is_whole
@@ -17,14 +18,21 @@ _FIELDS = fields_of(BrokerConfig)
 _BOUNDED = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
 
 
-def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[str]]:
+class Problem(NamedTuple):
+    """What is wrong, and the settings it is about."""
+
+    settings: tuple[str, ...]
+    message: str
+
+
+def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[Problem]]:
     """The settings, and everything that is wrong with them; those that are wrong keep defaults."""
     values, wrong = {}, []
     for name, text in texts.items():
         try:
             value = BROKER_OPTIONS[base_name(name)].parse(text)
         except InvalidOption as error:
-            wrong.append(str(error))
+            wrong.append(Problem((name,), str(error)))
             continue
         if not is_of_listener(name):
             values[_FIELDS[name]] = value
@@ -32,65 +40,83 @@ def parse_broker_config(texts: Mapping[str, str]) -> tuple[BrokerConfig, list[st
     return config, wrong or [*conflicts(config), *_topic_conflicts(texts)]
 
 
-def conflicts(config: BrokerConfig) -> Iterator[str]:
+def conflicts(config: BrokerConfig) -> Iterator[Problem]:
     yield from _identity_conflicts(config)
     yield from _time_conflicts(config)
     yield from _group_conflicts(config)
     yield from _cleaner_conflicts(config)
     yield from _replica_conflicts(config)
     if config.max_connections_per_ip == 0 and not config.max_connections_per_ip_overrides:
-        yield (
+        yield Problem(
+            ("max.connections.per.ip", "max.connections.per.ip.overrides"),
             "max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
-            "property is set."
+            "property is set.",
         )
     try:
         parse_ip_overrides(config.max_connections_per_ip_overrides)
     except InvalidOption as error:
-        yield str(error)
+        yield Problem(("max.connections.per.ip.overrides",), str(error))
 
 
-def _identity_conflicts(config: BrokerConfig) -> Iterator[str]:
+def _identity_conflicts(config: BrokerConfig) -> Iterator[Problem]:
     if config.broker_id >= 0 and config.broker_id != config.node_id:
-        yield f"broker.id={config.broker_id} and node.id={config.node_id} must be equal"
-
-
-def _time_conflicts(config: BrokerConfig) -> Iterator[str]:
-    if config.log_roll_ms is not None and config.log_roll_ms < 1:
-        yield "log.roll.ms must be greater than or equal to 1"
-    if config.log_roll_jitter_ms is not None and config.log_roll_jitter_ms < 0:
-        yield "log.roll.jitter.ms must be greater than or equal to 0"
-    retention = (config.log_retention_ms, config.log_retention_minutes, config.log_retention_hours)
-    if next(value for value in retention if value is not None) == 0:
-        yield "log.retention.ms must be unlimited (-1) or, greater than or equal to 1"
-    if config.broker_heartbeat_interval_ms * 2 > config.broker_session_timeout_ms:
-        yield (
-            "broker.heartbeat.interval.ms must be at most half of broker.session.timeout.ms, so "
-            "that one lost heartbeat does not end the session"
+        yield Problem(
+            ("broker.id", "node.id"),
+            f"broker.id={config.broker_id} and node.id={config.node_id} must be equal",
         )
 
 
-def _cleaner_conflicts(config: BrokerConfig) -> Iterator[str]:
+def _time_conflicts(config: BrokerConfig) -> Iterator[Problem]:
+    if config.log_roll_ms is not None and config.log_roll_ms < 1:
+        yield Problem(("log.roll.ms",), "log.roll.ms must be greater than or equal to 1")
+    if config.log_roll_jitter_ms is not None and config.log_roll_jitter_ms < 0:
+        yield Problem(
+            ("log.roll.jitter.ms",), "log.roll.jitter.ms must be greater than or equal to 0"
+        )
+    retention = {
+        "log.retention.ms": config.log_retention_ms,
+        "log.retention.minutes": config.log_retention_minutes,
+        "log.retention.hours": config.log_retention_hours,
+    }
+    name, value = next(each for each in retention.items() if each[1] is not None)
+    if value == 0:
+        message = "log.retention.ms must be unlimited (-1) or, greater than or equal to 1"
+        yield Problem((name,), message)
+    if config.broker_heartbeat_interval_ms * 2 > config.broker_session_timeout_ms:
+        yield Problem(
+            ("broker.heartbeat.interval.ms", "broker.session.timeout.ms"),
+            "broker.heartbeat.interval.ms must be at most half of broker.session.timeout.ms, so "
+            "that one lost heartbeat does not end the session",
+        )
+
+
+def _cleaner_conflicts(config: BrokerConfig) -> Iterator[Problem]:
     threads = config.log_cleaner_threads
     if threads == 0:
-        yield "log.cleaner.threads must be at least 1"
+        yield Problem(("log.cleaner.threads",), "log.cleaner.threads must be at least 1")
     elif config.log_cleaner_dedupe_buffer_size // threads <= MIB:
-        yield "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread."
+        yield Problem(
+            ("log.cleaner.dedupe.buffer.size", "log.cleaner.threads"),
+            "log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.",
+        )
 
 
-def _replica_conflicts(config: BrokerConfig) -> Iterator[str]:
+def _replica_conflicts(config: BrokerConfig) -> Iterator[Problem]:
     if config.replica_fetch_wait_max_ms > config.replica_socket_timeout_ms:
-        yield (
+        yield Problem(
+            ("replica.socket.timeout.ms", "replica.fetch.wait.max.ms"),
             "replica.socket.timeout.ms should always be at least replica.fetch.wait.max.ms to "
-            "prevent unnecessary socket timeouts"
+            "prevent unnecessary socket timeouts",
         )
     if config.replica_fetch_wait_max_ms > config.replica_lag_time_max_ms:
-        yield (
+        yield Problem(
+            ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms"),
             "replica.fetch.wait.max.ms should always be less than or equal to "
-            "replica.lag.time.max.ms to prevent frequent changes in ISR"
+            "replica.lag.time.max.ms to prevent frequent changes in ISR",
         )
 
 
-def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[str]:
+def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[Problem]:
     """What no topic may have cannot be the default of all of them."""
     layers = BrokerLayers(static=texts, defaults={})
     for name, synonyms in TOPIC_SYNONYMS.items():
@@ -100,33 +126,37 @@ def _topic_conflicts(texts: Mapping[str, str]) -> Iterator[str]:
         try:
             TOPIC_OPTIONS[name].parse(given.text)
         except InvalidOption as error:
-            yield f"{found[1].name}: as the default of topics: {error}"
+            setting = found[1].name
+            yield Problem((setting,), f"{setting}: as the default of topics: {error}")
 
 
-def _group_conflicts(config: BrokerConfig) -> Iterator[str]:
+def _group_conflicts(config: BrokerConfig) -> Iterator[Problem]:
     if not 0 <= config.offsets_topic_compression_codec <= CODEC_MAX:
-        yield (
+        yield Problem(
+            ("offsets.topic.compression.codec",),
             f"offsets.topic.compression.codec={config.offsets_topic_compression_codec} must be "
-            f"between 0 and {CODEC_MAX}"
+            f"between 0 and {CODEC_MAX}",
         )
     if config.group_min_session_timeout_ms > config.group_max_session_timeout_ms:
-        yield (
+        yield Problem(
+            ("group.max.session.timeout.ms", "group.min.session.timeout.ms"),
             "group.max.session.timeout.ms must be greater than or equal to "
-            "group.min.session.timeout.ms"
+            "group.min.session.timeout.ms",
         )
     for rest in _BOUNDED:
         name, low, high = (f"group.consumer.{part}{rest}" for part in ("", "min.", "max."))
         value, least, greatest = (getattr(config, _FIELDS[each]) for each in (name, low, high))
         if least > greatest:
-            yield f"{high} must be greater than or equal to {low}"
+            yield Problem((high, low), f"{high} must be greater than or equal to {low}")
         elif value < least:
-            yield f"{name} must be greater than or equal to {low}"
+            yield Problem((name, low), f"{name} must be greater than or equal to {low}")
         elif value > greatest:
-            yield f"{name} must be less than or equal to {high}"
+            yield Problem((name, high), f"{name} must be less than or equal to {high}")
     if config.group_consumer_heartbeat_interval_ms >= config.group_consumer_session_timeout_ms:
-        yield (
+        yield Problem(
+            ("group.consumer.heartbeat.interval.ms", "group.consumer.session.timeout.ms"),
             "group.consumer.heartbeat.interval.ms must be less than "
-            "group.consumer.session.timeout.ms"
+            "group.consumer.session.timeout.ms",
         )
 
 
@@ -179,7 +209,7 @@ def check_dynamic(changed: Mapping[str, str], layers: BrokerLayers, *, is_one_br
     texts = new_layers.effective()
     _, wrong = parse_broker_config(texts)
     if wrong:
-        raise InvalidOption(wrong[0])
+        raise InvalidOption(wrong[0].message)
     for name in changed:
         if base_name(name) in NOT_NONE_WHILE_RUNNING and int(texts[name]) == 0:
             raise InvalidOption(f"{name} cannot be set to 0 while the broker runs")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.base.java_properties import parse_properties
-from ottla.config.broker_checks import parse_broker_config
+from ottla.config.broker_checks import Problem, parse_broker_config
 from ottla.config.broker_options import BROKER_OPTIONS, EMBEDDED_DEFAULTS, BrokerConfig
 from ottla.config.kafka_keys import REMOVED, is_without_meaning, refused_for
 from ottla.config.layers import BrokerLayers, default_texts
@@ -124,11 +124,10 @@ def _with_one_id(static: dict[str, str]) -> dict[str, str]:
     return {"node.id": given[0], "broker.id": given[0]} | static if given else static
 
 
-def _with_place(problem: str, known: Mapping[str, Given]) -> str:
-    """Which file, variable or argument the setting that the message names came from."""
-    words = problem.replace(":", " ").replace("=", " ").split()
-    place = next((known[word].place for word in words if word in known), None)
-    return problem if place is None else f"{place}: {problem}"
+def _with_place(problem: Problem, known: Mapping[str, Given]) -> str:
+    """With the file, variable or argument that the first of its settings comes from."""
+    place = next((known[name].place for name in problem.settings if name in known), None)
+    return problem.message if place is None else f"{place}: {problem.message}"
 
 
 def _controller_names(last: Mapping[str, Given]) -> list[str]:

@@ -25,6 +25,7 @@ from ottla.controller.decision import (
     quoted,
     refuse_too_many,
 )
+from ottla.controller.placement import CannotPlace
 from ottla.controller.state import State
 from ottla.metadata.records import (
     ConfigChanged,
@@ -232,9 +233,7 @@ def _partitions_of(
         count = state.config.num_partitions
     try:
         return placed_partitions(state, topic_id, 0, count, factor)
-    except Refused as refused:
-        if refused.message.startswith("Unable"):
-            raise
+    except CannotPlace as refused:
         what = f"Unable to replicate the partition {factor} time(s): {refused.message}"
         raise Refused(refused.code, what) from refused
 

@@ -35,19 +35,19 @@ def candidates(brokers: Iterable[Broker]) -> list[Candidate]:
 def place(
     brokers: Iterable[Candidate], partitions: int, replication_factor: int, dice: Dice
 ) -> list[tuple[int, ...]]:
-    """The replicas of each new partition, leader first; Refused where it cannot be done."""
+    """The replicas of each new partition, leader first; CannotPlace where it cannot be done."""
     everyone = list(brokers)
     if replication_factor <= 0:
-        raise _refused(
+        raise CannotPlace(
             f"Invalid replication factor {replication_factor}: the replication factor must be "
             "positive."
         )
     if all(broker.is_fenced for broker in everyone):
-        raise _refused(
+        raise CannotPlace(
             "All brokers are currently fenced, or have all their log directories cordoned."
         )
     if replication_factor > len(everyone):
-        raise _refused(
+        raise CannotPlace(
             f"The target replication factor of {replication_factor} cannot be reached because only "
             f"{len(everyone)} broker(s) are registered or some brokers have all their log "
             "directories cordoned."
@@ -56,8 +56,11 @@ def place(
     return [racks.next_replicas(replication_factor) for _ in range(partitions)]
 
 
-def _refused(message: str) -> Refused:
-    return Refused(ErrorCode.INVALID_REPLICATION_FACTOR, message)
+class CannotPlace(Refused):
+    """There are not the brokers for it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ErrorCode.INVALID_REPLICATION_FACTOR, message)
 
 
 class _Turn:

@@ -106,7 +106,7 @@ class Descriptions:
     def __init__(self, request: DescribeConfigsRequest, context: Context) -> None:
         self._request = request
         self._context = context
-        self._layers = context.parts.layers
+        self._layers = context.parts.config.layers
         self._shared: dict[str, Described] = {}
         self._default_entries: dict[ConfigEntry, DescribeConfigsResourceResult] = {}
 

@@ -54,7 +54,7 @@ def describe_topic_partitions(
     request: DescribeTopicPartitionsRequest, context: Context
 ) -> Slices[DescribeTopicPartitionsResponse]:
     names = yield from wanted_names(request, context.parts.metadata)
-    limit_max = context.parts.settings.config.max_request_partition_size_limit
+    limit_max = context.parts.config.broker.max_request_partition_size_limit
     page = Page(request, max(1, min(limit_max, request.response_partition_limit)))
     for name in names:
         yield from page.tell(name, context.parts.metadata)

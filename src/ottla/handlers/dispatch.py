@@ -224,7 +224,7 @@ async def encode_large(
     context.parts.disposal.take(pieces)
     held = (segment for segment in segments if not isinstance(segment, FileRange))
     try:
-        check_size(sum(map(len, held)), context.parts.settings.config.ottla_response_bytes_max)
+        check_size(sum(map(len, held)), context.parts.config.broker.ottla_response_bytes_max)
     except BrokerError as error:
         return await refuse_large(handler, request, context, error)
     return Answer(segments, context.throttle_ms)

@@ -124,7 +124,7 @@ def topics_to_create(
     """
     if not request.allow_auto_topic_creation or wanted.is_all:
         return []
-    if not context.parts.settings.config.auto_create_topics_enable:
+    if not context.parts.config.broker.auto_create_topics_enable:
         return []
     missing: list[str] = []
     for chunk in chunks(wanted.names):

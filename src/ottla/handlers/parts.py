@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ottla.base.clock import Clock
 from ottla.base.turns import Turns
@@ -21,6 +21,7 @@ from ottla.handlers.large_responses import LargeResponses
 from ottla.handlers.quotas.client_quotas import ClientQuotas
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
 from ottla.handlers.topic_answers import TopicAnswers
+from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.image import Image
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
@@ -28,10 +29,6 @@ from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.replica_manager import ReplicaManager
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
-
-if TYPE_CHECKING:
-    from ottla.config.layers import BrokerLayers
-    from ottla.config.load import LoadedConfig
 
 TIME_SEARCHES_MAX = 2
 
@@ -46,7 +43,7 @@ class TopicMaker(Protocol):
 class Parts:
     clock: Clock
     turns: Turns
-    settings: LoadedConfig
+    config: CurrentConfig
     broker_id: int
     metadata: Image
     replicas: ReplicaManager
@@ -75,14 +72,6 @@ class Parts:
     def __post_init__(self) -> None:
         # Partitions tell their news to sessions: not to one that nobody reads any more.
         self.fetch_sessions.on_close = self.replicas.drop_session
-
-    @property
-    def layers(self) -> BrokerLayers:
-        """The broker's settings as they hold now, by source."""
-        image = self.metadata
-        return self.settings.layers.with_dynamic(
-            image.broker_config(self.broker_id), image.broker_config(None)
-        )
 
     @property
     def controller_id(self) -> int:

@@ -32,6 +32,7 @@ from ottla.config.resource_options import (
     GroupConfig,
 )
 from ottla.config.topic_options import TopicConfig
+from ottla.coordinators.transactions.verifying import ClientSupport
 from ottla.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
@@ -112,12 +113,12 @@ def in_use(world: RestartingWorld) -> dict[str, Any]:
     directories = broker.logs.directories
     return {
         **{f"topic {name}": topic_config(world, name) for name in ("t", "own")},
-        **{f"group {name}": asdict(broker.group_settings.config(name)) for name in ("g", "h")},
+        **{f"group {name}": asdict(broker.current.group(name)) for name in ("g", "h")},
         "opening": {each for each in broker.replicas.opening if isinstance(each, str)},
         "connections": asdict(broker.network.gate.limits),
         "of listeners": [asdict(each.gate.limits) for each in broker.network.listeners.values()],
         "verification": (
-            broker.parts.verifier.is_enabled,
+            broker.parts.verifier.is_needed(ClientSupport.OLD_ERRORS),
             *(each.context.has_verification for each in directories),
         ),
         "cleaning": [broker.housekeeping.compactor_of(each).limits for each in directories],

@@ -17,8 +17,8 @@ from typing import Protocol, TypeVar
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicPartition
-from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
+from ottla.metadata.current_config import CurrentConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition
@@ -69,14 +69,14 @@ class Coordinator(Protocol):
 
 
 class Verifier:
-    def __init__(self, coordinator: Coordinator, config: BrokerConfig, clock: Clock) -> None:
+    def __init__(self, coordinator: Coordinator, current: CurrentConfig, clock: Clock) -> None:
         self._coordinator = coordinator
-        self._config = config
+        self._current = current
         self._clock = clock
-        self.is_enabled = config.transaction_partition_verification_enable
 
     def is_needed(self, support: ClientSupport) -> bool:
-        return self.is_enabled or support is ClientSupport.IMPLICIT
+        is_enabled = self._current.broker.transaction_partition_verification_enable
+        return is_enabled or support is ClientSupport.IMPLICIT
 
     def guard(
         self,
@@ -135,7 +135,7 @@ class Verifier:
         partitions: Collection[TopicPartition],
     ) -> ErrorCode:
         """The producer's last transaction may still be ending: it was told of that already."""
-        config = self._config
+        config = self._current.broker
         pause_ms = config.add_partitions_to_txn_retry_backoff_ms
         pauses = config.add_partitions_to_txn_retry_backoff_max_ms // pause_ms
         while True:
@@ -155,7 +155,7 @@ class Verifier:
     async def _once_loaded(self, ask: Callable[[], Awaitable[T]]) -> T:
         """A batch that is refused while the coordinator loads, after a restart, may be followed by
         one that is not: its sequence would have a gap, and the transaction would be lost."""
-        pause_ms = self._config.add_partitions_to_txn_retry_backoff_ms
+        pause_ms = self._current.broker.add_partitions_to_txn_retry_backoff_ms
         for _ in range(LOADING_MS_MAX // pause_ms):
             try:
                 return await ask()

@@ -48,7 +48,7 @@ class Fetching:
 
     def limit_bytes(self) -> int:
         """The client's wish, the broker's limit, and what the client's quota allows at once."""
-        limit = self.context.parts.settings.config.fetch_max_bytes
+        limit = self.context.parts.config.broker.fetch_max_bytes
         most = limit if self.quota is None else int(self.quota.amount_max(self.context))
         return min(self.request.max_bytes, limit, most)
 

@@ -16,6 +16,8 @@ from ottla.coordinators.transactions.verifying import (
     offset_commit_support,
     produce_support,
 )
+from ottla.metadata.current_config import CurrentConfig
+from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.testing.clock import ManualClock
@@ -58,10 +60,14 @@ class Coordinator:
             raise BrokerError(code)
 
 
+def current_config(*settings: str) -> CurrentConfig:
+    return CurrentConfig(load_config(settings=settings), Image())
+
+
 def ask(
     coordinator: Coordinator, support: ClientSupport, *settings: str
 ) -> Mapping[TopicPartition, ErrorCode]:
-    config = load_config(settings=["add.partitions.to.txn.retry.backoff.ms=1", *settings]).config
+    config = current_config("add.partitions.to.txn.retry.backoff.ms=1", *settings)
     verifier = Verifier(coordinator, config, ManualClock())
     return asyncio.run(verifier.ask("id", PRODUCER, [ZERO, ONE], support))
 
@@ -125,7 +131,7 @@ def test_other_errors_are_passed_on_at_once() -> None:
 @pytest.mark.parametrize("is_enabled", [True, False])
 def test_verifying_can_be_switched_off_but_enlisting_cannot(is_enabled: bool) -> None:
     setting = f"transaction.partition.verification.enable={str(is_enabled).lower()}"
-    verifier = Verifier(Coordinator(), load_config(settings=[setting]).config, ManualClock())
+    verifier = Verifier(Coordinator(), current_config(setting), ManualClock())
     assert verifier.is_needed(ClientSupport.IMPLICIT)
     assert verifier.is_needed(ClientSupport.OLD_ERRORS) is is_enabled
 
@@ -145,7 +151,7 @@ def test_a_coordinator_that_loads_for_too_long_is_asked_a_last_time() -> None:
     limit = "add.partitions.to.txn.retry.backoff.ms=2500"
     verifier = Verifier(
         coordinator := Coordinator(*[loading] * 2),
-        load_config(settings=[limit]).config,
+        current_config(limit),
         ManualClock(),
     )
     with pytest.MonkeyPatch.context() as patch:
@@ -168,9 +174,7 @@ def test_the_end_of_the_last_transaction_is_waited_for_in_pauses_of_the_setting(
         "add.partitions.to.txn.retry.backoff.ms=20",
         "add.partitions.to.txn.retry.backoff.max.ms=70",
     ]
-    verifier = Verifier(
-        Coordinator(*[BUSY] * 9), load_config(settings=settings).config, ManualClock()
-    )
+    verifier = Verifier(Coordinator(*[BUSY] * 9), current_config(*settings), ManualClock())
     pauses: list[float] = []
 
     async def pause(seconds: float) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ottla.base.turns import run_at_once
-from ottla.broker.group_settings import GroupSettings
 from ottla.config.load import load_config
+from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import ALL_BROKERS, ConfigChanged, ConfigResource, Record, ResourceType
 
@@ -15,14 +15,14 @@ HEARTBEAT = "consumer.heartbeat.interval.ms"
 class Settings:
     def __init__(self, *given: str) -> None:
         self.image = Image()
-        self.settings = GroupSettings(1, load_config(settings=given).layers, self.image)
+        self.settings = CurrentConfig(load_config(settings=given), self.image)
 
     def change(self, *records: Record) -> None:
         changes = self.image.apply(Batch(self.image.offset, 1, records))
         run_at_once(self.settings.changed(self.image, changes))
 
     def heartbeat_ms(self, group_id: str) -> int:
-        return self.settings.config(group_id).consumer_heartbeat_interval_ms
+        return self.settings.group(group_id).consumer_heartbeat_interval_ms
 
 
 def test_a_group_without_settings_has_the_brokers() -> None:
@@ -49,7 +49,7 @@ def test_a_setting_out_of_the_brokers_limits_is_brought_into_them() -> None:
 
 def test_what_is_set_for_all_brokers_while_they_run_counts() -> None:
     settings = Settings()
-    assert settings.settings.config("readers").consumer_assignment_interval_ms == 1000
+    assert settings.settings.group("readers").consumer_assignment_interval_ms == 1000
     name = "group.consumer.assignment.interval.ms"
     settings.change(ConfigChanged(ALL_BROKERS, name, "200"))
-    assert settings.settings.config("readers").consumer_assignment_interval_ms == 200
+    assert settings.settings.group("readers").consumer_assignment_interval_ms == 200
