@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from itertools import groupby
+from random import Random
 
 import pytest
 
@@ -134,3 +135,36 @@ def test_many_works_that_come_together_share_the_time_for_their_first_slices() -
 
     asyncio.run(main())
     assert [len(log) for log in logs] == [3] * 20
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whoever_leaves_and_whenever_the_others_have_their_turns(seed: int) -> None:
+    """Works that wait, run or have just come may be cancelled, several in a row too."""
+    rng, clock = Random(seed), ManualClock()
+    turns = Turns(clock)
+    ended: list[int] = []
+
+    async def one(number: int, size: int) -> None:
+        assert await turns.run(steps(size, clock, log=[])) == size
+        ended.append(number)
+
+    async def main() -> None:
+        works: list[asyncio.Task[None]] = []
+        for _ in range(rng.randrange(2, 20)):
+            for _ in range(rng.randrange(6)):
+                size = rng.choice((1, 9, 40))
+                works.append(asyncio.create_task(one(len(works), size)))
+            for _ in range(rng.randrange(4)):
+                await asyncio.sleep(0)
+            if works:
+                first = rng.randrange(len(works))
+                for work in works[first : first + rng.randrange(6)]:
+                    work.cancel()
+        async with asyncio.timeout(60):
+            await asyncio.wait(works)
+        assert sorted(ended) == [
+            number for number, work in enumerate(works) if not work.cancelled()
+        ]
+        assert await turns.run(steps(40, clock, log=[])) == 40, "the next one, too"
+
+    asyncio.run(main())

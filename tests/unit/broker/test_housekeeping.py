@@ -23,7 +23,9 @@ from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
+from ottla.storage.compaction.helper import Event
 from ottla.storage.compaction.helper_process import HelperProcess
+from ottla.storage.compaction.request import CleanRequest
 from ottla.storage.directories.log_directory import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
@@ -292,17 +294,19 @@ class CompactedPlace:
         self.logs.open(Owner("cluster", 1))
         list(self.logs.load(lambda _topic: COMPACTED))
         self.log = self.logs.create(A, COMPACTED, TopicId(b"t" * 16))
-        self.housekeeping = Housekeeping(self.logs, BrokerConfig, self.clock)
+        self.config = BrokerConfig()
+        self.housekeeping = Housekeeping(self.logs, lambda: self.config, self.clock)
         monkeypatch.setattr("ottla.broker.housekeeping.HelperProcess", self._start)
 
     def _start(self) -> HelperProcess:
         self.helpers.append(HelperProcess())
         return self.helpers[-1]
 
-    def make_dirty(self) -> None:
+    def make_dirty(self, log: Log | None = None) -> None:
+        dirty = log or self.log
         for _ in range(50):
-            self.log.append_as_leader(build_batch([Record(0, 1, b"key", bytes(100))]), 0)
-        self.log.update_high_watermark(self.log.log_end_offset)
+            dirty.append_as_leader(build_batch([Record(0, 1, b"key", bytes(100))]), 0)
+        dirty.update_high_watermark(dirty.log_end_offset)
 
     @property
     def are_gone(self) -> list[bool]:
@@ -356,3 +360,26 @@ def test_an_idle_helper_goes_though_compaction_fails_each_time(
         assert compacted.are_gone == [True]
 
     asyncio.run(story())
+
+
+def test_every_log_is_cleaned_within_the_limits_that_hold_when_its_turn_comes(
+    compacted: CompactedPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after the other may take hours: a rate that is set meanwhile counts for the rest."""
+    rates: list[float] = []
+    run = HelperProcess.run
+
+    def noting(helper: HelperProcess, request: CleanRequest) -> Iterator[Event]:
+        rates.append(request.limits.bytes_per_second)
+        compacted.config = replace(
+            compacted.config, log_cleaner_io_max_bytes_per_second=1e6 * (1 + len(rates))
+        )
+        return run(helper, request)
+
+    monkeypatch.setattr(HelperProcess, "run", noting)
+    compacted.config = BrokerConfig(log_cleaner_io_max_bytes_per_second=1e6)
+    for name in "bcd":
+        partition = TopicPartition(name, 0)
+        compacted.make_dirty(compacted.logs.create(partition, COMPACTED, TopicId(b"t" * 16)))
+    asyncio.run(compacted.housekeeping.compact())
+    assert rates == [1e6, 2e6, 3e6]

@@ -295,11 +295,14 @@ def test_a_lost_meta_properties_is_written_anew_with_the_same_id(
 
 @pytest.mark.parametrize("is_killed", [False, True])
 @pytest.mark.parametrize("is_restarted", [False, True])
+@pytest.mark.parametrize("has_marks", [False, True])
 def test_partitions_of_a_log_directory_that_was_emptied_are_not_begun_anew(
-    disk: MemoryDisk, is_killed: bool, is_restarted: bool
+    disk: MemoryDisk, is_killed: bool, is_restarted: bool, has_marks: bool
 ) -> None:
     live(disk, fill, is_killed=is_killed)
     saved = tree(disk, "/disk/b")
+    if not has_marks:  # as in an earlier version: only the metadata tells of both directories
+        disk.remove("/disk/a/ottla.properties")
     disk.remove_directory("/disk/b")
 
     async def story(life: Life) -> None:

@@ -197,3 +197,33 @@ def test_very_many_marked_partitions_are_looked_at_in_the_same_order() -> None:
             break
     assert found == list(session.to_look_at())
     assert steps == 5
+
+
+NAMES: tuple[str | bytes, ...] = ("t", b"i" * 16, "t" * 249, "t" * 250, "t" * 6400, "\N{SNOWMAN}")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_room_comes_back_whatever_the_names_and_however_a_session_ends(seed: int) -> None:
+    """Sessions grow, forget, are closed or evicted, and are taken apart later, some at a time."""
+    rng, sessions = Random(seed), FetchSessions(5, Random(1), partitions_max=600)
+    known: list[FetchSession] = []
+    sessions.on_close = lambda session: known.append(session) if session not in known else None
+    for now_ms in range(0, 200 * LATER_MS // 40, LATER_MS // 40):
+        session = sessions.open(3, False, False, now_ms, Reader(rng.random() < 0.2))
+        if session is not None:
+            known.append(session)
+        for each in rng.sample(known, min(4, len(known))):
+            keys = [FetchKey(rng.choice(NAMES), rng.randrange(9)) for _ in range(6)]
+            each.update([WantedPartition(key, 0, 1) for key in keys[:3]], keys[3:])
+            if each.is_closed:
+                each.forget_any()
+            elif rng.random() < 0.2:
+                sessions.close(each.id)
+        assert sessions.room.held == sum(each.held for each in known) <= 600
+        for each in known:
+            assert each.held == sum(map(room_of, each.partitions))
+    for each in known:
+        sessions.close(each.id)
+        while each.forget_any() is not None:
+            pass
+    assert sessions.room.held == len(sessions) == 0

@@ -1,4 +1,5 @@
-"""Offsets of groups at random: plain commits, several open transactions, deletions, restarts.
+"""Offsets of groups at random: plain commits, several open transactions, deletions, expiry,
+restarts. One of the groups had members.
 
 The model is a plain list of what was written. What counts is computed from all of it each time: the
 commit whose record is the latest, of those that are not part of an open or aborted transaction.
@@ -11,13 +12,14 @@ from itertools import product
 from random import Random
 
 import pytest
-from tests.unit.coordinators.groups.harness import Harness, Logged
+from tests.unit.coordinators.groups.harness import ClassicClient, Harness, Logged, rebalance
 
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups.committed_offsets import OffsetName
 from ottla.protocol.error_codes import ErrorCode
 
 STEPS = 150
+RETENTION_MS = 7 * 24 * 3_600_000
 GROUPS = ("g", "h")
 PLACES = (("t", 0), ("t", 1), ("u", 0))
 PRODUCERS = (7, 8, 9)
@@ -30,12 +32,19 @@ class Written:
     offset: int | None  # None: deleted
     producer: int | None
     is_open: bool
+    commit_ms: int = 0
     is_aborted: bool = False
 
 
 @dataclass
 class Model:
     all: list[Written] = field(default_factory=list)
+    groups: set[str] = field(default_factory=set)  # that exist
+    empty_since_ms: dict[str, int] = field(default_factory=dict)  # of those that had members
+
+    def write(self, written: Written) -> None:
+        self.all.append(written)
+        self.groups.add(written.where[0])
 
     def end(self, producer: int, *, is_commit: bool) -> None:
         for each in self.all:
@@ -48,10 +57,27 @@ class Model:
         self.all.append(Written(where, None, None, is_open=False))
 
     def committed(self, where: Where) -> int:
+        latest = self.latest(where)
+        return -1 if latest is None or latest.offset is None else latest.offset
+
+    def latest(self, where: Where) -> Written | None:
         for each in reversed(self.all):
             if each.where == where and not each.is_open and not each.is_aborted:
-                return -1 if each.offset is None else each.offset
-        return -1
+                return each
+        return None
+
+    def expire(self, now_ms: int, retention_ms: int) -> None:
+        """Of each group what is old and in no open transaction, then the group if it is bare."""
+        for where in product(sorted(self.groups), PLACES):
+            latest = self.latest(where)
+            if latest is not None and latest.offset is not None and not self.is_unstable(where):
+                start_ms = self.empty_since_ms.get(where[0], latest.commit_ms)
+                if now_ms - start_ms >= retention_ms:
+                    self.delete(where)
+        for group in list(self.groups):
+            if self.count_of(group) == 0:
+                self.groups.discard(group)
+                self.empty_since_ms.pop(group, None)
 
     def count_of(self, group: str) -> int:
         """Committed ones, and once more for each transaction that would change them."""
@@ -71,12 +97,17 @@ class Story:
             self.harness.create_topic(topic, 2)
         self.model = Model()
         self.next_offset = 0
+        client = ClassicClient(self.harness, group_id=GROUPS[1])
+        rebalance(self.harness, client)
+        client.leave()
+        self.model.groups.add(GROUPS[1])
+        self.model.empty_since_ms[GROUPS[1]] = self.harness.clock.now_ms()
 
     def step(self) -> None:
         act = self.random.choices(
             [self.commit, self.commit_in_transaction, self.end, self.delete, self.restart,
-             self.compact],
-            [5, 8, 4, 1, 2, 1],
+             self.compact, self.expire],
+            [5, 8, 4, 1, 2, 1, 2],
         )[0]  # fmt: skip
         act((self.random.choice(GROUPS), self.random.choice(PLACES)))
 
@@ -88,12 +119,12 @@ class Story:
         offset = self.offset()
         answer = self.harness.commit({where[1]: offset}, group_id=where[0])
         assert answer == {where[1]: ErrorCode.NONE}
-        self.model.all.append(Written(where, offset, None, is_open=False))
+        self.model.write(Written(where, offset, None, False, self.harness.clock.now_ms()))
 
     def commit_in_transaction(self, where: Where) -> None:
         offset, producer = self.offset(), self.random.choice(PRODUCERS)
         self.harness.commit_in_transaction(producer, {where[1]: offset}, group_id=where[0])
-        self.model.all.append(Written(where, offset, producer, is_open=True))
+        self.model.write(Written(where, offset, producer, True, self.harness.clock.now_ms()))
 
     def end(self, _where: Where) -> None:
         producer, is_commit = self.random.choice(PRODUCERS), self.random.random() < 0.6
@@ -112,6 +143,11 @@ class Story:
         self.harness.restart()
         assert vars(self.harness.shard.offsets) == before
 
+    def expire(self, _where: Where) -> None:
+        self.harness.advance_ms(self.random.choice((0, RETENTION_MS // 3, RETENTION_MS)))
+        self.harness.expire_offsets()
+        self.model.expire(self.harness.clock.now_ms(), RETENTION_MS)
+
     def compact(self, where: Where) -> None:
         """Of each key the last record that holds is kept, and all from the first open transaction
         on, which is never compacted."""
@@ -128,11 +164,13 @@ class Story:
         groups = set(self.harness.replayed().offsets.group_ids())
         assert groups <= set(self.harness.shard.offsets.group_ids())
         self.harness.shard.offsets._groups = groups
+        self.model.groups = groups | self.harness.shard.groups.keys()
         self.restart(where)
 
     def check(self) -> None:
         offsets = self.harness.shard.offsets
         for group in GROUPS:
+            assert (self.harness.shard.find(group) is not None) == (group in self.model.groups)
             for place in PLACES:
                 where = (group, place)
                 expected = self.model.committed(where)

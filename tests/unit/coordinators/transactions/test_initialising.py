@@ -16,6 +16,7 @@ from tests.unit.coordinators.transactions.making import (
 from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
 from ottla.coordinators.transactions.states import ENDING, IDLE, State
 from ottla.coordinators.transactions.transaction import (
+    EPOCH_MAX,
     EPOCH_SPENT,
     NO_EPOCH,
     ProducerIdAndEpoch,
@@ -75,6 +76,26 @@ def test_who_goes_on_with_used_up_epochs_may_ask_again_under_the_old_id() -> Non
     assert made.producer == (900, 0)
     again = init(made, (PRODUCER, EPOCH_SPENT))
     assert again.producer == (900, 0)
+
+
+@pytest.mark.parametrize("state", sorted(IDLE))
+@pytest.mark.parametrize("epoch", [0, 1, 3, EPOCH_SPENT - 2, EPOCH_SPENT - 1, EPOCH_SPENT])
+@pytest.mark.parametrize("has_last", [False, True])
+def test_only_who_has_the_current_epoch_or_the_last_one_goes_on_up_to_the_last_of_all_epochs(
+    epoch: int, has_last: bool, state: State
+) -> None:
+    current = transaction(state, epoch=epoch, last_epoch=epoch - 1 if has_last else NO_EPOCH)
+    bumped = (900, 0) if epoch == EPOCH_SPENT else (PRODUCER, epoch + 1)
+    assert init(current).producer == bumped
+    for expected in {0, 1, 2, 3, epoch - 2, epoch - 1, epoch, epoch + 1, EPOCH_SPENT, EPOCH_MAX}:
+        if expected == epoch:
+            assert init(current, (PRODUCER, expected)).producer == bumped
+        elif has_last and expected == epoch - 1 >= 0:
+            again = init(current, (PRODUCER, expected))
+            assert (again.producer, again.last_epoch) == (current.producer, expected)
+        elif expected >= 0:
+            with pytest.raises(BrokerError, match="FENCED"):
+                init(current, (PRODUCER, expected))
 
 
 @pytest.mark.parametrize("state", sorted(ENDING))

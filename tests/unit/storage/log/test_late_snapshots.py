@@ -28,11 +28,14 @@ class Threads:
     def __call__(self, work: Callable[[], None], done: Done) -> None:
         self.waiting.append((work, done))
 
+    def run_one(self, at: int = 0) -> None:
+        work, done = self.waiting.pop(at)
+        work()
+        done(None)
+
     def run_all(self) -> None:
         while self.waiting:
-            work, done = self.waiting.pop(0)
-            work()
-            done(None)
+            self.run_one()
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +56,13 @@ class Story:
     def write(self, sequence: int = 0, producers: int = MANY) -> None:
         for producer_id in range(producers):
             self.log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, sequence)), 0)
+        self.log.update_high_watermark(self.log.log_end_offset)
+
+    def write_next(self, producer_id: int) -> None:
+        """A batch that follows on the producer's last one."""
+        known = self.log.producer_states.producers.get(producer_id)
+        sequence = 0 if known is None else known.last_sequence + 1
+        self.log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, sequence)), 0)
         self.log.update_high_watermark(self.log.log_end_offset)
 
     @property
@@ -189,3 +199,27 @@ def test_segments_that_are_closed_more_quickly_than_that_have_no_snapshot() -> N
     story.log.roll()
     story.threads.run_all()
     assert story.log.snapshots.newest == story.log.log_end_offset
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_every_snapshot_is_of_its_moment_however_many_are_under_way(seed: int) -> None:
+    """Several are encoded at a time, and end in any order, while the log is written to and cut."""
+    rng, story = Random(seed), Story()
+    story.write()
+    states: dict[int, bytes] = {}
+    written: set[int] = set()
+    for _ in range(120):
+        what = rng.random()
+        if what < 0.6:
+            story.write_next(rng.randrange(MANY + 5))
+        elif what < 0.75:
+            states[story.log.log_end_offset] = story.state
+            story.log.roll()
+        elif what < 0.97 and story.threads.waiting:
+            story.threads.run_one(rng.randrange(len(story.threads.waiting)))
+        elif what >= 0.97:
+            story.log.truncate_to(rng.randrange(MANY, story.log.log_end_offset + 1))
+        for offset in story.log.snapshots.offsets():
+            written.add(offset)
+            assert story.snapshot(offset) == states[offset]
+    assert written
