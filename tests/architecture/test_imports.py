@@ -31,7 +31,8 @@ IMPURE = {"asyncio", "socket", "threading", "os", "time", "random"}
 PURE_EXCEPT: dict[str, set[str]] = {
     "protocol": set(),
     "client": {
-        "cluster", "connection", "fetch_judging", "fetch_stream", "handoff", "retrying", "transport",
+        "cluster", "connection", "fetch_judging", "fetch_stream", "handoff", "retrying",
+        "transport",
     },
     "controller": {"controller"},
     "coordinators": {"internal_topic", "loading", "runtime"},
