@@ -78,6 +78,10 @@ class DirectoryCheckpoints:
         checkpoint = Checkpoint(points.get(partition), max(0, starts.get(partition, 0)))
         return checkpoint, marks.get(partition, 0)
 
+    def carries(self, partition: TopicPartition) -> bool:
+        """Whether the files have anything of a log that is not open."""
+        return any(partition in offsets for offsets in self._carried)
+
     def has_records_of(self, partition: TopicPartition) -> bool:
         """By the files there was a log with records, which is not open."""
         return any(offsets.get(partition, 0) > 0 for offsets in self._carried)

@@ -231,6 +231,14 @@ class LogDirectory:
         if self.is_half_deleted(partition):
             self._finish_deleting()
 
+    def drop_lost(self, partition: TopicPartition) -> None:
+        """What the checkpoints keep of a log whose files are gone is no longer wanted: its topic
+        was deleted, or a log is made anew, which must not inherit it after a crash."""
+        if self.checkpoints.carries(partition):
+            self.checkpoints.forget(partition)
+            self.context.removed(partition)
+            self._half_deleted[partition] = f"{self.path}/{partition_directory_name(partition)}"
+
     def delete(self, doomed: Iterable[Doomed]) -> None:
         """Take logs out of use, and queue their directories for deletion. A log that the reason
         does not fit is set aside."""

@@ -301,6 +301,7 @@ class LogManager:
         if partition in self._places:
             raise StorageError(f"{partition} has a log already")
         for each in self.online:  # the new log may be in another directory than an older one was
+            each.drop_lost(partition)
             each.free_name(partition)
         half_made = next((each for each in self.online if each.has_half_made(partition)), None)
         place = half_made or directory or self._least_used()
@@ -364,7 +365,7 @@ class LogManager:
                 Doomed(log, partitions[log.partition]) for log in directory.logs_of(partitions)
             ]
             for partition in partitions:  # one whose files were lost is expected no more
-                directory.checkpoints.forget(partition)
+                directory.drop_lost(partition)
             try:
                 if doomed:
                     delete(directory, doomed)
