@@ -35,6 +35,7 @@ OTHER_TESTS = {
     "spark/sink": (
         "tests/unit/spark/sink",
         "tests/integration/spark/sink/test_driver.py",
+        "tests/integration/spark/sink/test_random_writes.py",
         "tests/integration/spark/sink/test_writers.py",
     ),
 }

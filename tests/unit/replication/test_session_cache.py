@@ -149,6 +149,10 @@ def test_nobody_goes_where_that_would_not_be_enough() -> None:
     assert cache.closed == []
 
 
+def test_a_session_that_is_not_used_for_two_minutes_may_be_evicted_as_on_kafka() -> None:
+    assert EVICTION_MS == 120_000
+
+
 def test_the_slot_of_a_reader_that_is_gone_is_taken_first() -> None:
     cache = Cache(slots_max=2)
     reader = Reader()

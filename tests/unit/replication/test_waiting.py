@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from random import Random
 from typing import Any
 
 import pytest
@@ -60,6 +61,30 @@ def test_one_that_begins_to_wait_late_is_told_before_those_with_higher_offsets()
     assert told == [1, 3, 5, 5]
     waiters.reached(9)
     assert told == [1, 3, 5, 5, 7, 7, 9]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whoever_waits_is_told_once_lowest_offset_first_in_success_and_failure(seed: int) -> None:
+    random, waiters = Random(seed), OffsetWaiters()
+    told: list[tuple[int, int, bool]] = []
+    model: list[tuple[int, int]] = []  # offset, and number in the order of their coming
+    for number in range(200):
+        step = random.choice("aaaarf") if number % 20 else "f"
+        before, expected = len(told), []
+        if step == "a":
+            end = random.randrange(100)
+            model.append((end, number))
+            waiters.add(end, lambda error, each=(end, number): told.append((*each, error is None)))  # type: ignore[misc]
+        elif step == "r":
+            reached = random.randrange(100)
+            expected = [(*each, True) for each in sorted(model) if each[0] <= reached]
+            waiters.reached(reached)
+        else:
+            expected = [(*each, False) for each in sorted(model)]
+            waiters.fail(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        assert told[before:] == expected
+        model = [each for each in model if each not in {one[:2] for one in expected}]
+        assert bool(waiters) == bool(model)
 
 
 def test_a_future_that_was_given_up_is_left_alone() -> None:
