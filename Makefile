@@ -9,7 +9,7 @@ STAMP := $(VENV)/.set-up
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo demo-clean test retest test-long check format generate oracles bench fuzz faults mutants clean
+.PHONY: help setup run demo demo-clean test retest test-long check format generate oracles bench fuzz faults mutants wheel clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -26,10 +26,13 @@ $(STAMP): pyproject.toml setup.py $(shell find src -name '*.pyx' -o -name '*.pxi
 run: setup  ## run a broker on localhost:9092
 	@$(BIN)/ottla up
 
-demo: setup  ## the main job in three minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
+demo: setup  ## the main job in about two minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
 	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
 
-demo-clean:  ## remove what the demo left
+demo-wheel: setup  ## build a wheel in dist/ and try it in an empty environment
+	$(BIN)/python -m tools.wheel
+
+clean:  ## remove what the demo left
 	@rm -rf .demo
 
 # Tests wait for other processes more than they compute.
@@ -92,6 +95,9 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 mutants: setup  ## plant faults and see which the tests find; PART=storage/producers SAMPLE=100 SEED=2 JOBS=1
 	$(BIN)/python -m tools.mutants --part $(PART) --sample $(SAMPLE) --seed $(SEED) --jobs $(JOBS) --goal 90
 
+wheel: setup  ## build a wheel in dist/ and try it in an empty environment
+	$(BIN)/python -m tools.wheel
+
 clean:  ## remove what the targets above made
-	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

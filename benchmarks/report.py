@@ -52,8 +52,8 @@ class Report:
 
     def _ratio(self, found: dict[str, list[float]]) -> str:
         ours, theirs = found.get(OURS), found.get(THEIRS)
-        if not ours or not theirs or not median(theirs):
-            return "-"
+        if not ours or not theirs or not round(median(theirs), self.digits):
+            return "-"  # also where theirs is shown as 0: a ratio to noise says nothing
         return f"{median(ours) / median(theirs):.2f}"
 
 

@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT))
 from tools.messages.generate import generated_messages  # noqa: E402
 from tools.oracles import check_agreement  # noqa: E402
 from tools.reference.api_clients import api_clients_page, apis_without_a_story  # noqa: E402
+from tools.reference.benchmark_plot import benchmark_plot  # noqa: E402
 from tools.reference.configuration import configuration_page  # noqa: E402
 from tools.reference.spark_options import spark_options_page  # noqa: E402
 
@@ -20,6 +21,7 @@ def generated_files() -> dict[Path, str]:
     """Every generated file and what it should hold."""
     reference = ROOT / "docs" / "reference"
     return generated_messages(ROOT) | {
+        ROOT / "docs" / "images" / "benchmarks.svg": benchmark_plot(),
         reference / "configuration.md": configuration_page(),
         reference / "api-clients.md": api_clients_page(),
         reference / "spark-options.md": spark_options_page(),
