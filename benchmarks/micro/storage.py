@@ -21,6 +21,8 @@ from benchmarks.micro.timing import best_of, table
 from ottla.base.clock import SystemClock
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
@@ -30,7 +32,6 @@ from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
-from ottla.storage.log.steps import run_steps
 
 MIB = 1 << 20
 PARTITION = TopicPartition("t", 0)
@@ -127,15 +128,15 @@ def lookup_rows(directory: str) -> list[list[object]]:
     times = [log.segments.active.base_offset, end]
 
     def read_random() -> None:
-        log.read(random.randrange(end), MIB, end)
+        log.read(WAIT, random.randrange(end), MIB, end)
 
     def read_last() -> None:
-        log.read(end - 1, MIB, end)
+        log.read(WAIT, end - 1, MIB, end)
 
     def find_time() -> None:
-        run_steps(log.finding_by_timestamp(first_ms + random.randrange(times[1] // 8)))
+        run_here(log.finding_by_timestamp(first_ms + random.randrange(times[1] // 8)))
 
-    first = run_steps(log.finding_by_timestamp(0))
+    first = run_here(log.finding_by_timestamp(0))
     assert first is not None
     first_ms = first.timestamp
     cases = (

@@ -35,7 +35,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
         "transport",
     },
     "controller": {"controller"},
-    "coordinators": {"internal_topic", "loading", "runtime"},
+    "coordinators": {"internal_topic", "runtime"},
     "coordinators/groups": {
         "coordinator", "expiration", "replies", "service", "target_assignment",
     },

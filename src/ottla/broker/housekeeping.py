@@ -14,10 +14,11 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from ottla.base.clock import Clock
-from ottla.base.cold_reads import look
 from ottla.base.ids import TopicPartition
 from ottla.base.pacing import pause_s
+from ottla.base.readers import Reader
 from ottla.base.sparse_log import SparseLog
+from ottla.base.steps import drive, looking_up
 from ottla.base.tasks import next_turn
 from ottla.base.turns import Turns
 from ottla.config.broker_options import BrokerConfig
@@ -34,8 +35,7 @@ from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.log import Log
-from ottla.storage.log.retention import foresee_retention
-from ottla.storage.log.steps import run_steps_elsewhere
+from ottla.storage.log.retention import preload_retention
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Housekeeping:
         """Delete what is too old or too much."""
         for each in self._logs.logs:
             try:
-                await look(partial(foresee_retention, each))
+                await drive(looking_up(partial(preload_retention, log=each)))
                 if not each.is_closed:
                     each.enforce_retention()
             except (BrokerError, StorageError) as error:
@@ -165,15 +165,17 @@ class Housekeeping:
         compactor = self.compactor_of(directory)
         compactor.limits = cleaning_limits(self._config())
         for each in compactor.candidates(directory.logs.values()):
-            await look(partial(compactor.foresee, each, self._clock.now_ms()))
-            await next_turn()  # one by one: after a start very many may be cold
-        while (chosen := await look(partial(self._begin, compactor, directory))) is not None:
+            now_ms = self._clock.now_ms()
+            await drive(looking_up(partial(compactor.preload, log=each, now_ms=now_ms)))
+            await next_turn()  # one by one: after a start very many may be not cached
+        begin = partial(self._begin, compactor=compactor, directory=directory)
+        while (chosen := await drive(looking_up(begin))) is not None:
             await self._clean(compactor, chosen)
             self._helper_used_ms = self._clock.now_ms()
             compactor.limits = cleaning_limits(self._config())
 
-    def _begin(self, compactor: Compactor, directory: LogDirectory) -> Round | None:
-        return compactor.begin(directory.logs.values(), self._clock.now_ms())
+    def _begin(self, reader: Reader, compactor: Compactor, directory: LogDirectory) -> Round | None:
+        return compactor.begin(reader, directory.logs.values(), self._clock.now_ms())
 
     async def _let_idle_helper_go(self) -> None:
         is_idle = self._clock.now_ms() - self._helper_used_ms >= HELPER_IDLE_MS_MAX
@@ -209,8 +211,7 @@ class Housekeeping:
         pumping = loop.run_in_executor(None, pump)
         try:
             while (event := await events.get()) is not None:
-                taking = compactor.taking(chosen, event)
-                await run_steps_elsewhere(taking, asyncio.to_thread, next_turn)
+                await drive(compactor.taking(chosen, event))
             await pumping
         except BaseException:
             self._helper = None

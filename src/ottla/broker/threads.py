@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+from ottla.base.steps import Job
 from ottla.storage.log.flushing import Done
-from ottla.storage.log.steps import Work
 
 CLOSING_THREADS = 16
 
@@ -19,7 +19,7 @@ def run_elsewhere(work: Callable[[], None], done: Done) -> None:
     future.add_done_callback(lambda finished: done(as_error(finished)))
 
 
-def run_in_threads(works: Sequence[Work]) -> None:
+def run_in_threads(works: Sequence[Job]) -> None:
     """At the end, when nobody is served any more: a disk takes many syncs at a time."""
     with ThreadPoolExecutor(CLOSING_THREADS, thread_name_prefix="closing") as threads:
         for _ in threads.map(lambda work: work(), works):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from functools import partial
-
-from ottla.base.cold_reads import look
+from ottla.base.steps import Steps, drive, looking_up
 from ottla.base.turns import Slices, Turns
 from ottla.coordinators.batches import NOBODY, Writer
 from ottla.coordinators.records import RecordTypes, decode_record
@@ -27,7 +24,7 @@ async def load(shard: Shard[S], types: RecordTypes, turns: Turns) -> None:
     while offset < end_offset and not shard.is_gone:
         partition_log = shard.partition.log
         try:
-            data = await read_some(partition_log, offset, end_offset)
+            data = await drive(reading_some(partition_log, offset, end_offset))
         except (OSError, BrokerError, StorageError):
             if shard.is_gone:
                 return  # the log may be closed
@@ -37,12 +34,15 @@ async def load(shard: Shard[S], types: RecordTypes, turns: Turns) -> None:
         offset = await turns.run_later(applying(shard, types, data, offset))
 
 
-async def read_some(partition_log: Log, offset: int, end_offset: int) -> bytes:
-    found = await look(partial(partition_log.read, offset, LOAD_BYTES, end_offset))
+def reading_some(partition_log: Log, offset: int, end_offset: int) -> Steps[bytes]:
+    found = yield from looking_up(
+        lambda reader: partition_log.read(reader, offset, LOAD_BYTES, end_offset)
+    )
     if found.check is not None:
-        await asyncio.to_thread(found.check.run)
+        yield found.check.run
         found.check.confirm()
-    return found.records.read()
+    data: bytes = yield found.records.read
+    return data
 
 
 def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> Slices[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
+from ottla.base.readers import WAIT
 from ottla.base.turns import Slices
 from ottla.handlers.cold_logs import read_all_producers
 from ottla.handlers.context import Context
@@ -90,7 +91,7 @@ def describing_partition(topic: str, index: int, context: Context) -> Slices[Par
     if isinstance(log, BrokerError):
         return PartitionResponse(index, log.code, log.message or None)
     try:
-        producers = log.producer_states.producers
+        producers = log.load_producers(WAIT).producers
     except CorruptLogError as error:
         return PartitionResponse(index, damaged(error).code)
     described = []

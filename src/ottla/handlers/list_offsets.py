@@ -8,14 +8,15 @@ are unknown (-1).
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
 
+from ottla.base.readers import CACHED
+from ottla.base.steps import drive
 from ottla.base.tasks import next_turn
 from ottla.base.turns import Slices
-from ottla.handlers.cold_logs import read_producers
+from ottla.handlers.cold_logs import loading_producers
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.registry import handles
@@ -34,8 +35,6 @@ from ottla.protocol.messages.list_offsets_response import (
 from ottla.replication.partition import Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import Steps, look_in_steps
-from ottla.storage.log.time_search import FoundTime, Passed
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING = range(-1, -7, -1)
 FIRST_VERSION = {
@@ -143,7 +142,7 @@ def answer(
 
     async def later(log: Log) -> ListOffsetsPartitionResponse:
         try:
-            await read_producers(log)
+            await drive(loading_producers(log))
         except CorruptLogError as error:
             raise damaged(error) from error
         outcome = act()
@@ -183,7 +182,7 @@ def visible_end(partition: Partition, request: ListOffsetsRequest) -> int:
         # What was committed before this leader's epoch is not known yet: an answer could go back.
         raise BrokerError(ErrorCode.OFFSET_NOT_AVAILABLE)
     if request.isolation_level == READ_COMMITTED:
-        return log.last_stable_offset
+        return log.last_stable_offset(CACHED)
     return log.high_watermark
 
 
@@ -195,7 +194,8 @@ def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
             case -1:
                 return FoundOffset(end_offset, -1, partition.leader_epoch)
             case -2 | -4:
-                epoch = log.leader_epochs.epoch_for_offset(log.log_start_offset)
+                epochs = log.load_epochs(CACHED)  # a leader has them in memory
+                epoch = epochs.epoch_for_offset(log.log_start_offset)
                 return FoundOffset(log.log_start_offset, -1, -1 if epoch is None else epoch)
             case _:
                 return UNKNOWN
@@ -208,18 +208,13 @@ async def search(
 ) -> ListOffsetsPartitionResponse:
     """Among the records, in as many turns as it takes: there may be many to look at."""
     await next_turn()
-    passed: Passed = {}
-
-    def begin() -> Steps[FoundTime | None]:
-        if log.is_closed:  # before it was looked at again
-            raise BrokerError(ErrorCode.KAFKA_STORAGE_ERROR)
-        if wanted.timestamp == MAX_TIMESTAMP:
-            return log.finding_max_timestamp()
-        return log.finding_by_timestamp(wanted.timestamp, passed)
-
+    if wanted.timestamp == MAX_TIMESTAMP:
+        finding = log.finding_max_timestamp()
+    else:
+        finding = log.finding_by_timestamp(wanted.timestamp)
     try:
         async with context.parts.time_searches:
-            found = await look_in_steps(begin, asyncio.to_thread, next_turn)
+            found = await drive(finding)
     except CorruptLogError as error:
         raise damaged(error) from error
     if found is None or found.offset >= end_offset:

@@ -6,6 +6,7 @@ Consumers ask it after a change of leader, to find out whether what they read st
 
 from __future__ import annotations
 
+from ottla.base.readers import CACHED
 from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
@@ -62,7 +63,8 @@ def find(topic: str, wanted: OffsetForLeaderPartition, context: Context) -> Epoc
         partition = context.parts.replicas.partition(topic, wanted.partition)
         partition.check_leader(wanted.current_leader_epoch)
         log = partition.log
-        end = log.leader_epochs.end_offset_for(wanted.leader_epoch, log.log_end_offset)
+        epochs = log.load_epochs(CACHED)  # a leader has them in memory
+        end = epochs.end_offset_for(wanted.leader_epoch, log.log_end_offset)
     except BrokerError as error:
         return EpochEndOffset(error.code, wanted.partition)
     except CorruptLogError as error:

@@ -18,12 +18,12 @@ from collections.abc import Iterable
 from itertools import islice
 
 from ottla.base.ids import TopicPartition
+from ottla.base.steps import drive, run_here
 from ottla.base.tasks import next_turn
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.storage.directories.log_manager import DeletionOf, LogManager, deletion_of_log
 from ottla.storage.errors import StorageError
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import run_steps, run_steps_elsewhere
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +76,7 @@ class Deletions:
                 await next_turn()
         async with self._finishing:
             try:
-                steps = self._logs.finishing_deletion()
-                await run_steps_elsewhere(steps, asyncio.to_thread, next_turn)
+                await drive(self._logs.finishing_deletion())
             except (StorageError, OSError) as error:
                 log.error("deleted topics may be on disk after a power cut: %s", error)
 
@@ -85,7 +84,7 @@ class Deletions:
         """As `settle`, where nobody is served."""
         self.free(list(self._waiting))
         try:
-            run_steps(self._logs.finishing_deletion())
+            run_here(self._logs.finishing_deletion())
         except (StorageError, OSError) as error:
             log.error("deleted topics may be on disk after a power cut: %s", error)
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicPartition
 from ottla.base.rates import RateMeter, Windows
+from ottla.base.steps import drive
 from ottla.base.tasks import OwnedTasks
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -29,10 +30,10 @@ from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_copying import (
     copy_rest,
-    copy_some,
+    copying_some,
     is_at_end,
+    loading_for_hand_over,
     prepare_to_replace,
-    read_what_is_handed_over,
 )
 
 log = logging.getLogger(__name__)
@@ -138,7 +139,7 @@ class DirectoryMoves:
         try:
             while (future := self._future_of(partition)) is not None:
                 await self._catch_up(partition, future)
-                await read_what_is_handed_over(partition.log)
+                await drive(loading_for_hand_over(partition.log))
                 await self._flush(future)
                 if self._is_wanted(partition, future) and copy_rest(partition.log, future):
                     self._take_over(partition, future)
@@ -164,7 +165,7 @@ class DirectoryMoves:
     async def _catch_up(self, partition: Partition, future: Log) -> None:
         """Until little is left: more may come as quickly as it is copied."""
         while self._is_wanted(partition, future):
-            copied = await copy_some(partition.log, future, asyncio.to_thread)
+            copied = await drive(copying_some(partition.log, future))
             self._meter.record(copied, self._now_ms(), self._windows)
             if copied < log_copying.CHUNK_BYTES and is_at_end(partition.log, future):
                 return

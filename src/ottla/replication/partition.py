@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from ottla.base.filesystem import Buffer
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import CACHED, Reader
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.waiting import Done, OffsetWaiters
-from ottla.storage.errors import StorageError
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
 from ottla.storage.log.flushing import GroupCommit, RunElsewhere
 from ottla.storage.log.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
@@ -224,17 +224,32 @@ class Partition:
     # Reading
 
     def read(
-        self, offset: int, bytes_max: int, *, is_committed: bool, at_least_one: bool
+        self,
+        reader: Reader,
+        offset: int,
+        bytes_max: int,
+        *,
+        is_committed: bool,
+        at_least_one: bool,
     ) -> ReadRange:
         """Records for a consumer: below the high watermark, or below the last stable offset."""
-        end_offset = self.log.last_stable_offset if is_committed else self.log.high_watermark
-        return self.log.read(
-            offset, bytes_max, end_offset, at_least_one=at_least_one, with_aborted=is_committed
+        log = self.log
+        end_offset = log.last_stable_offset(reader) if is_committed else log.high_watermark
+        return log.read(
+            reader,
+            offset,
+            bytes_max,
+            end_offset,
+            at_least_one=at_least_one,
+            with_aborted=is_committed,
         )
 
-    def divergence(self, last_fetched_epoch: int, offset: int) -> EpochEndOffset | None:
+    def divergence(
+        self, reader: Reader, last_fetched_epoch: int, offset: int
+    ) -> EpochEndOffset | None:
         """Where a reader's copy parts from this log; None while they agree (KIP-320)."""
-        end = self.log.leader_epochs.end_offset_for(last_fetched_epoch, self.log.log_end_offset)
+        epochs = self.log.load_epochs(reader)
+        end = epochs.end_offset_for(last_fetched_epoch, self.log.log_end_offset)
         if end.end_offset == UNDEFINED_OFFSET or end.epoch == UNDEFINED_EPOCH:
             raise BrokerError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
@@ -284,10 +299,9 @@ class Partition:
 
     def _has_more_stable(self) -> bool:
         """Whether readers of committed data may read more than when they were last told."""
-        try:
-            stable_offset = self.log.last_stable_offset
-        except StorageError:
-            return True  # they will find out when they look
+        if not self.log.knows_producers:
+            return True  # they will find out when they read
+        stable_offset = self.log.last_stable_offset(CACHED)
         is_more = stable_offset != self._told_stable_offset
         self._told_stable_offset = stable_offset
         return is_more

@@ -19,6 +19,7 @@ from itertools import islice
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
 from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import next_turn
 from ottla.base.turns import Slices, run_at_once
@@ -289,7 +290,7 @@ class ReplicaManager:
 
     def _is_placed(self, found: Log, image: Image) -> bool:
         try:
-            topic_id = found.topic_id
+            topic_id = found.load_topic_id(WAIT)
         except StorageError:
             topic_id = None  # its file is damaged: `_place` takes the partition offline
         return is_placed(image, self.broker_id, found.partition, topic_id)
@@ -343,9 +344,9 @@ class ReplicaManager:
             config = self._configs.of_topic(topic.name)
             found = self.logs.take_back(name, topic.id, config)
             found = found or self.logs.create(name, config, topic.id)
-        elif found.topic_id is None:
+        elif (topic_id := found.load_topic_id(WAIT)) is None:
             found.assign_topic_id(topic.id)
-        elif found.topic_id != topic.id:  # what it is given now would go with the other topic
+        elif topic_id != topic.id:  # what it is given now would go with the other topic
             raise StorageError(f"{found.path} holds records of another topic of that name")
         found.health.is_in_use = True
         partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
@@ -387,7 +388,7 @@ def check_epoch(found: Log, leader_epoch: int) -> None:
 
     What is appended in an earlier epoch would be cut off by the next recovery.
     """
-    latest = found.leader_epochs.latest_epoch
+    latest = found.load_epochs(WAIT).latest_epoch
     if latest is not None and latest > leader_epoch:
         raise StorageError(
             f"{found.path} has leader epoch {latest}, the metadata has {leader_epoch}: the "

@@ -12,6 +12,8 @@ from tests.support.java_clients import Consumed
 
 from ottla.base.clock import Clock, SystemClock
 from ottla.base.disk import DiskFileSystem
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.config.layers import BrokerLayers, topic_config
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
@@ -22,7 +24,6 @@ from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.files.meta_properties import read_meta_properties
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import ReadRange
-from ottla.storage.log.steps import run_steps
 
 FETCH_BYTES = 700  # small, so that a partition is read in many fetches
 
@@ -55,10 +56,10 @@ def open_directory(path: Path, clock: Clock | None = None) -> Iterator[LogDirect
 
 def consume(log: Log, *, is_committed: bool, fetch_bytes: int = FETCH_BYTES) -> list[Consumed]:
     """Everything that a consumer of this isolation level is given, fetch by fetch."""
-    end_offset = log.last_stable_offset if is_committed else log.high_watermark
+    end_offset = log.last_stable_offset(WAIT) if is_committed else log.high_watermark
     offset, found = log.log_start_offset, []
     while offset < end_offset:
-        fetched = log.read(offset, fetch_bytes, end_offset, with_aborted=is_committed)
+        fetched = log.read(WAIT, offset, fetch_bytes, end_offset, with_aborted=is_committed)
         data = checked_bytes(fetched)
         if not data:
             break  # compaction has taken everything up to the end
@@ -112,7 +113,7 @@ def as_consumed(data: bytes, position: int, header: BatchHeader, offset: int) ->
 
 
 def offset_for_time(log: Log, timestamp: int) -> tuple[int, int] | None:
-    found = run_steps(log.finding_by_timestamp(timestamp))
+    found = run_here(log.finding_by_timestamp(timestamp))
     return None if found is None else (found.offset, found.timestamp)
 
 

@@ -10,6 +10,8 @@ from tests.compatibility.storage.kafka_workload import COMPACTED, NOW_MS, SMALL,
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.config.layers import BrokerLayers, topic_config
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
@@ -23,7 +25,6 @@ from ottla.storage.compaction.throttle import Throttle
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import run_steps
 from ottla.storage.producers.append_decisions import AppendOrigin
 
 COORDINATOR = ProducedBy(origin=AppendOrigin.COORDINATOR)
@@ -78,11 +79,11 @@ class Writer:
         files = DiskFileSystem()
         offsets = CleanerOffsets(files, self.directory.path)
         compactor = Compactor(offsets, CleaningLimits())
-        round_ = compactor.begin([self.log], now_ms)
+        round_ = compactor.begin(WAIT, [self.log], now_ms)
         assert round_ is not None
         throttle = Throttle(float("inf"), lambda: 0.0, lambda _s: None)
         for event in events(round_.request, files, throttle):
-            run_steps(compactor.taking(round_, event))
+            run_here(compactor.taking(round_, event))
         assert compactor.states.can_begin(self.log.partition)
 
 

@@ -20,6 +20,7 @@ from tests.support.java_clients import JavaClients
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
@@ -72,12 +73,12 @@ def as_we_see(log: Log) -> Written:
     times = times_to_look_up(records)
     return Written(
         log.partition.topic,
-        log.topic_id or b"",
+        log.load_topic_id(WAIT) or b"",
         uncommitted=records,
         committed=consume(log, is_committed=True),
         start_offset=log.log_start_offset,
         end_offset=log.log_end_offset,
-        stable_offset=log.last_stable_offset,
+        stable_offset=log.last_stable_offset(WAIT),
         times={time: offset_for_time(log, time) for time in times},
     )
 

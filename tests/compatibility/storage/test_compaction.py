@@ -13,6 +13,7 @@ from tests.compatibility.storage.our_workload import CLEANED_MS, LATER_MS, Write
 from tests.support.dump_log_segments import DumpLogSegments, segment_files
 
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.config.layers import BrokerLayers, topic_config
 from ottla.protocol.records.record import Record
 
@@ -72,11 +73,13 @@ def test_our_compaction_cleans_what_kafka_wrote(
             key: value for key, value in newest_values(after).items() if key is not None
         } == keyed
         assert len(after) < len(before)
-        assert log.last_stable_offset == written.stable_offset
-        producers = {each: entry.epoch for each, entry in log.producer_states.producers.items()}
+        assert log.last_stable_offset(WAIT) == written.stable_offset
+        producers = {
+            each: entry.epoch for each, entry in log.load_producers(WAIT).producers.items()
+        }
         log.forget_producer_states()
         assert producers == {
-            each: entry.epoch for each, entry in log.producer_states.producers.items()
+            each: entry.epoch for each, entry in log.load_producers(WAIT).producers.items()
         }
         directory.close()
     for path in segment_files(copy / f"{topic}-0", ".log"):

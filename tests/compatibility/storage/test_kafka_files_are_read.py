@@ -15,6 +15,7 @@ from tests.support.kafka_small_files import KafkaSmallFiles
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.base.uuids import uuid_to_text
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.files.clean_shutdown import read_clean_shutdown
@@ -55,10 +56,10 @@ def test_offset_indexes(
     for path in paths:
         index = OffsetIndex.open(files, str(path), int(path.stem), INDEX_BYTES)
         entries = dump.offset_entries(path)
-        assert len(index) == len(entries)
-        assert [tuple(index.lookup(offset)) for offset, _ in entries] == entries
-        assert [tuple(index.lookup(offset + 1)) for offset, _ in entries] == entries
-        index.check_entries(path.with_suffix(".log").stat().st_size)
+        assert index.count(WAIT) == len(entries)
+        assert [tuple(index.lookup(WAIT, offset)) for offset, _ in entries] == entries
+        assert [tuple(index.lookup(WAIT, offset + 1)) for offset, _ in entries] == entries
+        index.check_entries(WAIT, path.with_suffix(".log").stat().st_size)
         index.close()
 
 
@@ -70,9 +71,9 @@ def test_time_indexes(
     for path in partition_files(kafka_files, ending, topic, ".timeindex"):
         index = TimeIndex.open(files, str(path), int(path.stem), INDEX_BYTES)
         entries = dump.time_entries(path)
-        assert len(index) == len(entries)
-        assert [tuple(index.lookup(timestamp)) for timestamp, _ in entries] == entries
-        index.check_entries(kafka_files.topics[topic].end_offset)
+        assert index.count(WAIT) == len(entries)
+        assert [tuple(index.lookup(WAIT, timestamp)) for timestamp, _ in entries] == entries
+        index.check_entries(WAIT, kafka_files.topics[topic].end_offset)
         index.close()
 
 
@@ -82,7 +83,7 @@ def test_transaction_indexes(kafka_files: KafkaFiles, dump: DumpLogSegments, end
     for topic in ("transactions", "compacted-transactions"):
         for path in partition_files(kafka_files, ending, topic, ".txnindex"):
             index = TransactionIndex.open(files, str(path), int(path.stem))
-            entries = [tuple(entry) for entry in index]
+            entries = [tuple(entry) for entry in index.iterate(WAIT)]
             assert entries == dump.aborted_transactions(path)
             count += len(entries)
             index.close()
@@ -126,10 +127,10 @@ def test_leader_epochs_and_topic_ids(
         directory / "leader-epoch-checkpoint",
         directory / "partition.metadata",
     )
-    epochs = [tuple(entry) for entry in LeaderEpochs.open(files, str(epochs_path)).entries]
+    epochs = [tuple(entry) for entry in LeaderEpochs.open(WAIT, files, str(epochs_path)).entries]
     assert epochs == small_files.leader_epochs(epochs_path)
     assert epochs
-    topic_id = read_topic_id(files, str(metadata_path))
+    topic_id = read_topic_id(WAIT, files, str(metadata_path))
     assert topic_id == small_files.topic_id(metadata_path) == kafka_files.topics[topic].topic_id
 
 

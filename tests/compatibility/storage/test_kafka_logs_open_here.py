@@ -16,6 +16,7 @@ from tests.support.kafka_small_files import KafkaSmallFiles
 
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import (
@@ -72,7 +73,7 @@ def test_consumers_get_the_records_that_kafka_gave(
         written.start_offset,
         written.end_offset,
     )
-    assert log.last_stable_offset == written.stable_offset
+    assert log.last_stable_offset(WAIT) == written.stable_offset
     for fetch_bytes in (1, 700, 1_000_000):
         assert consume(log, is_committed=False, fetch_bytes=fetch_bytes) == written.uncommitted
         assert consume(log, is_committed=True, fetch_bytes=fetch_bytes) == written.committed
@@ -86,7 +87,7 @@ def test_reading_can_begin_at_every_offset(
     written, log = kafka_files.topics[topic], log_of(opened, topic)
     ends = [header.last_offset for header in headers_of(Path(log.path))]
     for offset in range(written.start_offset, written.end_offset):
-        data = log.read(offset, 1, log.log_end_offset).records.read()
+        data = log.read(WAIT, offset, 1, log.log_end_offset).records.read()
         expected = next((end for end in ends if end >= offset), None)
         assert (read_header(data).last_offset if data else None) == expected
 
@@ -116,9 +117,9 @@ def test_topic_ids_and_leader_epochs_are_known(
     kafka_files: KafkaFiles, small_files: KafkaSmallFiles, opened: LogDirectory, topic: str
 ) -> None:
     log = log_of(opened, topic)
-    assert log.topic_id == kafka_files.topics[topic].topic_id
+    assert log.load_topic_id(WAIT) == kafka_files.topics[topic].topic_id
     epochs = small_files.leader_epochs(Path(log.path) / "leader-epoch-checkpoint")
-    assert [tuple(entry) for entry in log.leader_epochs.entries] == [
+    assert [tuple(entry) for entry in log.load_epochs(WAIT).entries] == [
         (epoch, max(start, log.log_start_offset))
         for epoch, start in epochs
         if start < log.log_end_offset  # Kafka drops an epoch without records too when it opens
@@ -133,7 +134,7 @@ def test_producers_go_on_where_they_were(
     log = log_of(opened, topic)
     for producer_id, batch in last_batches(Path(log.path)).items():
         header = read_header(batch)
-        if log.producer_states.producers[producer_id].epoch != header.producer_epoch:
+        if log.load_producers(WAIT).producers[producer_id].epoch != header.producer_epoch:
             continue  # its last transaction ended with a new epoch: nothing to repeat
         again = log.append_as_leader(sent_with(batch, header.base_sequence), leader_epoch=9)
         assert again.is_duplicate

@@ -15,6 +15,7 @@ from tests.support.oracle import Oracle
 from tests.support.records_oracle import JavaBatch, RecordsOracle
 
 from ottla.base.disk import DiskFileSystem
+from ottla.base.readers import WAIT
 from ottla.base.uuids import random_uuid
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.storage.indexes.offset_index import OffsetIndex
@@ -153,8 +154,8 @@ def test_offset_indexes(ours: Path, dump: DumpLogSegments, topic: str) -> None:
         dump.check_index(path)
         index = OffsetIndex.open(files, str(path), int(path.stem), INDEX_BYTES)
         entries = dump.offset_entries(path)
-        assert [tuple(index.lookup(offset)) for offset, _ in entries] == entries
-        assert len(index) == len(entries)
+        assert [tuple(index.lookup(WAIT, offset)) for offset, _ in entries] == entries
+        assert index.count(WAIT) == len(entries)
         count += len(entries)
         index.close()
     assert count > 1
@@ -166,8 +167,8 @@ def test_time_indexes(ours: Path, dump: DumpLogSegments, topic: str) -> None:
         dump.check_index(path)
         index = TimeIndex.open(files, str(path), int(path.stem), INDEX_BYTES)
         entries = dump.time_entries(path)
-        assert [tuple(index.lookup(timestamp)) for timestamp, _ in entries] == entries
-        assert len(index) == len(entries)
+        assert [tuple(index.lookup(WAIT, timestamp)) for timestamp, _ in entries] == entries
+        assert index.count(WAIT) == len(entries)
         index.close()
 
 
@@ -175,7 +176,8 @@ def test_transaction_indexes(ours: Path, dump: DumpLogSegments) -> None:
     count = 0
     for topic in ("transactions", "compacted-transactions"):
         for path in partition_files(ours, topic, ".txnindex"):
-            entries = [tuple(each) for each in TransactionIndex.open(files, str(path), 0)]
+            index = TransactionIndex.open(files, str(path), 0)
+            entries = [tuple(each) for each in index.iterate(WAIT)]
             assert dump.aborted_transactions(path) == entries
             count += len(entries)
     assert count > 5

@@ -7,10 +7,12 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import job_of
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append_many
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.broker.broker import take_care_of
 from ottla.broker.housekeeping import Housekeeping
@@ -82,9 +84,8 @@ def test_a_topic_created_after_a_crash_inherits_nothing_from_one_that_was_half_d
     place.logs.begin_deleting(doom(place.logs, A))
     finishing = place.logs.finishing_deletion()
     for _ in range(steps):  # the crash comes after so many of them
-        work = next(finishing, None)
-        if work is not None:
-            work()
+        if (job := next(finishing, None)) is not None:
+            job_of(job)()
     again = place.killed()
     append_many(again.create(), 3)
     third = again.killed()
@@ -99,16 +100,16 @@ def test_a_log_that_waits_to_be_deleted_is_not_cleaned(place: Place) -> None:
     append_many(log, 60)
     log.update_high_watermark(60)
     log.health.is_in_use = False
-    assert place.compactor.begin([log], now_ms=0) is None
+    assert place.compactor.begin(WAIT, [log], now_ms=0) is None
     log.health.is_in_use = True
-    assert place.compactor.begin([log], now_ms=0) is not None
+    assert place.compactor.begin(WAIT, [log], now_ms=0) is not None
 
 
 def test_a_round_under_way_notes_nothing_about_a_log_that_was_deleted(place: Place) -> None:
     log = place.create()
     append_many(log, 60)
     log.update_high_watermark(60)
-    chosen = place.compactor.begin([log], now_ms=0)
+    chosen = place.compactor.begin(WAIT, [log], now_ms=0)
     assert chosen is not None
     place.logs.delete(doom(place.logs, A))
     assert place.compactor.states.is_called_off(A)

@@ -17,6 +17,7 @@ from tests.unit.storage.log_making import append, append_many
 from ottla.base.disk import DiskFileSystem
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.pacing import PAUSE_MIN_S
+from ottla.base.readers import WAIT, Reader
 from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits, repeat
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig
@@ -77,7 +78,7 @@ def test_a_new_log_is_safe_after_the_next_round_of_syncs(place: Place, seed: int
     place.disk.crash(Random(seed))
     found = Place(place.disk).logs.get(A)
     assert found is not None
-    assert found.topic_id == TopicId(b"t" * 16)
+    assert found.load_topic_id(WAIT) == TopicId(b"t" * 16)
 
 
 def test_closed_segments_are_synced_though_no_setting_asks_for_it(place: Place) -> None:
@@ -234,10 +235,10 @@ def test_producers_expire_by_the_setting_that_holds_now(place: Place) -> None:
     log.append_as_leader(build_batch([record], producer_id=7, producer_epoch=0, base_sequence=0), 0)
     place.clock.advance_ms(5000)
     place.run(place.housekeeping.expire_producers())
-    assert 7 in log.producer_states.producers
+    assert 7 in log.load_producers(WAIT).producers
     place.config = BrokerConfig(producer_id_expiration_ms=1000)
     place.run(place.housekeeping.expire_producers())
-    assert 7 not in log.producer_states.producers
+    assert 7 not in log.load_producers(WAIT).producers
 
 
 def test_compaction_keeps_the_limits_that_hold_now(place: Place) -> None:
@@ -346,7 +347,7 @@ def test_compaction_keeps_its_helper_while_it_has_work_and_lets_it_go_later(
 def test_an_idle_helper_goes_though_compaction_fails_each_time(
     compacted: CompactedPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(_logs: Iterable[Log], _now_ms: int) -> None:
+    def failing(_reader: Reader, _logs: Iterable[Log], _now_ms: int) -> None:
         raise OSError("no log can be looked at")
 
     async def story() -> None:

@@ -16,13 +16,13 @@ import pytest
 from tests.unit.storage.log_making import Place, batch_of, marker_of
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
 from ottla.replication.partition import ACKS_ALL, Leadership, Partition
 from ottla.replication.waiting import DataWaiter
-from ottla.storage.errors import StorageError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.append_decisions import AppendOrigin
@@ -156,10 +156,10 @@ def test_a_reader_sees_nothing_that_is_not_on_disk_yet() -> None:
     world = World()
     end = world.append()
     for is_committed in (False, True):
-        found = world.partition.read(0, 1000, is_committed=is_committed, at_least_one=True)
+        found = world.partition.read(WAIT, 0, 1000, is_committed=is_committed, at_least_one=True)
         assert len(found.records) == 0
     world.syncs.run_one()
-    found = world.partition.read(0, 1000, is_committed=False, at_least_one=True)
+    found = world.partition.read(WAIT, 0, 1000, is_committed=False, at_least_one=True)
     assert len(found.records) > 0
     assert world.partition.flush_owed_to == end
 
@@ -236,7 +236,9 @@ def test_a_copy_of_the_log_that_is_not_on_disk_yet_holds_back_as_the_original_di
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
         await turns()
         copied = replace(world.place, path="/data/t-0-future").open()
-        copied.append_as_follower(world.partition.log.segments.active.file.read_at(0, 1 << 20))
+        copied.append_as_follower(
+            world.partition.log.segments.active.open(WAIT).read_at(0, 1 << 20)
+        )
         copied.update_high_watermark(world.high_watermark)
         world.syncs.waiting.clear()  # of the log that is left behind
         world.partition.replace_log(copied)
@@ -355,7 +357,7 @@ def test_a_new_epoch_of_the_same_leader_forgets_how_far_the_followers_were() -> 
     assert world.partition.has_caught_up
     world.append()
     assert world.high_watermark == end
-    assert world.partition.log.leader_epochs.entries[-1] == (2, end)
+    assert world.partition.log.load_epochs(WAIT).entries[-1] == (2, end)
     world.decide(ME)
     assert not world.partition.has_caught_up, "records of its last epoch may not be committed"
     world.fetched(OTHER, 2)
@@ -480,10 +482,10 @@ def test_readers_of_committed_data_sleep_until_more_is_stable() -> None:
         world.append()
         await turns()
         assert not waiting.done()
-        assert log.last_stable_offset == 0
+        assert log.last_stable_offset(WAIT) == 0
         world.partition.append(marker_of(5, is_commit=True), ACKS_ALL, COORDINATOR)
         await waiting
-        assert log.last_stable_offset == log.high_watermark == 4
+        assert log.last_stable_offset(WAIT) == log.high_watermark == 4
 
     run(story())
 
@@ -504,7 +506,7 @@ def test_sessions_and_waiting_readers_are_told_each_for_itself() -> None:
     assert [each.key for each in session.to_look_at()] == [key]
 
 
-def test_a_reader_of_a_damaged_log_is_woken_to_find_out() -> None:
+def test_a_reader_is_woken_to_find_out_where_the_producers_are_not_in_memory() -> None:
     async def story() -> None:
         world = World(TopicConfig())
         waiting = asyncio.ensure_future(
@@ -512,11 +514,8 @@ def test_a_reader_of_a_damaged_log_is_woken_to_find_out() -> None:
         )
         await turns()
         with pytest.MonkeyPatch.context() as patch:
-
-            def broken(_log: object) -> int:
-                raise StorageError("unreadable")
-
-            patch.setattr(type(world.partition.log), "last_stable_offset", property(broken))
+            unknown = property(lambda _log: False)
+            patch.setattr(type(world.partition.log), "knows_producers", unknown)
             world.append()
             await waiting
 
@@ -533,13 +532,13 @@ def test_a_reader_of_an_epoch_that_ended_earlier_is_told_where() -> None:
     world.decide(ME)
     world.append()
     partition = world.partition
-    assert partition.divergence(2, 3) is None
-    assert partition.divergence(1, 2) is None
-    longer = partition.divergence(1, 3)
+    assert partition.divergence(WAIT, 2, 3) is None
+    assert partition.divergence(WAIT, 1, 2) is None
+    longer = partition.divergence(WAIT, 1, 3)
     assert longer is not None
     assert (longer.epoch, longer.end_offset) == (1, 2)
     with pytest.raises(BrokerError) as raised:
-        partition.divergence(7, 1)
+        partition.divergence(WAIT, 7, 1)
     assert raised.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
 
 

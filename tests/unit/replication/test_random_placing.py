@@ -13,6 +13,7 @@ from tests.unit.replication.test_several_directories import BROKER, PATHS, World
 from tests.unit.storage.log_making import append, batch_of, values_of
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
 from ottla.metadata.entities import Partition as Decided
 from ottla.metadata.image import Image
 from ottla.metadata.records import (
@@ -248,7 +249,7 @@ class Story:
                 continue
             found = replicas.partition(topic.name, index)
             assert found is replicas.partition_by_id(topic_id, index)
-            assert found.log.topic_id == topic_id
+            assert found.log.load_topic_id(WAIT) == topic_id
             assert found.log is replicas.known_log(topic.name, index)
             assert found.log is replicas.known_log(topic_id, index)
             known = found.leadership

@@ -10,6 +10,7 @@ from tests.unit.storage.log_making import append
 
 from ottla.base.filesystem import read_file
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionChanged, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
@@ -76,7 +77,7 @@ def test_a_topic_of_the_same_name_made_meanwhile_is_set_aside_in_its_turn(world:
     wrong.append(T0, b"second")
     again = started(wrong, world.image)
     assert again.values(T0) == [b"first"]
-    assert {each.log.topic_id for each in again.replicas} == {FIRST}
+    assert {each.log.load_topic_id(WAIT) for each in again.replicas} == {FIRST}
     back = started(again, wrong.image)
     assert back.values(T0) == [b"second"]
 

@@ -9,12 +9,15 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import job_of
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
 from ottla.base.collector import begin_lasting, end_lasting, paused_collector
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.base.turns import run_at_once
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import ConfigResource, PartitionChanged, ResourceType, TopicDeleted
@@ -26,7 +29,6 @@ from ottla.replication.partition import Partition
 from ottla.replication.replica_manager import MADE_AT_ONCE
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import run_steps
 
 MANY = 60
 HERE = TopicPartition("here", 0)
@@ -133,7 +135,7 @@ def test_a_topic_deleted_and_created_again_at_once_is_the_new_one(world: BrokerW
     second_id = world.create_topic("t", MANY, TopicId(b"another topic id"))
     asyncio.run(world.replicas.settle())
     assert {each.topic_id for each in world.replicas} == {second_id}
-    assert {each.topic_id for each in world.logs.logs} == {second_id}
+    assert {each.load_topic_id(WAIT) for each in world.logs.logs} == {second_id}
 
 
 def test_what_is_decided_before_a_partition_was_made_holds(world: BrokerWorld) -> None:
@@ -284,7 +286,7 @@ def test_a_new_topic_takes_a_name_whose_files_are_still_in_the_way(world: Broker
     new = world.replicas.partition("t", 5)
     assert (new.topic_id, new.log.log_end_offset) == (second_id, 0)
     asyncio.run(world.replicas.settle())
-    assert {each.topic_id for each in world.logs.logs} == {second_id}
+    assert {each.load_topic_id(WAIT) for each in world.logs.logs} == {second_id}
     assert len(world.logs.logs) == MANY
 
 
@@ -303,7 +305,7 @@ def test_a_new_log_inherits_no_recovery_point_from_one_that_was_half_deleted(
     world.disk.crash(Random(seed))
     found = BrokerWorld(disk=world.disk).logs.get(HERE)
     assert found is not None
-    assert (found.topic_id, found.log_end_offset, found.damage) == (b"2" * 16, 3, ())
+    assert (found.load_topic_id(WAIT), found.log_end_offset, found.damage) == (b"2" * 16, 3, ())
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -318,17 +320,15 @@ def test_a_log_deleted_again_while_its_older_one_becomes_durably_deleted_does_no
         world.logs.begin_deleting(doom(world.logs, HERE))
         if number == b"1":
             finishing = world.logs.finishing_deletion()
-            work = next(finishing)
-            assert work is not None
-            work()
-    run_steps(finishing)
+            job_of(next(finishing))()
+    run_here(finishing)
     again = world.logs.create(HERE, TopicConfig(), TopicId(b"3" * 16))
     append_many(again, 3)
     flush(again)
     world.disk.crash(Random(seed))
     found = BrokerWorld(disk=world.disk).logs.get(HERE)
     assert found is not None
-    assert (found.topic_id, found.log_end_offset, found.damage) == (b"3" * 16, 3, ())
+    assert (found.load_topic_id(WAIT), found.log_end_offset, found.damage) == (b"3" * 16, 3, ())
 
 
 def test_a_directory_that_fails_while_topics_are_deleted_takes_nothing_else_with_it(

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.storage.log_making import append, values_of
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.publisher import Publisher
@@ -108,7 +109,7 @@ def test_a_directory_that_fails_to_delete_leaves_nothing_old_in_the_others(world
     assert world.error(T0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     world.create_topic(SECOND)
     world.append(T1, b"new")
-    assert {each.log.topic_id for each in world.replicas} == {SECOND}
+    assert {each.log.load_topic_id(WAIT) for each in world.replicas} == {SECOND}
     assert world.values(T1) == [b"new"]
 
 
@@ -129,7 +130,7 @@ def test_a_directory_that_was_away_while_its_topic_was_deleted_may_come_back(wor
     again = world.restarted()
     assert len(again.logs.online) == 2
     assert again.values(T0) == [b"new"]
-    assert {each.topic_id for each in again.logs.logs} == {SECOND}
+    assert {each.load_topic_id(WAIT) for each in again.logs.logs} == {SECOND}
     assert not any(each.strays for each in again.logs.directories)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.storage.directories.deletion_reasons import Doomed
 from ottla.storage.directories.log_manager import LogManager
@@ -13,10 +14,10 @@ SOME_ID = TopicId(b"some topic's id.")
 
 def doomed(log: Log) -> Doomed:
     """A log of a topic that was deleted; it is given a topic id if it has none."""
-    if log.topic_id is None:
+    topic_id = log.load_topic_id(WAIT)
+    if topic_id is None:
         log.begin_topic(SOME_ID)
-    assert log.topic_id is not None
-    return Doomed(log, TopicDeletion(log.topic_id))
+    return Doomed(log, TopicDeletion(topic_id or SOME_ID))
 
 
 def doom(manager: LogManager, *partitions: TopicPartition) -> dict[TopicPartition, TopicDeletion]:

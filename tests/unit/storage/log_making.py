@@ -8,6 +8,7 @@ from random import Random
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import iterate_headers, stamp_offset_and_epoch
 from ottla.protocol.records.building import build_batch
@@ -123,7 +124,7 @@ def read_records(log: Log, offset: int | None = None, end_offset: int = EVERYTHI
     at = log.log_start_offset if offset is None else offset
     records: list[Record] = []
     while at < min(end_offset, log.log_end_offset):
-        found = log.read(at, 1 << 20, end_offset)
+        found = log.read(WAIT, at, 1 << 20, end_offset)
         if found.check is not None:
             found.check.run()
             assert found.check.confirm()

@@ -22,12 +22,13 @@ from tests.unit.storage.log_world import (
     verified,
 )
 
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import iterate_headers, read_header
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import RECOVERY_POINTS_NAME
-from ottla.storage.log.steps import run_steps
 from ottla.storage.segments.segment_search import locate
 
 STEPS = 120
@@ -256,7 +257,7 @@ class Driver:
             assert self.producers() == before
 
     def producers(self) -> dict[int, object]:
-        return described(self.world.log.producer_states, with_windows=not self.has_deleted)
+        return described(self.world.log.load_producers(WAIT), with_windows=not self.has_deleted)
 
     # What must hold
 
@@ -270,9 +271,9 @@ class Driver:
         if not self.has_deleted:
             assert self.producers() == described(replayed(world.batches))
             stable_offset = last_stable_offset(world.batches, log.high_watermark)
-            assert log.last_stable_offset == max(stable_offset, log.log_start_offset)
+            assert log.last_stable_offset(WAIT) == max(stable_offset, log.log_start_offset)
         for segment in [] if self.has_rotten else log.segments:
-            segment.indexes.offsets.check_entries(segment.size)
+            segment.indexes.offsets.check_entries(WAIT, segment.size)
 
     def check_reads(self) -> None:
         world, log = self.world, self.world.log
@@ -288,10 +289,12 @@ class Driver:
             segment = log.segments.floor(offset)
             assert segment is not None
             expected = next((h for h in world.headers() if h.last_offset >= offset), None)
-            place = locate(segment, offset) if segment.size else None
+            place = locate(WAIT, segment, offset) if segment.size else None
             if place is not None:
                 assert expected is not None
-                assert read_header(segment.file.read_at(place.position, place.size)) == expected
+                assert (
+                    read_header(segment.open(WAIT).read_at(place.position, place.size)) == expected
+                )
 
     def check_aborted(self, aborted: object, start: int, end: int) -> None:
         known = aborted_transactions(self.world.batches)
@@ -313,7 +316,7 @@ class Driver:
         for _ in range(3):
             timestamp = self.random.choice(records).timestamp + self.random.randrange(-1, 2)
             first = next((r for r in records if r.timestamp >= timestamp), None)
-            found = run_steps(log.finding_by_timestamp(timestamp))
+            found = run_here(log.finding_by_timestamp(timestamp))
             assert (found and found.offset) == (first and first.offset)
 
     def check_epochs(self) -> None:
@@ -321,7 +324,9 @@ class Driver:
         for offset in self.some_offsets():
             header = next((h for h in self.world.headers() if h.last_offset >= offset), None)
             if header is not None and header.base_offset <= offset:
-                assert log.leader_epochs.epoch_for_offset(offset) == header.partition_leader_epoch
+                assert (
+                    log.load_epochs(WAIT).epoch_for_offset(offset) == header.partition_leader_epoch
+                )
 
     def some_offsets(self) -> list[int]:
         log = self.world.log

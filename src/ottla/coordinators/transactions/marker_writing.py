@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import isawaitable
 from typing import Protocol
 
-from ottla.base.cold_reads import look
 from ottla.base.fault_points import FaultPoint, reach
+from ottla.base.steps import drive, looking_up
 from ottla.base.turns import Slices, Turns
 from ottla.coordinators.batches import Writer
 from ottla.metadata.topic_names import GROUP_OFFSETS
@@ -192,7 +192,9 @@ class MarkerWriter:
 async def read_producers(unread: Log) -> None:
     """The event loop does not wait for the disk meanwhile. What is wrong is told by the append."""
     try:
-        await look(lambda: None if unread.is_closed else unread.producer_states)
+        await drive(
+            looking_up(lambda reader: None if unread.is_closed else unread.load_producers(reader))
+        )
     except (BrokerError, CorruptLogError):
         pass
 

@@ -17,6 +17,7 @@ from typing import Protocol, TypeVar
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.metadata.current_config import CurrentConfig
 from ottla.protocol.error_codes import ErrorCode
@@ -87,7 +88,7 @@ class Verifier:
     ) -> int:
         """The guard to append with once the coordinator agrees; NO_GUARD if it has already."""
         partition.check_leader()
-        states = partition.log.producer_states
+        states = partition.log.load_producers(WAIT)
         verdict = states.decide_verification(*producer)
         if verdict is not ACCEPTED:
             raise BrokerError(verdict.code, f"{partition.name}: {verdict.message}")

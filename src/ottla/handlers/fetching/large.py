@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 
-from ottla.base.cold_reads import Looking
 from ottla.base.freeing import freeing
+from ottla.base.readers import CACHED, LookUpReader
 from ottla.base.turns import Slices
 from ottla.handlers.disposal import cut_up
 from ottla.handlers.fetching.answering import measuring, responding
 from ottla.handlers.fetching.checking import check_all
-from ottla.handlers.fetching.serving import AT_ONCE, Fetching
+from ottla.handlers.fetching.serving import Fetching
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.waiting import LargeWaiter
 
@@ -53,8 +53,7 @@ class LargeFetching(Fetching):
         self.begin_look()
         for wanted in (yield from self.wants.ordering()):
             aborted = self.aborted
-            with self.looking:
-                self.take(wanted)
+            self.take(wanted)
             yield ANSWER_BYTES + ABORTED_BYTES * (self.aborted - aborted)
         return self.has_enough
 
@@ -67,11 +66,11 @@ class LargeFetching(Fetching):
         return await self.check()
 
     async def look_longer(self) -> bool:
-        is_enough, self.looking = False, Looking()
+        is_enough, self.reader = False, (reader := LookUpReader())
         while self.cold:
-            await asyncio.to_thread(self.looking.fetch, self.cold)
+            await asyncio.to_thread(reader.fetch, self.cold)
             is_enough = await self.context.parts.turns.run(self.looking_at_all())
-        self.looking = AT_ONCE
+        self.reader = CACHED
         return is_enough
 
     async def is_enough(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 from ottla.base.ids import TopicId
+from ottla.base.readers import Reader
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.fetching.wants import Wants
@@ -49,7 +50,13 @@ class Found(NamedTuple):
 
 
 def look_at(
-    wanted: WantedPartition, wants: Wants, context: Context, room: int, *, is_first: bool
+    reader: Reader,
+    wanted: WantedPartition,
+    wants: Wants,
+    context: Context,
+    room: int,
+    *,
+    is_first: bool,
 ) -> Found:
     """At most `room` bytes; the first partition with data gives at least one batch (KIP-74)."""
     try:
@@ -62,7 +69,7 @@ def look_at(
         partition.sessions[session] = wanted.key
         wanted.topic_name = partition.name.topic
     try:
-        return _read(wanted, wants, partition, room, is_first)
+        return _read(reader, wanted, wants, partition, room, is_first)
     except BrokerError as error:
         return Found(wanted, failed(wanted, error.code), partition)
     except CorruptLogError as error:
@@ -86,20 +93,26 @@ def _absent(wanted: WantedPartition, code: ErrorCode, image: Image) -> Partition
 
 
 def _read(
-    wanted: WantedPartition, wants: Wants, partition: Partition, room: int, is_first: bool
+    reader: Reader,
+    wanted: WantedPartition,
+    wants: Wants,
+    partition: Partition,
+    room: int,
+    is_first: bool,
 ) -> Found:
     partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))
     if wants.is_follower:
         partition.check_follower(wants.follower, wanted.current_leader_epoch)
-    answer = _describe(wanted, partition, wants.is_committed)
+    answer = _describe(reader, wanted, partition, wants.is_committed)
     if wanted.last_fetched_epoch >= 0:
-        end = partition.divergence(wanted.last_fetched_epoch, wanted.fetch_offset)
+        end = partition.divergence(reader, wanted.last_fetched_epoch, wanted.fetch_offset)
         if end is not None:
             answer.diverging_epoch = EpochEndOffset(*end)
             answer.aborted_transactions = None
             return Found(wanted, answer, partition)
     bytes_max = min(wanted.partition_bytes_max, room)
     found = partition.read(
+        reader,
         wanted.fetch_offset,
         bytes_max,
         is_committed=wants.is_committed,
@@ -116,13 +129,15 @@ def _read(
     return Found(wanted, answer, partition, found.check, wants.mark_of(wanted.key))
 
 
-def _describe(wanted: WantedPartition, partition: Partition, is_committed: bool) -> PartitionData:
+def _describe(
+    reader: Reader, wanted: WantedPartition, partition: Partition, is_committed: bool
+) -> PartitionData:
     log = partition.log
     return PartitionData(
         wanted.key.partition,
         0,
         log.high_watermark,
-        log.last_stable_offset,
+        log.last_stable_offset(reader),
         log.log_start_offset,
         aborted_transactions=() if is_committed else None,
         records=NOTHING,

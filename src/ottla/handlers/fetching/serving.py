@@ -11,8 +11,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 
-from ottla.base.cold_reads import ColdRead, Looking, look
 from ottla.base.kept_errors import without_frames
+from ottla.base.readers import CACHED, CachedReader, LookUpReader, NotCached, Reader
+from ottla.base.steps import drive, looking_up
 from ottla.handlers.context import Context
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
@@ -26,7 +27,6 @@ from ottla.replication.waiting import DataWaiter, Watched
 
 UNPARKED_THROTTLE_MS = 100
 ABORTED_HERE_MAX = 500  # of one response: with more it is encoded in a thread
-AT_ONCE = Looking()  # for which nothing was fetched
 
 
 class Fetching:
@@ -38,8 +38,8 @@ class Fetching:
         self.bytes_max = self.limit_bytes()
         self.found: list[Found] = []
         self.size = 0
-        self.cold: list[ColdRead] = []  # what nothing could be said without
-        self.looking = AT_ONCE
+        self.cold: list[NotCached] = []  # what nothing could be said without
+        self.reader: CachedReader = CACHED
         self.unchecked: list[int] = []  # places in `found` that must be checked before they leave
         self.has_news = False  # something that cannot wait for more data
         self.has_unstable = False  # data that is there, but not committed yet
@@ -62,9 +62,8 @@ class Fetching:
     def look(self) -> bool:
         """Gather what there is; whether that is enough to answer now, if nothing was `cold`."""
         self.begin_look()
-        with self.looking:
-            for wanted in self.wants.partitions():
-                self.take(wanted)
+        for wanted in self.wants.partitions():
+            self.take(wanted)
         return self.has_enough
 
     def begin_look(self) -> None:
@@ -75,8 +74,8 @@ class Fetching:
     def take(self, wanted: WantedPartition) -> None:
         """What one partition has to tell."""
         try:
-            found = self.look_at(wanted)
-        except ColdRead as cold:
+            found = self.look_at(self.reader, wanted)
+        except NotCached as cold:
             self.cold.append(without_frames(cold))
             self.size += max(0, wanted.partition_bytes_max)  # as if it had all it may have
             return
@@ -98,9 +97,9 @@ class Fetching:
         has_partitions = bool(session.partitions if session else self.found)
         return self.size >= self.bytes_wanted or self.has_news or not has_partitions
 
-    def look_at(self, wanted: WantedPartition) -> Found:
+    def look_at(self, reader: Reader, wanted: WantedPartition) -> Found:
         room = max(0, self.bytes_max - self.size)
-        return look_at(wanted, self.wants, self.context, room, is_first=self.size == 0)
+        return look_at(reader, wanted, self.wants, self.context, room, is_first=self.size == 0)
 
     async def look_longer(self) -> bool:
         """As `look`, once all that is cold has been read.
@@ -108,11 +107,11 @@ class Fetching:
         All partitions again each time: what was there first may be gone or more by now, and a
         wait begins with what they have at one moment.
         """
-        is_enough, self.looking = False, Looking()
+        is_enough, self.reader = False, (reader := LookUpReader())
         while self.cold:
-            await asyncio.to_thread(self.looking.fetch, self.cold)
+            await asyncio.to_thread(reader.fetch, self.cold)
             is_enough = self.look()
-        self.looking = AT_ONCE
+        self.reader = CACHED
         return is_enough
 
     async def is_enough(self) -> bool:
@@ -192,7 +191,7 @@ class Fetching:
     async def read_again(self, before: Found) -> Found:
         """The file has changed: what the partition has to tell now, within the same bounds."""
         self.size -= before.size
-        found = await look(lambda: self.look_at(before.wanted))
+        found = await drive(looking_up(lambda reader: self.look_at(reader, before.wanted)))
         self.size += found.size
         return found
 

@@ -16,10 +16,10 @@ from functools import partial
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.steps import Job
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import CLEANER_OFFSETS_NAME
-from ottla.storage.log.steps import Work
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class CleanerOffsets:
     def is_written(self) -> bool:
         return self._changes_written == self._changes
 
-    def job(self) -> Work:
+    def job(self) -> Job:
         """Write what holds now, in a thread; never over something newer."""
         return partial(self._write, dict(self._offsets), self._changes)
 

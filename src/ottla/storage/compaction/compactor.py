@@ -1,8 +1,8 @@
 """Compaction of the logs of one log directory, step by step, as its event loop has time.
 
-    round_ = compactor.begin(logs)        # the dirtiest log, if one is dirty enough
+    round_ = compactor.begin(WAIT, logs, now_ms)  # the dirtiest log, if one is dirty enough
     for event in helper.run(round_.request):     # elsewhere: another process, for minutes
-        run_steps(compactor.taking(round_, event))  # here: swap in what is ready
+        run_here(compactor.taking(round_, event))  # here: swap in what is ready
 
 Owns      the choice, the rounds under way, and the cleaner offsets of the directory.
 Promises  a result is taken only for a log that is still what it was when the round began, so a
@@ -19,6 +19,8 @@ from dataclasses import dataclass
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import Reader
+from ottla.base.steps import Steps
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.cleaning_states import CleaningStates
 from ottla.storage.compaction.log_summary import may_be_dirty, request_for, summarise
@@ -34,7 +36,6 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import CLEANED_SUFFIX, parse_segment_file_name
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import Steps
 from ottla.storage.segments.segment import Segment
 
 logger = logging.getLogger(__name__)
@@ -63,20 +64,22 @@ class Compactor:
         """Those that `begin` looks at."""
         return list(filter(self._may_begin, logs))
 
-    def foresee(self, log: Log, now_ms: int) -> None:
-        """Read what `begin` asks for of a candidate: it may be done in a look."""
+    def preload(self, reader: Reader, log: Log, now_ms: int) -> None:
+        """Read what `begin` asks for of a candidate."""
         if not log.is_gone:
-            self._survey(log, now_ms)
+            self._survey(reader, log, now_ms)
 
-    def begin(self, logs: Iterable[Log], now_ms: int) -> Round | None:
+    def begin(self, reader: Reader, logs: Iterable[Log], now_ms: int) -> Round | None:
         """Choose the dirtiest log that may be cleaned, and begin its round."""
         dirty: dict[Cleanable, Log] = {}
         for log in self.candidates(logs):
-            found = self._survey(log, now_ms)
+            found = self._survey(reader, log, now_ms)
             if found is not None and should_clean(found, log.config):
                 dirty[found] = log
         chosen = choose_dirtiest(dirty)
-        return None if chosen is None else self._begin(dirty[chosen], chosen, now_ms)
+        if chosen is None:
+            return None
+        return self._begin(reader, dirty[chosen], chosen, now_ms)
 
     def taking(
         self, round_: Round, event: CleanedGroup | CleanSummary | CleanFailure
@@ -123,10 +126,11 @@ class Compactor:
             and may_be_dirty(log, self.offsets.get(log.partition))
         )
 
-    def _survey(self, log: Log, now_ms: int) -> Cleanable | None:
+    def _survey(self, reader: Reader, log: Log, now_ms: int) -> Cleanable | None:
         """None where it cannot be read: that must keep no other from being cleaned."""
         try:
-            found = survey(summarise(log, self.offsets.get(log.partition)), now_ms)
+            summary = summarise(reader, log, self.offsets.get(log.partition))
+            found = survey(summary, now_ms)
         except CorruptLogError as error:
             self._is_damaged(log, str(error))
             return None
@@ -140,9 +144,9 @@ class Compactor:
             self.offsets.set(log.partition, found.first_dirty_offset)
         return found
 
-    def _begin(self, log: Log, chosen: Cleanable, now_ms: int) -> Round | None:
+    def _begin(self, reader: Reader, log: Log, chosen: Cleanable, now_ms: int) -> Round | None:
         try:
-            request = request_for(log, chosen, self.limits, now_ms)
+            request = request_for(reader, log, chosen, self.limits, now_ms)
         except CorruptLogError as error:
             self._is_damaged(log, str(error))
             return None

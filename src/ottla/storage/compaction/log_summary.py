@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ottla.base.readers import Reader
 from ottla.config.options import INT64_MAX
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.storage.compaction.plan import Cleanable, LogSummary, SegmentSummary
@@ -29,7 +30,7 @@ def may_be_dirty(log: Log, checkpoint: int | None) -> bool:
     return checkpoint < log.segments.active.base_offset
 
 
-def summarise(log: Log, checkpoint: int | None) -> LogSummary:
+def summarise(reader: Reader, log: Log, checkpoint: int | None) -> LogSummary:
     has_least_lag = log.config.min_compaction_lag_ms > 0
     has_largest_lag = log.config.max_compaction_lag_ms < INT64_MAX
     return LogSummary(
@@ -39,29 +40,29 @@ def summarise(log: Log, checkpoint: int | None) -> LogSummary:
             SegmentSummary(
                 base_offset=segment.base_offset,
                 size_bytes=segment.size,
-                largest_timestamp=largest_timestamp(segment) if has_least_lag else -1,
-                first_timestamp=segment.first_timestamp() if has_largest_lag else -1,
+                largest_timestamp=largest_timestamp(reader, segment) if has_least_lag else -1,
+                first_timestamp=segment.first_timestamp(reader) if has_largest_lag else -1,
             )
             for segment in log.segments
         ],
         log_start_offset=log.log_start_offset,
         log_end_offset=log.log_end_offset,
-        last_stable_offset=log.last_stable_offset,
+        last_stable_offset=log.last_stable_offset(reader),
         checkpoint=checkpoint,
     )
 
 
-def _source(segment: Segment) -> SegmentSummary:
+def _source(reader: Reader, segment: Segment) -> SegmentSummary:
     return SegmentSummary(
         base_offset=segment.base_offset,
         size_bytes=segment.size,
-        offset_index_bytes=segment.indexes.offsets.size_bytes,
-        time_index_bytes=segment.indexes.times.size_bytes,
+        offset_index_bytes=segment.indexes.offsets.size_bytes(reader),
+        time_index_bytes=segment.indexes.times.size_bytes(reader),
     )
 
 
 def request_for(
-    log: Log, cleanable: Cleanable, limits: CleaningLimits, now_ms: int
+    reader: Reader, log: Log, cleanable: Cleanable, limits: CleaningLimits, now_ms: int
 ) -> CleanRequest:
     end = cleanable.first_uncleanable_offset
     closed = [segment for segment in log.segments if segment.base_offset < end]
@@ -69,12 +70,12 @@ def request_for(
         partition=log.partition,
         directory=log.path,
         config=log.config,
-        segments=tuple(map(_source, closed)),
+        segments=tuple(_source(reader, each) for each in closed),
         first_dirty_offset=cleanable.first_dirty_offset,
         first_uncleanable_offset=end,
         now_ms=now_ms,
-        aborted=tuple(_aborted_before(log, end)),
-        last_batches=_last_batches(log.producer_states),
+        aborted=tuple(_aborted_before(reader, log, end)),
+        last_batches=_last_batches(log.load_producers(reader)),
         limits=_limits_for(log, limits),
     )
 
@@ -87,13 +88,13 @@ def _limits_for(log: Log, limits: CleaningLimits) -> CleaningLimits:
     return replace(limits, decompressed_bytes_max=max(limits.decompressed_bytes_max, largest))
 
 
-def _aborted_before(log: Log, end_offset: int) -> list[AbortedTransaction]:
+def _aborted_before(reader: Reader, log: Log, end_offset: int) -> list[AbortedTransaction]:
     """All aborted transactions with records below `end_offset`; their markers may stand later."""
     found = []
     for segment in log.segments:
         if not segment.has_checked_transactions:
-            check_transactions(log, segment)
-        search = segment.indexes.transactions.aborted_between(0, end_offset)
+            check_transactions(reader, log, segment)
+        search = segment.indexes.transactions.aborted_between(reader, 0, end_offset)
         found += search.transactions
         if search.is_complete:
             break

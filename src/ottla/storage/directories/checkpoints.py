@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.storage.files.checkpoint_file import Line, read_checkpoint, write_checkpoint
 from ottla.storage.files.file_names import OFFSET_MAX, PARTITION_MAX, is_topic_name
 
@@ -29,7 +30,7 @@ class OffsetCheckpoint:
     def read(self) -> dict[TopicPartition, int]:
         """All offsets; none where there is no file yet. CorruptLogError says what is wrong."""
         try:
-            lines = read_checkpoint(self._files, self._path)
+            lines = read_checkpoint(WAIT, self._files, self._path)
         except FileNotFoundError:
             return {}
         return dict(map(_parse, lines))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ottla.base.readers import WAIT
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import uuid_to_text
 from ottla.storage.errors import StorageError
@@ -35,7 +36,7 @@ def fault_of(doomed: Doomed) -> str | None:
     """Why the reason is none for this log; None if it is one."""
     log, reason = doomed
     try:
-        topic_id = log.topic_id
+        topic_id = log.load_topic_id(WAIT)
     except (StorageError, OSError) as error:
         return f"nobody can tell whose records these are: {error}"
     if isinstance(reason, TopicDeletion):
@@ -49,6 +50,6 @@ def fault_of(doomed: Doomed) -> str | None:
         return None
     remaining = reason.remaining
     is_copy = remaining is not log and remaining.partition == log.partition
-    if not is_copy or remaining.is_closed or remaining.topic_id != topic_id:
+    if not is_copy or remaining.is_closed or remaining.load_topic_id(WAIT) != topic_id:
         return f"{remaining.path} is no log of the same partition in use"
     return None

@@ -16,6 +16,7 @@ from __future__ import annotations
 import errno
 from typing import NamedTuple
 
+from ottla.base.readers import WAIT
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.directory_health import is_out_of_descriptors
@@ -49,7 +50,7 @@ class Watched(NamedTuple):
     def check(self) -> None:
         """OSError if the file is not the one that was opened, or was cut."""
         path = self.segment.path
-        if self.is_written and not self.segment.file.is_in_place():
+        if self.is_written and not self.segment.open(WAIT).is_in_place():
             what = "the file was removed or replaced while it was in use"
             raise OSError(errno.ESTALE, what, path)
         if (size := self.log.context.files.size(path)) < self.size:
@@ -57,7 +58,7 @@ class Watched(NamedTuple):
             raise OSError(errno.ESTALE, what, path)
         for position in self.batches_at:
             # Where a file was cut and then written to, zeros are between.
-            if not any(self.segment.file.read_at(position + OFFSET_BYTES, LENGTH_BYTES)):
+            if not any(self.segment.open(WAIT).read_at(position + OFFSET_BYTES, LENGTH_BYTES)):
                 what = f"the records at byte {position} were cut off while the file was in use"
                 raise OSError(errno.ESTALE, what, path)
 

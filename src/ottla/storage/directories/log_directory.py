@@ -21,6 +21,7 @@ from typing import NamedTuple
 from ottla.base.clock import Clock
 from ottla.base.filesystem import FileLock, FileSystem, HeldDirectory, make_lasting_directory
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.steps import Job, Steps
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import random_uuid
 from ottla.config.topic_options import TopicConfig
@@ -58,7 +59,6 @@ from ottla.storage.log.deletion import Removal
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
-from ottla.storage.log.steps import Steps, Work
 
 logger = logging.getLogger(__name__)
 
@@ -74,10 +74,10 @@ class WrongDirectory(StorageError):
     """The directory is another broker's, or is used by another process."""
 
 
-RunAll = Callable[[Sequence[Work]], None]  # returns when all have ended, raises what one raised
+RunAll = Callable[[Sequence[Job]], None]  # returns when all have ended, raises what one raised
 
 
-def run_in_order(works: Sequence[Work]) -> None:
+def run_in_order(works: Sequence[Job]) -> None:
     for work in works:
         work()
 

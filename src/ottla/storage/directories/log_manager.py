@@ -20,6 +20,8 @@ from random import Random
 from ottla.base.clock import Clock
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
+from ottla.base.steps import Steps
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import uuid_to_text
 from ottla.config.topic_options import TopicConfig
@@ -49,7 +51,6 @@ from ottla.storage.files.file_names import DirectoryMark
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.flushing import is_flush_due
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import Steps
 
 logger = logging.getLogger(__name__)
 
@@ -316,7 +317,7 @@ class LogManager:
         current = self.get(partition)
         if current is None or directory is self._places[partition]:
             raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{partition} cannot move there")
-        log = directory.create(partition, config, current.topic_id, is_future=True)
+        log = directory.create(partition, config, current.load_topic_id(WAIT), is_future=True)
         self._future_places[partition] = directory
         return log
 
@@ -544,7 +545,7 @@ def is_taken_back(found: SetAside, is_placed: Callable[[TopicId, int], bool]) ->
 def known_topic_id(log: Log) -> TopicId | None:
     """None also where nobody can tell whose records these are."""
     try:
-        return log.topic_id
+        return log.load_topic_id(WAIT)
     except StorageError:
         return None
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from ottla.base.filesystem import FileSystem, read_file, replace_file
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
 from ottla.storage.errors import StorageError
 from ottla.storage.files.file_names import (
     LOG_SUFFIX,
@@ -77,7 +78,7 @@ def look_at(
     files: FileSystem, path: str, partition: TopicPartition, mark: DirectoryMark
 ) -> SetAside:
     try:
-        topic_id = read_topic_id(files, f"{path}/{PARTITION_METADATA_NAME}")
+        topic_id = read_topic_id(WAIT, files, f"{path}/{PARTITION_METADATA_NAME}")
     except StorageError as error:
         logger.error("%s: nobody can tell whose records these are: %s", path, error)
         return SetAside(path, partition, mark, None, is_damaged=True)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ottla.base.cold_reads import read_small_file
 from ottla.base.filesystem import FileSystem, replace_file
+from ottla.base.readers import Reader
 from ottla.storage.errors import CorruptLogError
 
 VERSION = 0
@@ -47,9 +47,9 @@ class Line(NamedTuple):
         return CorruptLogError(self.path, self.position, f"line {self.number}: {what}")
 
 
-def read_checkpoint(files: FileSystem, path: str) -> list[Line]:
+def read_checkpoint(reader: Reader, files: FileSystem, path: str) -> list[Line]:
     """The entries of a checkpoint file. FileNotFoundError where there is none."""
-    lines = list(_split(path, read_small_file(files, path)))
+    lines = list(_split(path, reader.read_file(files, path)))
     if not lines:
         return []
     version = lines[0].integer(lines[0].text, 2**31 - 1)

@@ -22,8 +22,8 @@ from collections.abc import Iterator, Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.cold_reads import open_file, read
 from ottla.base.filesystem import File, FileSystem
+from ottla.base.readers import WAIT, Reader
 from ottla.storage.errors import CorruptLogError
 
 PAGE_BYTES = 4096  # read at once by a search
@@ -122,48 +122,49 @@ class EntryFile:
     def path(self) -> str:
         return self._path
 
-    @property
-    def file_bytes(self) -> int:
+    def file_bytes(self, reader: Reader) -> int:
         """The length of the file, with whatever stands behind the last entry."""
-        self.open()
+        self.open(reader)
         return self._file_bytes
 
-    def open(self) -> File:
+    def open(self, reader: Reader) -> File:
         """Open the file, unless it is open already."""
         if self._file is None:
-            file = open_file(self._files, self._path)
+            file = reader.open(self._files, self._path)
             try:
                 self._file_bytes = file.size()
-                self.count = _count_entries(file, self._file_bytes, self._entry.size)
+                self.count = _count_entries(reader, file, self._file_bytes, self._entry.size)
             except BaseException:
                 file.close()
                 raise
             self._file = file
         return self._file
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, reader: Reader, number: int) -> Entry:
         if self._tail and number >= self._tail_first:
             position = (number - self._tail_first) * self._entry.size
             return self._entry.unpack_from(self._tail, position)
-        return self._entry.unpack(self.read(number, number + 1))
+        return self._entry.unpack(self.read(reader, number, number + 1))
 
-    def read(self, first: int, end: int) -> bytes:
+    def read(self, reader: Reader, first: int, end: int) -> bytes:
         """The bytes of the entries from `first` up to, and not including, `end`."""
         size = self._entry.size
-        data = read(self._file or self.open(), first * size, (end - first) * size)
+        file = self._file or self.open(reader)
+        data = reader.read(file, first * size, (end - first) * size)
         if len(data) != (end - first) * size:
             raise CorruptLogError(self._path, first * size + len(data), "the file became shorter")
         return data
 
-    def iterate(self) -> Iterator[Entry]:
+    def iterate(self, reader: Reader) -> Iterator[Entry]:
         """Every entry, read in pieces."""
-        self.open()
+        self.open(reader)
         step = _COPY_BYTES // self._entry.size
         for first in range(0, self.count, step):
-            yield from self._entry.iter_unpack(self.read(first, min(first + step, self.count)))
+            data = self.read(reader, first, min(first + step, self.count))
+            yield from self._entry.iter_unpack(data)
 
     def append(self, *values: int) -> None:
-        file = self._file or self.open()
+        file = self._file or self.open(WAIT)
         data = self._entry.pack(*values)
         position = self.count * len(data)
         try:
@@ -177,7 +178,7 @@ class EntryFile:
 
     def append_all(self, entries: Sequence[Entry]) -> None:
         """Several entries with one write."""
-        file = self._file or self.open()
+        file = self._file or self.open(WAIT)
         pack, size = self._entry.pack, self._entry.size
         data = b"".join([pack(*entry) for entry in entries])
         position = self.count * size
@@ -190,17 +191,17 @@ class EntryFile:
         self.count += len(entries)
         self._file_bytes = max(self._file_bytes, position + len(data))
 
-    def find(self, column: int, value: int) -> Found:
+    def find(self, reader: Reader, column: int, value: int) -> Found:
         """The last entry with at most `value` in a column by which entries ascend."""
-        self.open()
+        self.open(reader)
         if self._tail and self._entry.unpack_from(self._tail)[column] <= value:
-            return self._find_in(self._tail, self._tail_first, column, value)
+            return self._find_in(reader, self._tail, self._tail_first, column, value)
         end = self._tail_first if self._tail else self.count
-        return self._search(column, value, end) if end else Found(0, None)
+        return self._search(reader, column, value, end) if end else Found(0, None)
 
     def truncate(self, count: int) -> None:
         """Keep the first `count` entries, and cut the file there."""
-        file = self.open()
+        file = self.open(WAIT)
         if count > self.count:
             raise ValueError(f"{self._path}: cannot keep {count} of {self.count} entries")
         self.count = count
@@ -212,10 +213,10 @@ class EntryFile:
     def trim(self) -> None:
         """Cut off what stands behind the last entry, and keep nothing in memory."""
         self._tail.clear()
-        self._cut(self.open())
+        self._cut(self.open(WAIT))
 
     def sync(self) -> None:
-        self.open().sync()
+        self.open(WAIT).sync()
 
     def renamed(self, path: str) -> None:
         self._path = path
@@ -249,15 +250,17 @@ class EntryFile:
             self._tail_first += dropped
         self._tail += data
 
-    def _search(self, column: int, value: int, end: int) -> Found:
+    def _search(self, reader: Reader, column: int, value: int, end: int) -> Found:
         """As `find`, among the first `end` entries of the file."""
         unpack, size = self._entry.unpack_from, self._entry.size
         last = _pages.of(self)
-        if last is not None and (found := self._find_within(last, column, value)) is not None:
-            return found
+        if last is not None:
+            found = self._find_within(reader, last, column, value)
+            if found is not None:
+                return found
         page = PAGE_BYTES // size
         low, high = 0, end  # so many entries, or a number between, are up to `value`
-        low_key, high_key = self._guess_ends(column, end) if end > page else (0, 0)
+        low_key, high_key = self._guess_ends(reader, column, end) if end > page else (0, 0)
         guesses = GUESSES_MAX
         while high - low > page:
             middle = (low + high) // 2
@@ -265,50 +268,52 @@ class EntryFile:
                 middle = low + (high - low) * (value - low_key) // (high_key - low_key)
                 guesses -= 1
             first = min(max(middle - page // 2, low), high - page)
-            data = self.read(first, first + page)
+            data = self.read(reader, first, first + page)
             if (key := unpack(data)[column]) > value:
                 high, high_key = first, key
             elif (key := unpack(data, len(data) - size)[column]) <= value:
                 low, low_key = first + page, key
             else:
                 _pages.keep(self, _Page(first, data))
-                return self._find_in(data, first, column, value)
-        data = self.read(low, high)
+                return self._find_in(reader, data, first, column, value)
+        data = self.read(reader, low, high)
         if data:
             _pages.keep(self, _Page(low, data))
-        return self._find_in(data, low, column, value)
+        return self._find_in(reader, data, low, column, value)
 
-    def _find_within(self, page: _Page, column: int, value: int) -> Found | None:
+    def _find_within(self, reader: Reader, page: _Page, column: int, value: int) -> Found | None:
         """None unless the last entry up to `value` is surely one of these, or there is none."""
         unpack, size, data = self._entry.unpack_from, self._entry.size, page.data
         if self._entry.format != PAIR_OF_INTS:
             is_behind = value >= unpack(data, len(data) - size)[column]
             if is_behind or (page.first and unpack(data)[column] > value):
                 return None
-            return self._find_in(data, page.first, column, value)
+            return self._find_in(reader, data, page.first, column, value)
         keys = page.column_of_ints(column)
         if value >= keys[-1] or (page.first and keys[0] > value):
             return None
         count = bisect_right(keys, value)
         return Found(page.first + count, unpack(data, (count - 1) * size) if count else None)
 
-    def _guess_ends(self, column: int, end: int) -> tuple[int, int]:
+    def _guess_ends(self, reader: Reader, column: int, end: int) -> tuple[int, int]:
         """The keys of the first and the last entry, which stay what they are in a closed file."""
         if self._ends is None or self._ends[0] != end:
-            self._ends = end, self.entry(0), self.entry(end - 1)
+            self._ends = end, self.entry(reader, 0), self.entry(reader, end - 1)
         return self._ends[1][column], self._ends[2][column]
 
-    def _find_in(self, data: bytes | bytearray, first: int, column: int, value: int) -> Found:
+    def _find_in(
+        self, reader: Reader, data: bytes | bytearray, first: int, column: int, value: int
+    ) -> Found:
         """As `find`, in entries from number `first` on, before which all are up to `value`."""
         size, unpack = self._entry.size, self._entry.unpack_from
         numbers = range(len(data) // size)
         count = bisect_right(numbers, value, key=lambda at: unpack(data, at * size)[column])
         if count:
             return Found(first + count, unpack(data, (count - 1) * size))
-        return Found(first, self.entry(first - 1) if first else None)
+        return Found(first, self.entry(reader, first - 1) if first else None)
 
 
-def _count_entries(file: File, file_bytes: int, entry_bytes: int) -> int:
+def _count_entries(reader: Reader, file: File, file_bytes: int, entry_bytes: int) -> int:
     """How many entries stand before the zeros that Kafka preallocates.
 
     A single zero entry is one (timestamp 0 at the base offset); among several, zeros at the end
@@ -318,7 +323,7 @@ def _count_entries(file: File, file_bytes: int, entry_bytes: int) -> int:
     count = file_bytes // entry_bytes
 
     def is_zero(number: int) -> bool:
-        return not any(file.read_at(number * entry_bytes, entry_bytes))
+        return not any(reader.read(file, number * entry_bytes, entry_bytes))
 
     if count <= 1 or not is_zero(count - 1):
         return count

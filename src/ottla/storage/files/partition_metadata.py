@@ -5,18 +5,19 @@ It tells a topic from a later one of the same name, so that old records never sh
 
 from __future__ import annotations
 
-from ottla.base.filesystem import FileSystem, read_file, replace_file
+from ottla.base.filesystem import FileSystem, replace_file
 from ottla.base.ids import NO_TOPIC_ID, TopicId
+from ottla.base.readers import Reader
 from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.storage.errors import CorruptLogError
 
 VERSION = 0
 
 
-def read_topic_id(files: FileSystem, path: str) -> TopicId | None:
+def read_topic_id(reader: Reader, files: FileSystem, path: str) -> TopicId | None:
     """The topic id; None where there is no such file."""
     try:
-        content = read_file(files, path)
+        content = reader.read_file(files, path)
     except FileNotFoundError:
         return None
     lines = content.split(b"\n")

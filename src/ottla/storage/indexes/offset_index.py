@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
+from ottla.base.readers import WAIT, Reader
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.segment_index import INT32_MAX, SegmentIndex
 
@@ -34,23 +35,23 @@ class OffsetIndex(SegmentIndex[OffsetPosition]):
     offset_column = _OFFSET
     held_back = 0
 
-    def lookup(self, offset: int) -> OffsetPosition:
+    def lookup(self, reader: Reader, offset: int) -> OffsetPosition:
         """The last entry at or before `offset`, or else the start of the segment."""
-        last = self.last_entry
+        last = self.last_entry(reader)
         if offset >= last.offset:
             return last
-        return self._decode(self._entries.find(_OFFSET, offset - self._base_offset).entry)
+        return self._decode(self._entries.find(reader, _OFFSET, offset - self._base_offset).entry)
 
-    def first_from_position(self, position: int) -> OffsetPosition | None:
+    def first_from_position(self, reader: Reader, position: int) -> OffsetPosition | None:
         """The first entry at or after a position of the log file: an offset surely outside of
         what was read up to there."""
-        number = self._entries.find(_POSITION, position - 1).number
-        return self._entry(number) if number < len(self) else None
+        number = self._entries.find(reader, _POSITION, position - 1).number
+        return self._entry(reader, number) if number < self.count(reader) else None
 
     def append(self, offset: int, position: int) -> None:
         """Add an entry: IndexAppendError if full or out of order, OffsetOverflowError if it
         needs more than 31 bits."""
-        last = self._last or self.last_entry
+        last = self._last or self.last_entry(WAIT)
         relative, count = offset - self._base_offset, self._entries.count
         if count >= self._entries_max:
             raise IndexAppendError(self.path, f"full with {count} entries")
@@ -67,10 +68,11 @@ class OffsetIndex(SegmentIndex[OffsetPosition]):
 
     def append_all(self, entries: Sequence[tuple[int, int]]) -> None:
         """Several (offset, position) entries with one write, under the rules of `append`."""
-        last, base_offset = self.last_entry, self._base_offset
-        if len(self) + len(entries) > self._entries_max:
-            raise IndexAppendError(self.path, f"no room for {len(entries)} after {len(self)}")
-        last_offset, last_position = last if len(self) else (base_offset - 1, -1)
+        last, base_offset = self.last_entry(WAIT), self._base_offset
+        count = self.count(WAIT)
+        if count + len(entries) > self._entries_max:
+            raise IndexAppendError(self.path, f"no room for {len(entries)} after {count}")
+        last_offset, last_position = last if count else (base_offset - 1, -1)
         for offset, position in entries:
             if offset <= last_offset or position <= last_position:
                 raise IndexAppendError(self.path, f"({offset}, {position}) does not come after")
@@ -82,11 +84,11 @@ class OffsetIndex(SegmentIndex[OffsetPosition]):
         self._entries.append_all([(offset - base_offset, at) for offset, at in entries])
         self._last = OffsetPosition(last_offset, last_position)
 
-    def check_entries(self, log_bytes: int) -> None:
+    def check_entries(self, reader: Reader, log_bytes: int) -> None:
         """Read every entry: they ascend, and point into a log file of `log_bytes`."""
-        self.check()
+        self.check(reader)
         offset, position = -1, -1
-        for number, entry in enumerate(self._entries.iterate()):
+        for number, entry in enumerate(self._entries.iterate(reader)):
             if entry[_OFFSET] <= offset or entry[_POSITION] <= position:
                 raise CorruptLogError(
                     self.path, number * ENTRY_BYTES, f"entry {entry} after {(offset, position)}"

@@ -14,6 +14,7 @@ from struct import Struct
 from typing import ClassVar, Generic, Self, TypeVar
 
 from ottla.base.filesystem import FileSystem
+from ottla.base.readers import WAIT, Reader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.entry_file import EntryFile
 
@@ -50,52 +51,47 @@ class SegmentIndex(ABC, Generic[E]):
     def base_offset(self) -> int:
         return self._base_offset
 
-    @property
-    def size_bytes(self) -> int:
-        return len(self) * self.layout.size
+    def size_bytes(self, reader: Reader) -> int:
+        return self.count(reader) * self.layout.size
 
-    @property
-    def file_bytes(self) -> int:
+    def file_bytes(self, reader: Reader) -> int:
         """The length of the file, with whatever stands behind the last entry."""
-        return self._entries.file_bytes
+        return self._entries.file_bytes(reader)
 
-    @property
-    def is_full(self) -> bool:
-        self._entries.open()
-        return self._entries.count >= self._entries_max
+    def is_full(self, reader: Reader) -> bool:
+        return self.count(reader) >= self._entries_max
 
-    @property
-    def room(self) -> int:
+    def room(self, reader: Reader) -> int:
         """How many entries still fit."""
-        return self._entries_max - len(self)
+        return self._entries_max - self.count(reader)
 
-    @property
-    def last_entry(self) -> E:
+    def last_entry(self, reader: Reader) -> E:
         """The last entry, or what `_decode` makes of none."""
         if self._last is None:
-            self._last = self._entry(len(self) - 1)
+            self._last = self._entry(reader, self.count(reader) - 1)
         return self._last
 
-    def __len__(self) -> int:
-        self._entries.open()
+    def count(self, reader: Reader) -> int:
+        """How many entries there are."""
+        self._entries.open(reader)
         return self._entries.count
 
     def truncate_to(self, offset: int) -> None:
         """Forget every entry at or after `offset`."""
         before = offset - self._base_offset - 1
-        self._entries.truncate(self._entries.find(self.offset_column, before).number)
+        self._entries.truncate(self._entries.find(WAIT, self.offset_column, before).number)
         self._last = None
 
     def clear(self) -> None:
         self._entries.truncate(0)
         self._last = None
 
-    def check(self) -> None:
+    def check(self, reader: Reader) -> None:
         """What is cheap to see: whole entries, and a last one that can be the last."""
-        size = self._entries.file_bytes
+        size = self._entries.file_bytes(reader)
         if size % self.layout.size:
             raise CorruptLogError(self.path, size, f"length is no multiple of {self.layout.size}")
-        _ = self.last_entry  # raises if it has a negative part
+        self.last_entry(reader)  # raises if it has a negative part
 
     def trim(self) -> None:
         """Give back what an active index holds: room in the file, and memory."""
@@ -110,8 +106,8 @@ class SegmentIndex(ABC, Generic[E]):
     def close(self) -> None:
         self._entries.close()
 
-    def _entry(self, number: int) -> E:
-        return self._decode(self._entries.entry(number) if number >= 0 else None)
+    def _entry(self, reader: Reader, number: int) -> E:
+        return self._decode(self._entries.entry(reader, number) if number >= 0 else None)
 
     @abstractmethod
     def _decode(self, entry: tuple[int, int] | None) -> E:

@@ -13,8 +13,8 @@ import logging
 from array import array
 from collections.abc import Iterable
 
-from ottla.base.cold_reads import waiting
 from ottla.base.filesystem import FileSystem
+from ottla.base.readers import WAIT
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import (
@@ -80,7 +80,7 @@ class SegmentIndexes:
     def is_full(self) -> bool:
         """Whether another entry would find no room. Rarely asked of the files."""
         if self._room <= 0:
-            self._room = min(self.offsets.room, self.times.room)
+            self._room = min(self.offsets.room(WAIT), self.times.room(WAIT))
         return self._room <= 0
 
     def add(self, offset: int, position: int, timestamp: int, timestamp_offset: int) -> None:
@@ -100,9 +100,8 @@ class SegmentIndexes:
     def write_pending(self) -> None:
         pending, self._pending = self._pending, []
         try:
-            with waiting():
-                self._offsets.append_all([(offset, at) for offset, at, _, _ in pending])
-                self._times.maybe_append_all([(time, offset) for _, _, time, offset in pending])
+            self._offsets.append_all([(offset, at) for offset, at, _, _ in pending])
+            self._times.maybe_append_all([(time, offset) for _, _, time, offset in pending])
         except OSError as error:
             log.warning("%s: without %d entries: %s", self._offsets.path, len(pending), error)
 
@@ -130,10 +129,11 @@ class SegmentIndexes:
     def _says_only(self, timestamp: int, timestamp_offset: int) -> bool:
         """Whether the indexes are those of a segment too small for entries but the last."""
         expected = 0 if timestamp == NO_TIMESTAMP else 1
-        if self._offsets.file_bytes or self._times.file_bytes != expected * TIME_ENTRY_BYTES:
+        time_bytes = self._times.file_bytes(WAIT)
+        if self._offsets.file_bytes(WAIT) or time_bytes != expected * TIME_ENTRY_BYTES:
             return False
         try:
-            return not expected or self._times.last_entry == (timestamp, timestamp_offset)
+            return not expected or self._times.last_entry(WAIT) == (timestamp, timestamp_offset)
         except CorruptLogError:
             return False
 
@@ -154,7 +154,7 @@ class SegmentIndexes:
     def open(self) -> None:
         """Open the files now, in this thread, so that `sync` may run in another."""
         for index in (self.offsets, self.times, self.transactions):
-            len(index)
+            index.count(WAIT)
 
     def sync(self) -> None:
         self.offsets.sync()

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
+from ottla.base.readers import WAIT, Reader
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.segment_index import INT32_MAX, SegmentIndex
 
@@ -36,19 +37,19 @@ class TimeIndex(SegmentIndex[TimestampOffset]):
     offset_column = _OFFSET
     held_back = 1  # for the moment when the segment is closed
 
-    def lookup(self, timestamp: int) -> TimestampOffset:
+    def lookup(self, reader: Reader, timestamp: int) -> TimestampOffset:
         """The last entry at or before `timestamp`, or else NO_TIMESTAMP and the base offset."""
-        last = self.last_entry
+        last = self.last_entry(reader)
         if timestamp >= last.timestamp:
             return last
-        return self._decode(self._entries.find(_TIMESTAMP, timestamp).entry)
+        return self._decode(self._entries.find(reader, _TIMESTAMP, timestamp).entry)
 
     def maybe_append(self, timestamp: int, offset: int, even_if_full: bool = False) -> None:
         """Add an entry if `timestamp` is a new maximum.
 
         `even_if_full` is for the last entry of a segment that is being closed.
         """
-        last = self._last or self.last_entry
+        last = self._last or self.last_entry(WAIT)
         relative, count = offset - self._base_offset, self._entries.count
         if count >= self._entries_max and not even_if_full:
             raise IndexAppendError(self.path, f"full with {count} entries")
@@ -65,35 +66,37 @@ class TimeIndex(SegmentIndex[TimestampOffset]):
 
     def maybe_append_all(self, entries: Sequence[tuple[int, int]]) -> None:
         """Those of several (timestamp, offset) entries that are new maxima, with one write."""
-        last_timestamp, last_offset = self.last_entry
+        last_timestamp, last_offset = self.last_entry(WAIT)
+        count = self.count(WAIT)
         added: list[tuple[int, int]] = []
         for timestamp, offset in entries:
             if timestamp > last_timestamp:
-                if offset < last_offset and len(self) + len(added):
+                if offset < last_offset and count + len(added):
                     raise IndexAppendError(self.path, f"({timestamp}, {offset}) comes too late")
                 last_timestamp, last_offset = timestamp, offset
                 added.append((timestamp, offset - self._base_offset))
-        if len(self) + len(added) > self._entries_max:
-            raise IndexAppendError(self.path, f"no room for {len(added)} after {len(self)}")
+        if count + len(added) > self._entries_max:
+            raise IndexAppendError(self.path, f"no room for {len(added)} after {count}")
         if added and not 0 <= added[0][1] <= added[-1][1] <= INT32_MAX:
             raise OffsetOverflowError(self.path, self._base_offset, last_offset)
         if added:
             self._entries.append_all(added)
             self._last = TimestampOffset(last_timestamp, last_offset)
 
-    def check(self) -> None:
-        super().check()
-        if not len(self):
+    def check(self, reader: Reader) -> None:
+        super().check(reader)
+        if not self.count(reader):
             return
-        first, last = self._entry(0), self.last_entry
+        first, last = self._entry(reader, 0), self.last_entry(reader)
         if last.timestamp < first.timestamp:
-            raise CorruptLogError(self.path, self.size_bytes - ENTRY_BYTES, f"last entry is {last}")
+            position = self.size_bytes(reader) - ENTRY_BYTES
+            raise CorruptLogError(self.path, position, f"last entry is {last}")
 
-    def check_entries(self, end_offset: int) -> None:
+    def check_entries(self, reader: Reader, end_offset: int) -> None:
         """Read every entry: they ascend, and stay below the `end_offset` of the segment."""
-        self.check()
+        self.check(reader)
         timestamp, offset = NO_TIMESTAMP, 0
-        for number, entry in enumerate(self._entries.iterate()):
+        for number, entry in enumerate(self._entries.iterate(reader)):
             if entry[_TIMESTAMP] <= timestamp or entry[_OFFSET] < offset:
                 raise CorruptLogError(
                     self.path, number * ENTRY_BYTES, f"entry {entry} after {(timestamp, offset)}"

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.cold_reads import expect, read
 from ottla.base.filesystem import File, FileSystem
+from ottla.base.readers import WAIT, Reader
 from ottla.storage.errors import CorruptLogError, IndexAppendError
 
 ENTRY_BYTES = 34
@@ -57,43 +57,42 @@ class TransactionIndex:
     def path(self) -> str:
         return self._path
 
-    @property
-    def size_bytes(self) -> int:
-        return len(self) * ENTRY_BYTES
+    def size_bytes(self, reader: Reader) -> int:
+        return self.count(reader) * ENTRY_BYTES
 
-    @property
-    def last_offset(self) -> int:
+    def last_offset(self, reader: Reader) -> int:
         """That of the last aborted transaction, -1 where there is none."""
-        self._load()
+        self._load(reader)
         return self._last_offset
 
-    def __len__(self) -> int:
-        self._load()
+    def count(self, reader: Reader) -> int:
+        """How many entries there are."""
+        self._load(reader)
         return self._file_bytes // ENTRY_BYTES
 
-    def __iter__(self) -> Iterator[AbortedTransaction]:
-        return self._iterate(0)
-
-    def entries_from(self, first: int) -> Iterator[AbortedTransaction]:
+    def iterate(self, reader: Reader, first: int = 0) -> Iterator[AbortedTransaction]:
         """All but the first so many."""
-        return self._iterate(first)
+        count = self.count(reader)
+        for start in range(first, count, _READ_ENTRIES):
+            yield from self._read(reader, start, min(start + _READ_ENTRIES, count))
 
     def append(self, transaction: AbortedTransaction) -> None:
-        if transaction.last_offset <= self.last_offset:
+        if transaction.last_offset <= self.last_offset(WAIT):
             raise IndexAppendError(
                 self._path, f"{transaction} does not come after offset {self._last_offset}"
             )
         if self._file is None:
             self._file = self._files.open(self._path, create=True)
-        position = self.size_bytes  # over half an entry that a failed append may have left
+        position = self.size_bytes(WAIT)  # over half an entry that a failed append may have left
         self._file.write_at(position, _ENTRY.pack(VERSION, *transaction))
         self._file_bytes = position + ENTRY_BYTES
         self._last_offset = transaction.last_offset
 
-    def aborted_between(self, start_offset: int, end_offset: int) -> AbortedSearch:
+    def aborted_between(self, reader: Reader, start_offset: int, end_offset: int) -> AbortedSearch:
         """Those that overlap the offsets from `start_offset` up to, not including, `end_offset`."""
         found = []
-        for transaction in self._iterate(self._count_ending_before(start_offset)):
+        first = self._count_ending_before(reader, start_offset)
+        for transaction in self.iterate(reader, first):
             if transaction.first_offset < end_offset:
                 found.append(transaction)
             if transaction.last_stable_offset >= end_offset:
@@ -102,26 +101,26 @@ class TransactionIndex:
 
     def truncate_to(self, offset: int) -> None:
         """Forget every transaction whose marker stands at or after `offset`."""
-        count = self._count_ending_before(offset)
+        count = self._count_ending_before(WAIT, offset)
         if self._file is not None and count * ENTRY_BYTES != self._file_bytes:
             self._file.truncate(count * ENTRY_BYTES)
             self._forget()
 
     def clear(self) -> None:
-        self._load()
+        self._load(WAIT)
         if self._file is not None and self._file_bytes:
             self._file.truncate(0)
             self._forget()
 
-    def check(self) -> None:
+    def check(self, reader: Reader) -> None:
         """Read every entry, of which there are few: whole, known, ascending, in this segment."""
-        self._load()
+        self._load(reader)
         if self._file_bytes % ENTRY_BYTES:
             raise CorruptLogError(
                 self._path, self._file_bytes, f"length is no multiple of {ENTRY_BYTES}"
             )
         last_offset = self._base_offset - 1
-        for number, entry in enumerate(self):
+        for number, entry in enumerate(self.iterate(reader)):
             if entry.last_offset <= last_offset or entry.first_offset > entry.last_offset:
                 raise CorruptLogError(
                     self._path, number * ENTRY_BYTES, f"{entry} after offset {last_offset}"
@@ -143,42 +142,37 @@ class TransactionIndex:
         if file is not None:
             file.close()
 
-    def _load(self) -> None:
+    def _load(self, reader: Reader) -> None:
         if self._file_bytes >= 0:
             return
         if self._file is None:
-            expect(self._files, self._path)
+            reader.expect(self._files, self._path)
             if self._files.exists(self._path):
                 self._file = self._files.open(self._path)
         size = self._file.size() if self._file is not None else 0
         count = size // ENTRY_BYTES
-        self._last_offset = self._read(count - 1, count)[0].last_offset if count else -1
+        self._last_offset = self._read(reader, count - 1, count)[0].last_offset if count else -1
         self._file_bytes = size
 
     def _forget(self) -> None:
         self._file_bytes = -1
 
-    def _count_ending_before(self, offset: int) -> int:
+    def _count_ending_before(self, reader: Reader, offset: int) -> int:
         """How many entries, from the first on, have a last offset below `offset`."""
-        if self.last_offset < offset:
-            return len(self)
-        low, high = 0, len(self)
+        if self.last_offset(reader) < offset:
+            return self.count(reader)
+        low, high = 0, self.count(reader)
         while low < high:
             middle = (low + high) // 2
-            if self._read(middle, middle + 1)[0].last_offset < offset:
+            if self._read(reader, middle, middle + 1)[0].last_offset < offset:
                 low = middle + 1
             else:
                 high = middle
         return low
 
-    def _iterate(self, first: int) -> Iterator[AbortedTransaction]:
-        count = len(self)
-        for start in range(first, count, _READ_ENTRIES):
-            yield from self._read(start, min(start + _READ_ENTRIES, count))
-
-    def _read(self, first: int, end: int) -> list[AbortedTransaction]:
+    def _read(self, reader: Reader, first: int, end: int) -> list[AbortedTransaction]:
         assert self._file is not None, "an index without a file has no entries"
-        data = read(self._file, first * ENTRY_BYTES, (end - first) * ENTRY_BYTES)
+        data = reader.read(self._file, first * ENTRY_BYTES, (end - first) * ENTRY_BYTES)
         if len(data) != (end - first) * ENTRY_BYTES:
             raise CorruptLogError(self._path, first * ENTRY_BYTES, "the file became shorter")
         entries = []

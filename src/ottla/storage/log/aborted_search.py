@@ -13,7 +13,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ottla.base.cold_reads import compute, expect, pause, prefetch, waiting
+from ottla.base.readers import WAIT, Reader
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.transaction_index import (
@@ -23,7 +23,7 @@ from ottla.storage.indexes.transaction_index import (
 )
 from ottla.storage.producers.open_transactions import CompletedTransaction
 from ottla.storage.producers.producer_replay import load_states, marker_at
-from ottla.storage.segments.scanning import fetch_headers, walk_headers
+from ottla.storage.segments.scanning import fetch_headers, scan_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import bound_after, find_batch
 
@@ -39,7 +39,7 @@ CHECK = -1
 
 
 def find_aborted(
-    log: Log, segment: Segment, offset: int, end_position: int
+    reader: Reader, log: Log, segment: Segment, offset: int, end_position: int
 ) -> list[AbortedTransaction]:
     """Those with records from `offset` on, up to a position of the segment.
 
@@ -50,79 +50,79 @@ def find_aborted(
     segments = log.segments.reaching(segment.base_offset)
     for at, each in enumerate(segments):
         if not each.has_checked_transactions:
-            _expect_indexes(log, segments, at)
-            check_transactions(log, each)
+            _expect_indexes(reader, log, segments, at)
+            check_transactions(reader, log, each)
         index = each.indexes.transactions
-        if not len(index):
+        if not index.count(reader):
             continue
         if end_offset is None:
-            end_offset = _end_offset(log, segment, end_position)
-        search = _search(index, offset, end_offset)
+            end_offset = _end_offset(reader, log, segment, end_position)
+        search = _search(reader, index, offset, end_offset)
         found += search.transactions
         if search.is_complete:
             break
     return found
 
 
-def _search(index: TransactionIndex, offset: int, end_offset: int) -> AbortedSearch:
-    if len(index) <= ENTRIES_HERE_MAX:
-        return index.aborted_between(offset, end_offset)
-    work = partial(index.aborted_between, offset, end_offset)
-    return compute(index.path, offset, end_offset, work, keeps=True)
+def _search(reader: Reader, index: TransactionIndex, offset: int, end_offset: int) -> AbortedSearch:
+    if index.count(reader) <= ENTRIES_HERE_MAX:
+        return index.aborted_between(reader, offset, end_offset)
+    work = partial(index.aborted_between, WAIT, offset, end_offset)
+    return reader.compute(index.path, offset, end_offset, work, keeps=True)
 
 
-def _expect_indexes(log: Log, segments: list[Segment], at: int) -> None:
+def _expect_indexes(reader: Reader, log: Log, segments: list[Segment], at: int) -> None:
     def following() -> list[str]:
         some = segments[at + 1 : at + EXPECTED_AT_ONCE]
         return [
             each.indexes.transactions.path for each in some if not each.has_checked_transactions
         ]
 
-    expect(log.context.files, segments[at].indexes.transactions.path, following)
+    reader.expect(log.context.files, segments[at].indexes.transactions.path, following)
 
 
-def _end_offset(log: Log, segment: Segment, end_position: int) -> int:
+def _end_offset(reader: Reader, log: Log, segment: Segment, end_position: int) -> int:
     """Some offset behind all batches that begin before a position of the segment."""
-    bound = bound_after(segment, end_position)
+    bound = bound_after(reader, segment, end_position)
     return log.segments.end_of(segment, log.log_end_offset) if bound is None else bound
 
 
-def check_transactions(log: Log, segment: Segment) -> None:
+def check_transactions(reader: Reader, log: Log, segment: Segment) -> None:
     """Compare every entry with the records, once."""
     index = segment.indexes.transactions
     try:
-        if len(index) <= ENTRIES_HERE_MAX:
-            index.check()
+        count = index.count(reader)
+        if count <= ENTRIES_HERE_MAX:
+            index.check(reader)
         elif not segment.checked_transactions:
-            compute(index.path, CHECK, len(index), index.check, keeps=True)
+            reader.compute(index.path, CHECK, count, partial(index.check, WAIT), keeps=True)
         first = segment.checked_transactions
-        for number, entry in enumerate(index.entries_from(first), first + 1):
-            _check_entry(log, segment, entry)
+        for number, entry in enumerate(index.iterate(reader, first), first + 1):
+            _check_entry(reader, log, segment, entry)
             segment.checked_transactions = number
             if number % CHECKED_AT_ONCE == 0:
-                pause(index.path, number)
+                reader.pause(index.path, number)
     except CorruptLogError as error:
         logger.warning("building an index of aborted transactions anew: %s", error)
-        rebuild_transactions(log, segment)
+        rebuild_transactions(reader, log, segment)
     segment.has_checked_transactions = True
 
 
-def rebuild_transactions(log: Log, segment: Segment) -> None:
-    states = load_states(log.snapshots, log.segments, segment.base_offset)
-    file, end = segment.file, segment.size
-    prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
-    with waiting():
-        found = []
-        for position, header in walk_headers(file, 0, end):
-            completed = states.apply(header, marker_at(file, position, header))
-            if completed is not None and completed.is_aborted:
-                found.append(aborted_entry(completed))
-        segment.indexes.drop_transactions()
-        for entry in found:
-            segment.indexes.transactions.append(entry)
-        # A power cut must not leave fewer: nothing would tell, and nobody looks again.
-        segment.indexes.transactions.sync()
-        log.context.files.sync_directory(log.path)
+def rebuild_transactions(reader: Reader, log: Log, segment: Segment) -> None:
+    states = load_states(reader, log.snapshots, log.segments, segment.base_offset)
+    file, end = segment.open(reader), segment.size
+    reader.prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
+    found = []
+    for position, header in scan_headers(WAIT, file, 0, end):
+        completed = states.apply(header, marker_at(WAIT, file, position, header))
+        if completed is not None and completed.is_aborted:
+            found.append(aborted_entry(completed))
+    segment.indexes.drop_transactions()
+    for entry in found:
+        segment.indexes.transactions.append(entry)
+    # A power cut must not leave fewer: nothing would tell, and nobody looks again.
+    segment.indexes.transactions.sync()
+    log.context.files.sync_directory(log.path)
 
 
 def aborted_entry(completed: CompletedTransaction) -> AbortedTransaction:
@@ -134,18 +134,22 @@ def aborted_entry(completed: CompletedTransaction) -> AbortedTransaction:
     )
 
 
-def _check_entry(log: Log, segment: Segment, entry: AbortedTransaction) -> None:
+def _check_entry(reader: Reader, log: Log, segment: Segment, entry: AbortedTransaction) -> None:
     """First record and marker are where the entry says, unless compaction has removed them."""
-    marker = find_batch(segment, entry.last_offset)
+    marker = find_batch(reader, segment, entry.last_offset)
     first = None
     if entry.first_offset >= log.log_start_offset:
         place = log.segments.floor(entry.first_offset)
-        first = None if place is None else find_batch(place, entry.first_offset)
+        first = None if place is None else find_batch(reader, place, entry.first_offset)
     may_be_gone = log.config.is_compacted
     is_right = (
         entry.last_stable_offset <= entry.last_offset + 1
         and entry.last_offset < log.segments.end_of(segment, log.log_end_offset)
-        and (may_be_gone if marker is None else _is_marker(segment, *marker, entry, may_be_gone))
+        and (
+            may_be_gone
+            if marker is None
+            else _is_marker(reader, segment, *marker, entry, may_be_gone)
+        )
         and (first is None or _is_first(first[1], entry, may_be_gone))
     )
     if not is_right:
@@ -153,6 +157,7 @@ def _check_entry(log: Log, segment: Segment, entry: AbortedTransaction) -> None:
 
 
 def _is_marker(
+    reader: Reader,
     segment: Segment,
     position: int,
     header: BatchHeader,
@@ -163,7 +168,7 @@ def _is_marker(
         return may_be_gone
     if header.producer_id != entry.producer_id or not header.is_control:
         return False
-    marker = marker_at(segment.file, position, header)
+    marker = marker_at(reader, segment.open(reader), position, header)
     return marker is None or not marker.is_commit
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ottla.base.filesystem import Buffer
+from ottla.base.readers import WAIT
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch
 from ottla.protocol.records.batch import (
@@ -87,7 +88,7 @@ def append_as_leader(
         data, header = admit_internal(data, log.rules, now_ms)
         if header.attributes & CONTROL_BIT:
             marker = read_end_marker(data)
-    states = log.producer_states
+    states = log.load_producers(WAIT)
     if header.producer_id != NO_PRODUCER_ID:
         repeated = _decide(log, states, header, marker, by)
         if repeated is not None:
@@ -119,7 +120,7 @@ def append_as_follower(log: Log, data: Buffer) -> Appended:
     damaged; then nothing was written. A disk that fails midway leaves whole batches.
     """
     log.health.check()
-    states = log.producer_states
+    states = log.load_producers(WAIT)
     batches = check_replicated(data, log.log_end_offset)
     first_offset = batches[0][1].base_offset if batches else log.log_end_offset
     markers = {
@@ -150,7 +151,7 @@ def note_epochs(log: Log, entries: list[EpochEntry]) -> None:
     say it too. Thousands of partitions may get new leaders at once.
     """
     for entry in entries:
-        log.leader_epochs.announce(*entry)
+        log.load_epochs(WAIT).announce(*entry)
         log.last_noted_epoch = entry.epoch
 
 
@@ -175,7 +176,7 @@ def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:
     """The segment in which the batch belongs: the active one, or a new one."""
     segment = log.segments.active
     if not segment.is_prepared:
-        prepare(segment)
+        prepare(WAIT, segment)
     return roll(log, header) if segment.should_roll(log.config, header, now_ms) else segment
 
 

@@ -12,11 +12,12 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from ottla.base.filesystem import FileSystem
+from ottla.base.readers import Reader
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import OFFSET_MAX
 from ottla.storage.log.leader_epochs import EpochEntry, LeaderEpochs
-from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.scanning import scan_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import find_batch, last_before
 
@@ -25,16 +26,17 @@ log = logging.getLogger(__name__)
 NEIGHBOURHOOD_BYTES = 64 << 20
 
 
-def stored_epochs(files: FileSystem, path: str) -> tuple[EpochEntry, ...]:
+def stored_epochs(reader: Reader, files: FileSystem, path: str) -> tuple[EpochEntry, ...]:
     """What the file says; nothing where it says nothing sensible."""
     try:
-        return LeaderEpochs.open(files, path).entries
+        return LeaderEpochs.open(reader, files, path).entries
     except CorruptLogError as error:
         log.warning("leader epochs are damaged: %s", error)
         return ()
 
 
 def open_epochs(
+    reader: Reader,
     files: FileSystem,
     path: str,
     segments: Sequence[Segment],
@@ -42,8 +44,8 @@ def open_epochs(
     end_offset: int,
 ) -> LeaderEpochs:
     """The epochs of the records in `segments`, between these offsets."""
-    stored = stored_epochs(files, path)
-    checked = checked_epochs(path, stored, segments, start_offset, end_offset)
+    stored = stored_epochs(reader, files, path)
+    checked = checked_epochs(reader, path, stored, segments, start_offset, end_offset)
     epochs = LeaderEpochs(files, path, checked)
     if checked != [entry for entry in stored if entry.start_offset < end_offset]:
         epochs.write()
@@ -51,6 +53,7 @@ def open_epochs(
 
 
 def checked_epochs(
+    reader: Reader,
     path: str,
     stored: Sequence[EpochEntry],
     segments: Sequence[Segment],
@@ -59,18 +62,18 @@ def checked_epochs(
 ) -> list[EpochEntry]:
     """What was stored, if the records agree; else what they say themselves."""
     entries = [entry for entry in stored if entry.start_offset < end_offset]
-    batch = _find_contradiction(segments, start_offset, end_offset, entries)
+    batch = _find_contradiction(reader, segments, start_offset, end_offset, entries)
     if batch is None:
         return entries
     is_known = any(entry.epoch == batch.partition_leader_epoch for entry in stored)
     # Records before all that was stored are no contradiction: a crash has brought them back.
     is_covered = epoch_at(entries, max(batch.base_offset, start_offset)) is not None
-    if is_covered and not is_known and _is_alone(segments, batch, start_offset, entries):
+    if is_covered and not is_known and _is_alone(reader, segments, batch, start_offset, entries):
         # No checksum covers the epoch in a batch: this one is damaged, and will not be served.
         log.error("leader epochs in %s contradict a single batch: %s", path, batch)
         return entries
     log.warning("building leader epochs from the records: %s contradicts %s", path, batch)
-    return list(epochs_in(segments))
+    return list(epochs_in(reader, segments))
 
 
 def epoch_at(entries: Sequence[EpochEntry], offset: int) -> int | None:
@@ -80,17 +83,21 @@ def epoch_at(entries: Sequence[EpochEntry], offset: int) -> int | None:
 
 
 def _find_contradiction(
-    segments: Sequence[Segment], start_offset: int, end_offset: int, entries: Sequence[EpochEntry]
+    reader: Reader,
+    segments: Sequence[Segment],
+    start_offset: int,
+    end_offset: int,
+    entries: Sequence[EpochEntry],
 ) -> BatchHeader | None:
     """A batch of another epoch than was stored. The first and last batch, and those on both sides
     of every change of epoch, tell all that can be wrong with what was stored."""
     places = [start_offset, end_offset - 1]
     for entry in entries:
-        if (before := _batch_before(segments, entry.start_offset)) is not None:
+        if (before := _batch_before(reader, segments, entry.start_offset)) is not None:
             places.append(before.base_offset)
         places.append(entry.start_offset)
     for place in places:
-        batch = _batch_at(segments, place)
+        batch = _batch_at(reader, segments, place)
         if batch is not None and _contradicts(batch, start_offset, entries):
             return batch
     return None
@@ -106,6 +113,7 @@ def _contradicts(batch: BatchHeader, start_offset: int, entries: Sequence[EpochE
 
 
 def _is_alone(
+    reader: Reader,
     segments: Sequence[Segment],
     batch: BatchHeader,
     start_offset: int,
@@ -115,7 +123,7 @@ def _is_alone(
     place = bisect_right(segments, batch.base_offset, key=lambda each: each.base_offset) - 1
     looked_at = 0
     for segment in [*segments[place:], *reversed(segments[:place])]:
-        for _, header in walk_headers(segment.file, 0, segment.size):
+        for _, header in scan_headers(reader, segment.open(reader), 0, segment.size):
             if header != batch and _contradicts(header, start_offset, entries):
                 return False
         looked_at += segment.size
@@ -124,36 +132,36 @@ def _is_alone(
     return True
 
 
-def _batch_at(segments: Sequence[Segment], offset: int) -> BatchHeader | None:
+def _batch_at(reader: Reader, segments: Sequence[Segment], offset: int) -> BatchHeader | None:
     """The first batch that ends at or after `offset`, within its segment."""
     place = bisect_right(segments, offset, key=lambda segment: segment.base_offset)
-    found = find_batch(segments[place - 1], offset) if place else None
+    found = find_batch(reader, segments[place - 1], offset) if place else None
     return None if found is None else found[1]
 
 
-def _batch_before(segments: Sequence[Segment], offset: int) -> BatchHeader | None:
+def _batch_before(reader: Reader, segments: Sequence[Segment], offset: int) -> BatchHeader | None:
     """The last batch that ends before `offset`."""
     place = bisect_right(segments, offset - 1, key=lambda segment: segment.base_offset)
     for segment in reversed(segments[:place]):
-        if (found := last_before(segment, offset)) is not None:
+        if (found := last_before(reader, segment, offset)) is not None:
             return found
     return None
 
 
-def epochs_in(segments: Iterable[Segment]) -> Iterator[EpochEntry]:
+def epochs_in(reader: Reader, segments: Iterable[Segment]) -> Iterator[EpochEntry]:
     """Where each epoch begins, as the batches say."""
     last = -1
     for segment in segments:
-        first = next(walk_headers(segment.file, 0, segment.size), None)
+        first = next(scan_headers(reader, segment.open(reader), 0, segment.size), None)
         if first is None:
             continue
         if first[1].partition_leader_epoch > last:
             last = first[1].partition_leader_epoch
             yield EpochEntry(last, first[1].base_offset)
-        final = last_before(segment, OFFSET_MAX)
+        final = last_before(reader, segment, OFFSET_MAX)
         if final is not None and final.partition_leader_epoch == last:
             continue
-        for _, header in walk_headers(segment.file, 0, segment.size):
+        for _, header in scan_headers(reader, segment.open(reader), 0, segment.size):
             if header.partition_leader_epoch > last:
                 last = header.partition_leader_epoch
                 yield EpochEntry(last, header.base_offset)

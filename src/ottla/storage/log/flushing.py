@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from ottla.base.filesystem import FileSystem, parent_directory
+from ottla.base.readers import WAIT
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import DELETED_SUFFIX, PARTITION_METADATA_NAME
 from ottla.storage.segments.segment import Segment
@@ -49,7 +50,7 @@ class FlushJob:
         self._active = segments[-1]
         self.closed = [each for each in log.unsynced_segments if not each.state]
         for segment in [*self.closed, self._active]:  # here, before another thread wants them
-            segment.file.size()
+            segment.open(WAIT).size()
             segment.indexes.open()
         self.end_offset = log.log_end_offset
         self.cuts = log.cuts
@@ -103,7 +104,7 @@ class FlushJob:
         # them; those of the active one are built anew anyway.
         for segment in self.closed:
             self._sync(segment, segment.sync)
-        self._sync(self._active, lambda: self._active.file.sync())
+        self._sync(self._active, lambda: self._active.open(WAIT).sync())
 
     @staticmethod
     def _sync(segment: Segment, sync: Callable[[], None]) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ottla.base.filesystem import FileSystem
+from ottla.base.readers import Reader
 from ottla.storage.files.checkpoint_file import Line, read_checkpoint, write_checkpoint
 from ottla.storage.files.file_names import OFFSET_MAX
 
@@ -49,10 +50,10 @@ class LeaderEpochs:
         self._write_lock = threading.Lock()  # so that an older content never replaces a newer
 
     @classmethod
-    def open(cls, files: FileSystem, path: str) -> LeaderEpochs:
+    def open(cls, reader: Reader, files: FileSystem, path: str) -> LeaderEpochs:
         """What the file says; nothing where there is none. CorruptLogError if it is damaged."""
         try:
-            lines = read_checkpoint(files, path)
+            lines = read_checkpoint(reader, files, path)
         except FileNotFoundError:
             return cls(files, path)
         return cls(files, path, _parse_all(lines))

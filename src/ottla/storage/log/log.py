@@ -16,6 +16,8 @@ from collections.abc import Sequence
 
 from ottla.base.filesystem import Buffer
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT, Reader
+from ottla.base.steps import Steps
 from ottla.base.turns import Slices
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
@@ -41,7 +43,6 @@ from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.log_health import LogHealth
 from ottla.storage.log.preparation import Prepared
 from ottla.storage.log.rolling import roll, take_snapshot
-from ottla.storage.log.steps import Steps
 from ottla.storage.producers.producer_replay import SnapshotFiles, load_states
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.segment import Segment
@@ -120,12 +121,13 @@ class Log:
 
     def note_leader_epoch(self, epoch: int) -> None:
         """A leader begins its epoch at the end of the log, before it appends anything."""
-        self.leader_epochs.announce(epoch, self.log_end_offset)
+        self.load_epochs(WAIT).announce(epoch, self.log_end_offset)
 
     # Reading: `reading.py`, `time_search.py`
 
     def read(
         self,
+        reader: Reader,
         offset: int,
         bytes_max: int,
         end_offset: int,
@@ -135,17 +137,15 @@ class Log:
     ) -> reading.ReadRange:
         try:
             return reading.read(
-                self, offset, bytes_max, end_offset,
+                reader, self, offset, bytes_max, end_offset,
                 at_least_one=at_least_one, with_aborted=with_aborted,
             )  # fmt: skip
         except OSError as error:
             raise self.health.refused(f"reading {self.path}", error) from error
 
-    def finding_by_timestamp(
-        self, timestamp: int, passed: time_search.Passed | None = None
-    ) -> Steps[time_search.FoundTime | None]:
+    def finding_by_timestamp(self, timestamp: int) -> Steps[time_search.FoundTime | None]:
         try:
-            return (yield from time_search.finding_by_timestamp(self, timestamp, passed))
+            return (yield from time_search.finding_by_timestamp(self, timestamp))
         except OSError as error:
             raise self.health.refused(f"reading {self.path}", error) from error
 
@@ -202,10 +202,9 @@ class Log:
             waiting.append(self.log_end_offset - 1)
         return min([self.recovery_point, *waiting])
 
-    @property
-    def last_stable_offset(self) -> int:
+    def last_stable_offset(self, reader: Reader) -> int:
         """Never before the log: what was deleted of an open transaction keeps nobody waiting."""
-        offset = self.producer_states.last_stable_offset(self.high_watermark)
+        offset = self.load_producers(reader).last_stable_offset(self.high_watermark)
         return max(offset, self.log_start_offset)
 
     def update_high_watermark(self, offset: int) -> int:
@@ -219,12 +218,12 @@ class Log:
             self._states.high_watermark_advanced(offset)
         return offset
 
-    @property
-    def producer_states(self) -> ProducerStates:
-        """The producers up to the end of the log."""
+    def load_producers(self, reader: Reader) -> ProducerStates:
+        """The producers up to the end of the log, from the files unless they are in memory."""
         if self._states is None:
+            end_offset = self.log_end_offset
             try:
-                self._states = load_states(self.snapshots, self.segments, self.log_end_offset)
+                self._states = load_states(reader, self.snapshots, self.segments, end_offset)
             except OSError as error:
                 raise self.health.refused(f"reading {self.path}", error) from error
             self._states.high_watermark_advanced(self.high_watermark)
@@ -233,12 +232,12 @@ class Log:
 
     @property
     def knows_producers(self) -> bool:
-        """Whether `producer_states` are in memory."""
+        """Whether the producers are in memory."""
         return self._states is not None
 
     @property
     def must_read_producers(self) -> bool:
-        """Whether `producer_states` have to be read from files, which may take a while."""
+        """Whether the producers have to be read from files, which may take a while."""
         return self._states is None and (
             self.snapshots.newest is not None or self.log_end_offset > self.segments[0].base_offset
         )
@@ -251,19 +250,25 @@ class Log:
 
     def take_over_producers(self, other: Log) -> None:
         """Of a log with the same records, which is not used any more."""
-        self._states = other.producer_states
+        self._states = other.load_producers(WAIT)
 
     def forget_producer_states(self) -> None:
         """They are read again from the files when next needed."""
         self._states = None
 
     @property
-    def leader_epochs(self) -> LeaderEpochs:
+    def knows_epochs(self) -> bool:
+        """Whether the leader epochs are in memory."""
+        return self._leader_epochs is not None
+
+    def load_epochs(self, reader: Reader) -> LeaderEpochs:
+        """The leader epochs, from the files unless they are in memory."""
         if self._leader_epochs is None:
             path = f"{self.path}/{LEADER_EPOCHS_NAME}"
             start, end = self.log_start_offset, self.log_end_offset
             try:
-                epochs = open_epochs(self.context.files, path, self.segments, start, end)
+                files, segments = self.context.files, self.segments
+                epochs = open_epochs(reader, files, path, segments, start, end)
             except OSError as error:
                 raise self.health.refused(f"reading {self.path}", error) from error
             epochs.truncate_from_start(self.log_start_offset)
@@ -277,17 +282,19 @@ class Log:
         return None if epochs is None or epochs.is_written else epochs
 
     def forget_epochs_from(self, offset: int) -> None:
-        self.leader_epochs.truncate_from_end(offset)
+        self.load_epochs(WAIT).truncate_from_end(offset)
         self.last_noted_epoch = -1
 
-    @property
-    def topic_id(self) -> TopicId | None:
-        """None where there is none yet. The first sync of a log includes its id: where that is
-        damaged and nothing was synced, a power cut was quicker."""
+    def load_topic_id(self, reader: Reader) -> TopicId | None:
+        """From the file unless it is in memory; None where there is none yet.
+
+        The first sync of a log includes its id: where that is damaged and nothing was synced, a
+        power cut was quicker.
+        """
         if self._topic_id is None:
             path = f"{self.path}/{PARTITION_METADATA_NAME}"
             try:
-                self._topic_id = read_topic_id(self.context.files, path)
+                self._topic_id = read_topic_id(reader, self.context.files, path)
             except CorruptLogError as error:
                 if self.checkpointed_point:
                     raise

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from ottla.base.clock import Clock
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.steps import Job
 from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.deletion import DeletionQueue
 from ottla.storage.log.flushing import RunElsewhere, run_here
-from ottla.storage.log.steps import Work
 from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class LogContext:
     # before compaction opens gaps between segments, or a crash would take them for lost records.
     write_checkpoints: Callable[[Log], None] = lambda _log: None
     # The same as work for a thread; how far the log is synced when this is called is written.
-    checkpoint_job: Callable[[Log], Work] = lambda _log: _nothing
+    checkpoint_job: Callable[[Log], Job] = lambda _log: _nothing
     truncated: Callable[[Log], None] = lambda _log: None  # called after records were cut off
     # Called after a log was made or a segment closed: it should be synced before long, so that a
     # power cut cannot mistake it for another topic's, and to bound recovery.
@@ -44,7 +44,7 @@ class LogContext:
     # Called when a log has given up its name, and work for a thread that makes it certain: nothing
     # that was noted about it may be taken for something about a later log of its name.
     removed: Callable[[TopicPartition], None] = lambda _partition: None
-    removal_job: Callable[[], Work] = lambda: _nothing
+    removal_job: Callable[[], Job] = lambda: _nothing
     run_elsewhere: RunElsewhere = run_here  # in a thread, what takes long and needs no log
     producers: ProducerBound = UNBOUNDED  # how many are remembered
     has_verification: bool = False  # of transactions with their coordinator (KIP-890)

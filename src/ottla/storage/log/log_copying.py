@@ -7,11 +7,8 @@ Threads   the log's, except for reading, which is handed out.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import TypeVar
-
-from ottla.base.cold_reads import look, waiting
+from ottla.base.readers import WAIT, Reader
+from ottla.base.steps import Steps, looking_up
 from ottla.protocol.records.batch import read_header
 from ottla.storage.log.append import note_epochs
 from ottla.storage.log.flushing import flush
@@ -21,20 +18,17 @@ from ottla.storage.log.rolling import roll, take_snapshot
 
 CHUNK_BYTES = 1024 * 1024
 REST_BYTES_MAX = 8 * 1024 * 1024  # a few milliseconds' work
-T = TypeVar("T")
-InThread = Callable[[Callable[[], T]], Awaitable[T]]
 
 
-async def copy_some(source: Log, target: Log, in_thread: InThread[object]) -> int:
+def copying_some(source: Log, target: Log) -> Steps[int]:
     """Append the next batches of the source; how many bytes, 0 where the target has them all."""
     cuts = source.cuts
-    found = await look(partial(find_next, source, target))
+    found = yield from looking_up(lambda reader: find_next(reader, source, target))
     if found is None or not len(found.records):
         return 0
     if found.check is not None:
-        await in_thread(found.check.run)
-    data = await in_thread(found.records.read)
-    assert isinstance(data, bytes)
+        yield found.check.run
+    data: bytes = yield found.records.read
     if source.cuts != cuts:
         target.truncate_fully_and_start_at(source.log_start_offset)
         return len(data)
@@ -44,14 +38,12 @@ async def copy_some(source: Log, target: Log, in_thread: InThread[object]) -> in
     return len(data)
 
 
-def find_next(source: Log, target: Log) -> ReadRange | None:
-    """What to copy next; None where the source is gone. In a look, before which much may have
-    changed."""
+def find_next(reader: Reader, source: Log, target: Log) -> ReadRange | None:
+    """What to copy next; None where the source is gone."""
     if source.is_gone:
         return None
-    with waiting():
-        follow_beginning(source, target)
-    return source.read(target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
+    follow_beginning(source, target)
+    return source.read(reader, target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
 
 
 def is_at_end(source: Log, target: Log) -> bool:
@@ -72,7 +64,7 @@ def copy_rest(source: Log, target: Log) -> bool:
     follow_beginning(source, target)
     copied = 0
     while target.log_end_offset < source.log_end_offset:
-        found = source.read(target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
+        found = source.read(WAIT, target.log_end_offset, CHUNK_BYTES, source.log_end_offset)
         copied += len(found.records)
         if copied > REST_BYTES_MAX or found.check is not None:
             return False
@@ -86,9 +78,9 @@ def follow_beginning(source: Log, target: Log) -> None:
         target.truncate_fully_and_start_at(source.log_start_offset)
 
 
-async def read_what_is_handed_over(source: Log) -> None:
-    """Which nobody may have asked for since the broker was started: the hand-over does not wait."""
-    await look(lambda: None if source.is_gone else source.producer_states)
+def loading_for_hand_over(source: Log) -> Steps[None]:
+    """What nobody may have asked for since the broker was started: the hand-over does not wait."""
+    yield from looking_up(lambda reader: None if source.is_gone else source.load_producers(reader))
 
 
 def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
@@ -96,10 +88,9 @@ def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
     target.update_config(source.config)
     target.update_high_watermark(source.high_watermark)
     target.advance_log_start(source.log_start_offset)
-    known = target.leader_epochs.latest_epoch
-    note_epochs(
-        target, [each for each in source.leader_epochs.entries if known is None or each[0] > known]
-    )
+    known = target.load_epochs(WAIT).latest_epoch
+    entries = source.load_epochs(WAIT).entries
+    note_epochs(target, [each for each in entries if known is None or each.epoch > known])
     # Of producers whose records are gone the source still knows; the copy has not seen them. So a
     # segment begins here: after a crash recovery believes only the snapshot at a segment's start.
     target.take_over_producers(source)

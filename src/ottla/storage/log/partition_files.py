@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
+from ottla.base.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import (
@@ -35,7 +36,7 @@ from ottla.storage.files.leftovers import (
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.producers.producer_replay import SnapshotFiles
-from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.scanning import scan_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_files import create_segment, open_segment
 from ottla.storage.segments.segment_search import rebuild_indexes
@@ -87,7 +88,7 @@ class PartitionFiles:
         for segment in segments:
             if segment in self._without_index:
                 try:
-                    rebuild_indexes(segment, f"{segment.path} has none")
+                    rebuild_indexes(WAIT, segment, f"{segment.path} has none")
                 except CorruptLogError as error:
                     logger.error("no index for damaged records: %s", error)
 
@@ -97,7 +98,7 @@ class PartitionFiles:
         for segment in segments:
             if segment.base_offset in listed:
                 try:
-                    segment.indexes.transactions.check()
+                    segment.indexes.transactions.check(WAIT)
                 except CorruptLogError as error:
                     logger.warning("building an index anew: %s", error)
                     return segment.base_offset
@@ -151,7 +152,7 @@ class PartitionFiles:
         file = self._files.open(path)
         end_offset = base_offset
         try:
-            for _, header in walk_headers(file, 0, file.size()):
+            for _, header in scan_headers(WAIT, file, 0, file.size()):
                 end_offset = header.next_offset
         except CorruptLogError as error:
             logger.error("a swapped segment is damaged: %s", error)

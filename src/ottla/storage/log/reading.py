@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ottla.base.readers import WAIT, Reader
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import BatchHeader
@@ -21,7 +22,7 @@ from ottla.storage.files.file_range import FileRange
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.storage.log.aborted_search import find_aborted
 from ottla.storage.log.epoch_replay import epoch_at
-from ottla.storage.segments.scanning import CHECK_READ_BYTES, HEADER_READ_BYTES, walk_checked
+from ottla.storage.segments.scanning import CHECK_READ_BYTES, HEADER_READ_BYTES, scan_checked
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import locate
 
@@ -46,16 +47,16 @@ class RangeCheck:
         "verified_end",
     )
 
-    def __init__(self, log: Log, segment: Segment, start: int, end: int) -> None:
+    def __init__(self, reader: Reader, log: Log, segment: Segment, start: int, end: int) -> None:
         self._log = log
         self._segment = segment
         self._generation = segment.generation
         self._start = start
         self._end = end
         self._end_offset = log.segments.end_of(segment, log.log_end_offset)
-        self._epochs = log.leader_epochs.entries
+        self._epochs = log.load_epochs(reader).entries
         self.verified_end = start
-        segment.file.size()  # opens the file here, before another thread wants it
+        segment.open(reader).size()  # opens the file here, before another thread wants it
 
     @property
     def is_current(self) -> bool:
@@ -71,8 +72,8 @@ class RangeCheck:
         """
         segment = self._segment
         read_bytes = min(CHECK_READ_BYTES, self._end - self._start + HEADER_READ_BYTES)
-        for position, header in walk_checked(
-            segment.file, self._start, segment.size, read_bytes=read_bytes
+        for position, header in scan_checked(
+            segment.open(WAIT), self._start, segment.size, read_bytes=read_bytes
         ):
             self._check_place(position, header)
             if position >= self._end:  # one batch more: its offset tells whether the last is right
@@ -107,6 +108,7 @@ class ReadRange(NamedTuple):
 
 
 def read(
+    reader: Reader,
     log: Log,
     offset: int,
     bytes_max: int,
@@ -127,24 +129,24 @@ def read(
     if bytes_max <= 0 and not at_least_one:
         end_offset = offset  # others have filled the answer
     while offset < end_offset:
-        place = locate(segment, offset) if segment.size else None
+        place = locate(reader, segment, offset) if segment.size else None
         if place is not None:
-            limit = _limit(log, segment, end_offset)
+            limit = _limit(reader, log, segment, end_offset)
             size = _size(place.position, limit, bytes_max, place.size, at_least_one)
-            return _range(log, segment, offset, place.position, size, with_aborted)
+            return _range(reader, log, segment, offset, place.position, size, with_aborted)
         following = log.segments.after(segment)
         if following is None or following.base_offset >= end_offset:
             break
         segment = following
-    records = FileRange(segment.file, segment.size, 0)
+    records = FileRange(segment.open(reader), segment.size, 0)
     return ReadRange(records, aborted=[] if with_aborted else None)
 
 
-def _limit(log: Log, segment: Segment, end_offset: int) -> int:
+def _limit(reader: Reader, log: Log, segment: Segment, end_offset: int) -> int:
     """Up to which position of the segment the records below `end_offset` reach."""
     if end_offset >= log.segments.end_of(segment, log.log_end_offset):
         return segment.size
-    place = locate(segment, end_offset)
+    place = locate(reader, segment, end_offset)
     return segment.size if place is None else place.position
 
 
@@ -157,12 +159,18 @@ def _size(position: int, limit: int, bytes_max: int, first_size: int, at_least_o
 
 
 def _range(
-    log: Log, segment: Segment, offset: int, position: int, size: int, with_aborted: bool
+    reader: Reader,
+    log: Log,
+    segment: Segment,
+    offset: int,
+    position: int,
+    size: int,
+    with_aborted: bool,
 ) -> ReadRange:
     end = position + size
     check = None
     if size and not segment.verified.covers(position, end):
         start = segment.verified.unverified_from(position)
-        check = RangeCheck(log, segment, start, end)
-    aborted = find_aborted(log, segment, offset, end) if with_aborted else None
-    return ReadRange(FileRange(segment.file, position, size), check, aborted)
+        check = RangeCheck(reader, log, segment, start, end)
+    aborted = find_aborted(reader, log, segment, offset, end) if with_aborted else None
+    return ReadRange(FileRange(segment.open(reader), position, size), check, aborted)

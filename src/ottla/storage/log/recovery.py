@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME
@@ -84,7 +85,7 @@ def open_log(
 def _clean_end(segments: list[Segment], checkpoint: Checkpoint) -> int | None:
     """Where the log ends; None where that is not where an orderly stop would have left it."""
     try:
-        end_offset = read_next_offset(segments[-1])
+        end_offset = read_next_offset(WAIT, segments[-1])
     except CorruptLogError as error:
         logger.warning("an orderly stop, but %s", error)
         return None
@@ -148,7 +149,7 @@ def _recover(
         leader_epochs=_unwritten(files, recovered.epochs),
         damage=recovered.damage,
     )
-    log.leader_epochs.truncate_from_start(log.log_start_offset)
+    log.load_epochs(WAIT).truncate_from_start(log.log_start_offset)
     log.checkpointed_point = recovery_point
     log.unsynced_segments = recovered.kept[:-1]
     log.has_unsynced_names = log.has_unsynced_home = log.has_unsynced_cut = True
@@ -173,12 +174,13 @@ def _read_again(
     first_offset = unread[0].base_offset
     # Later ones may tell of records that a truncation took away, and a power cut brought back.
     snapshots.remove(offset for offset in snapshots.offsets() if offset > first_offset)
-    states = load_states(snapshots, known, first_offset)
+    states = load_states(WAIT, snapshots, known, first_offset)
     if trusted and first_offset not in snapshots:
         snapshots.write(states, first_offset, sync=False)
     epochs_path = f"{files.path}/{LEADER_EPOCHS_NAME}"
-    stored = stored_epochs(files.context.files, epochs_path)
-    before = checked_epochs(epochs_path, stored, trusted, checkpoint.log_start_offset, first_offset)
+    stored = stored_epochs(WAIT, files.context.files, epochs_path)
+    start_offset = checkpoint.log_start_offset
+    before = checked_epochs(WAIT, epochs_path, stored, trusted, start_offset, first_offset)
     # Compaction leaves gaps between segments, but ours only where the recovery point has passed.
     is_unknown = checkpoint.recovery_point is None
     may_have_gaps = checkpoint.is_foreign or (files.config.is_compacted and is_unknown)
@@ -234,8 +236,9 @@ def _empty_log(
     )
     log.checkpointed_point = recovery_point
     log.snapshots.remove(log.snapshots.offsets())
-    if log.leader_epochs.entries:
-        log.leader_epochs.clear()
+    epochs = log.load_epochs(WAIT)
+    if epochs.entries:
+        epochs.clear()
     if start:
         files.context.files.sync_directory(files.path)  # the file's name alone tells the start
     log.has_unsynced_names = log.has_unsynced_home = log.has_unsynced_cut = True

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ottla.base.steps import Steps
 from ottla.storage.files.file_names import CLEANED_SUFFIX, SWAP_SUFFIX
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.flushing import FlushJob, finish_flush
-from ottla.storage.log.steps import Steps
 from ottla.storage.log.truncation import retire, retire_snapshots
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_files import open_segment

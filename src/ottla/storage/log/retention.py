@@ -9,8 +9,10 @@ Leaves    deleting the files, some time later, to `deletion.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from ottla.base.readers import WAIT, Reader
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.rolling import roll
@@ -76,15 +78,15 @@ def count_before_start(segments: Sequence[Sized], log_start_offset: int) -> int:
     return count
 
 
-def foresee_retention(log: Log) -> None:
-    """Read what `enforce_retention` asks for, and change nothing: it may be done in a look."""
-    if log.is_closed:  # since the look began
+def preload_retention(reader: Reader, log: Log) -> None:
+    """Read what `enforce_retention` asks for, and change nothing."""
+    if log.is_closed:  # since the look-up began
         return
     count = count_before_start(log.segments, log.log_start_offset)
     if log.config.is_deleted:
-        count += _count_oversized(log) + _count_expired(log)
+        count += _count_oversized(log) + _count_expired(reader, log)
     if count:
-        _ = log.producer_states
+        log.load_producers(reader)
 
 
 def enforce_retention(log: Log) -> int:
@@ -94,7 +96,7 @@ def enforce_retention(log: Log) -> int:
     if not log.config.is_deleted:
         return deleted
     deleted += _delete(log, _count_oversized(log))
-    return deleted + _delete(log, _count_expired(log))
+    return deleted + _delete(log, _count_expired(WAIT, log))
 
 
 def _count_oversized(log: Log) -> int:
@@ -104,12 +106,16 @@ def _count_oversized(log: Log) -> int:
     return count_oversized(log.segments, log.high_watermark, log.log_end_offset, bytes_max)
 
 
-def _count_expired(log: Log) -> int:
+def _count_expired(reader: Reader, log: Log) -> int:
     if log.config.retention_ms < 0:
         return 0
     oldest_ms = log.clock.now_ms() - log.config.retention_ms
     return count_expired(
-        log.segments, log.high_watermark, log.log_end_offset, oldest_ms, largest_timestamp
+        log.segments,
+        log.high_watermark,
+        log.log_end_offset,
+        oldest_ms,
+        partial(largest_timestamp, reader),
     )
 
 
@@ -124,8 +130,8 @@ def advance_log_start(log: Log, offset: int) -> bool:
     if offset <= log.log_start_offset:
         return False
     log.log_start_offset = offset
-    log.leader_epochs.truncate_from_start(offset)
-    log.producer_states.log_start_advanced(offset)
+    log.load_epochs(WAIT).truncate_from_start(offset)
+    log.load_producers(WAIT).log_start_advanced(offset)
     return True
 
 
@@ -159,7 +165,7 @@ def _delete(log: Log, count: int) -> int:
     try:
         if first_offset not in log.snapshots:
             # Lost somehow; from what stays it could not be made again.
-            states = load_states(log.snapshots, log.segments, first_offset)
+            states = load_states(WAIT, log.snapshots, log.segments, first_offset)
             log.snapshots.write(states, first_offset, sync=True)
         retire(log, doomed)
         retire_snapshots(log, [segment.base_offset for segment in doomed])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from ottla.base.readers import WAIT
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.producers.producer_snapshot import encode_snapshot
@@ -73,7 +74,7 @@ def take_snapshot(log: Log, offset: int, *, sync: bool = False) -> None:
     descriptors is a reason to give up whatever it is for.
     """
     try:
-        states = log.producer_states
+        states = log.load_producers(WAIT)
         states.end_offset = offset
         if sync or states.count <= ENCODED_HERE_MAX:
             log.snapshots.write(states, offset, sync=sync)

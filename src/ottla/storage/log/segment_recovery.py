@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ottla.base.readers import WAIT
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
@@ -20,7 +21,7 @@ from ottla.storage.log.aborted_search import aborted_entry
 from ottla.storage.log.leader_epochs import EpochEntry
 from ottla.storage.producers.producer_replay import SnapshotFiles, marker_at
 from ottla.storage.producers.producer_state import ProducerStates
-from ottla.storage.segments.scanning import find_valid_batch, walk_checked
+from ottla.storage.segments.scanning import find_valid_batch, scan_checked
 from ottla.storage.segments.segment import RELATIVE_OFFSET_MAX, Segment
 
 logger = logging.getLogger(__name__)
@@ -119,15 +120,17 @@ class _Scan:
         segment.generation += 1
         segment.is_mended = True
         segment.indexes.rebuild(self._batches(), segment.index_interval_bytes)
-        if self._end < segment.file.size():
+        file = segment.open(WAIT)
+        if self._end < file.size():
             logger.warning("%s: cut from %d to %d bytes", segment.path, segment.size, self._end)
-            segment.file.truncate(self._end)
+            file.truncate(self._end)
             # Or a power cut brings it back, once the recovery point is behind this segment.
-            segment.file.sync()
+            file.sync()
         segment.size = self._end
-        last_entry = segment.indexes.times.last_entry
+        last_entry = segment.indexes.times.last_entry(WAIT)
         segment.max_timestamp, segment.max_timestamp_offset = last_entry
-        segment.bytes_since_index = segment.size - segment.indexes.offsets.last_entry.position
+        last_position = segment.indexes.offsets.last_entry(WAIT).position
+        segment.bytes_since_index = segment.size - last_position
         segment.is_prepared = segment.has_checked_transactions = True
         self._result.end_offset = self._next_offset
 
@@ -135,7 +138,7 @@ class _Scan:
         segment, start = self._segment, 0
         while start < segment.size:
             try:
-                for position, header in walk_checked(segment.file, start, segment.size):
+                for position, header in scan_checked(segment.open(WAIT), start, segment.size):
                     self._take_over(position, header)
                     yield position, header
                 return
@@ -149,7 +152,7 @@ class _Scan:
         segment, result = self._segment, self._result
         self._check_order(position, header)
         try:
-            marker = marker_at(segment.file, position, header)
+            marker = marker_at(WAIT, segment.open(WAIT), position, header)
         except InvalidBatch as error:
             raise CorruptLogError(segment.path, position, error.message) from error
         completed = result.states.apply(header, marker)
@@ -193,7 +196,7 @@ class _Scan:
             logger.error("damaged records: %s", error)
             limit = self._next_base_offset
             found = find_valid_batch(
-                segment.file, error.position + 1, segment.size, self._next_offset, limit
+                segment.open(WAIT), error.position + 1, segment.size, self._next_offset, limit
             )
             if found is not None and found[1].base_offset <= self._recovery_point:
                 self._next_offset = found[1].base_offset

@@ -10,18 +10,19 @@ Leaves    which offsets a reader may be told (high watermark, last stable offset
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ottla.base.cold_reads import ColdRead, fetching, read
 from ottla.base.filesystem import File
-from ottla.base.kept_errors import raise_kept, without_frames
+from ottla.base.kept_errors import without_frames
+from ottla.base.readers import WAIT, LookUpReader, NotCached, Reader
+from ottla.base.steps import PAUSE, Job, Steps, searching
 from ottla.protocol.records.batch import CODEC_MASK, BatchHeader, has_valid_checksum
 from ottla.protocol.records.searching import TimestampOffset, find_timestamp
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import DELETED_SUFFIX
 from ottla.storage.log.admission import decompressed_bytes_max
-from ottla.storage.log.steps import PAUSE, Steps, Work
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import (
     IndexDamage,
@@ -30,7 +31,7 @@ from ottla.storage.segments.segment_search import (
     largest_timestamp,
     mend_index,
     prepare,
-    walk_from,
+    scan_from,
 )
 
 if TYPE_CHECKING:
@@ -55,16 +56,18 @@ class LogChanged(Exception):
 Passed = dict[tuple[int, int], int]
 
 
-def finding_by_timestamp(
-    log: Log, timestamp: int, passed: Passed | None = None
-) -> Steps[FoundTime | None]:
+def finding_by_timestamp(log: Log, timestamp: int) -> Steps[FoundTime | None]:
     """The first record at or after `timestamp`, from the start of the log on."""
-    passed = {} if passed is None else passed
-    while True:
-        try:
-            return (yield from _finding(log, timestamp, passed))
-        except LogChanged:
-            passed.clear()
+    passed: Passed = {}
+
+    def attempting(reader: LookUpReader) -> Steps[FoundTime | None]:
+        while True:
+            try:
+                return (yield from _finding(reader, log, timestamp, passed))
+            except LogChanged:
+                passed.clear()
+
+    return (yield from searching(attempting))
 
 
 def finding_max_timestamp(log: Log) -> Steps[FoundTime | None]:
@@ -72,58 +75,71 @@ def finding_max_timestamp(log: Log) -> Steps[FoundTime | None]:
 
     As on Kafka it may be one before the start of the log, while its segment is there.
     """
-    while True:
-        try:
-            return (yield from _finding_max(log))
-        except LogChanged:
-            continue
+
+    def attempting(reader: LookUpReader) -> Steps[FoundTime | None]:
+        while True:
+            try:
+                return (yield from _finding_max(reader, log))
+            except LogChanged:
+                continue
+
+    return (yield from searching(attempting))
 
 
-def _finding(log: Log, timestamp: int, passed: Passed) -> Steps[FoundTime | None]:
+def _check_open(log: Log) -> None:
+    if log.is_closed:
+        raise StorageUnavailable(f"{log.partition} was closed during a search")
+
+
+def _finding(
+    reader: LookUpReader, log: Log, timestamp: int, passed: Passed
+) -> Steps[FoundTime | None]:
+    _check_open(log)
     for segment in log.segments.reaching(log.log_start_offset):
         watch = _Watch(log, segment)
         if not segment.is_prepared:
-            yield from _preparing(segment, watch)
+            yield from _preparing(reader, segment, watch)
         watch.check_place()  # others may have had their turn since the list was made
-        if segment.size and largest_timestamp(segment) >= timestamp:
-            start_offset = log.log_start_offset
-            found = yield from _finding_in(segment, watch, timestamp, start_offset, passed)
+        if segment.size and largest_timestamp(reader, segment) >= timestamp:
+            start = log.log_start_offset
+            found = yield from _finding_in(reader, segment, watch, timestamp, start, passed)
             if found is not None:
                 return found
     return None
 
 
-def _finding_max(log: Log) -> Steps[FoundTime | None]:
+def _finding_max(reader: LookUpReader, log: Log) -> Steps[FoundTime | None]:
+    _check_open(log)
     filled = [segment for segment in log.segments.reaching(log.log_start_offset) if segment.size]
     for segment in filled:
         if not segment.is_prepared:
-            yield from _preparing(segment, _Watch(log, segment))
-            prepare(segment)
+            yield from _preparing(reader, segment, _Watch(log, segment))
+            prepare(reader, segment)
     if not filled:
         return None
     for segment in filled:
         _Watch(log, segment).check_place()
     # Where no record has a time that is the first of them, with the time that it has.
     newest = max(filled, key=lambda segment: segment.max_timestamp)
-    found = find_batch(newest, newest.max_timestamp_offset)
+    found = find_batch(reader, newest, newest.max_timestamp_offset)
     if found is None or found[1].max_timestamp != newest.max_timestamp:
         return None
     watch = _Watch(log, newest)
-    opened = _Opened(newest, watch, *found, newest.max_timestamp, start_offset=0)
-    return (yield from opened.finding())
+    opened = _Opened(reader, newest, watch, *found, newest.max_timestamp, start_offset=0)
+    return (yield from opened.finding(reader))
 
 
-def _preparing(segment: Segment, watch: _Watch) -> Steps[None]:
-    """`prepare`, unless it is damaged. There may be very many segments: only what is cold of this
-    one is looked at again, not all before it."""
-    step: Work | None = PAUSE
+def _preparing(reader: LookUpReader, segment: Segment, watch: _Watch) -> Steps[None]:
+    """`prepare`, unless it is damaged. There may be very many segments: where something of this one
+    is not cached the search does not start again with all before it."""
+    step: int | Job = PAUSE
     while not segment.is_prepared:
         yield step
         watch.check()
         try:
-            prepare(segment)
-        except ColdRead as cold:
-            step = fetching(cold)
+            prepare(reader, segment)
+        except NotCached as error:
+            step = partial(reader.fetch, [without_frames(error)])
         except CorruptLogError:
             return
 
@@ -138,8 +154,7 @@ class _Watch:
         self.decompressed_bytes_max = decompressed_bytes_max(log.config)
 
     def check(self) -> None:
-        if self._log.is_closed:
-            raise StorageUnavailable(f"{self._log.partition} was closed during a search")
+        _check_open(self._log)
         self.check_place()
 
     def check_place(self) -> None:
@@ -150,39 +165,50 @@ class _Watch:
 
 
 def _finding_in(
-    segment: Segment, watch: _Watch, timestamp: int, start_offset: int, passed: Passed
+    reader: Reader,
+    segment: Segment,
+    watch: _Watch,
+    timestamp: int,
+    start_offset: int,
+    passed: Passed,
 ) -> Steps[FoundTime | None]:
     try:
-        return (yield from _walking(segment, watch, timestamp, start_offset, passed))
+        return (yield from _scanning(reader, segment, watch, timestamp, start_offset, passed))
     except (IndexDamage, CorruptLogError) as error:
         passed.clear()
-        mend_index(segment, error)
+        mend_index(reader, segment, error)
     try:
-        return (yield from _walking(segment, watch, timestamp, start_offset, passed))
+        return (yield from _scanning(reader, segment, watch, timestamp, start_offset, passed))
     except IndexDamage as error:
         raise CorruptLogError(segment.path, 0, f"no index fits the records: {error}") from error
 
 
-def _walking(
-    segment: Segment, watch: _Watch, timestamp: int, start_offset: int, passed: Passed
+def _scanning(
+    reader: Reader,
+    segment: Segment,
+    watch: _Watch,
+    timestamp: int,
+    start_offset: int,
+    passed: Passed,
 ) -> Steps[FoundTime | None]:
     """Open every batch that says it reaches the time, until one does."""
     # An entry says that up to its offset no timestamp is larger than its own.
-    entry = segment.indexes.times.lookup(timestamp - 1)
+    entry = segment.indexes.times.lookup(reader, timestamp - 1)
     if entry.timestamp >= 0:
-        check_time_entry(segment, *entry)
+        check_time_entry(reader, segment, *entry)
     place = segment.base_offset, segment.generation
     passed_offset = passed.get(place, -1)
     first_offset = max(entry.offset, start_offset, passed_offset)
-    batches = walk_from(segment, segment.indexes.offsets.lookup(first_offset))
+    first = segment.indexes.offsets.lookup(reader, first_offset)
+    batches = scan_from(reader, segment, first)
     for count, (position, header) in enumerate(batches, 1):
         last_offset = header.last_offset
         is_new = last_offset >= start_offset and last_offset > passed_offset
         if is_new and header.max_timestamp >= timestamp:
             # It may claim a larger time than its records have, or only records before the start of
             # the log have it: then the next one is opened.
-            opened = _Opened(segment, watch, position, header, timestamp, start_offset)
-            found = yield from opened.finding()
+            opened = _Opened(reader, segment, watch, position, header, timestamp, start_offset)
+            found = yield from opened.finding(reader)
             if found is not None:
                 return found
         passed[place] = last_offset
@@ -197,6 +223,7 @@ class _Opened:
 
     def __init__(
         self,
+        reader: Reader,
         segment: Segment,
         watch: _Watch,
         position: int,
@@ -204,7 +231,7 @@ class _Opened:
         timestamp: int,
         start_offset: int,
     ) -> None:
-        self._file: File = segment.file
+        self._file: File = segment.open(reader)
         self._bytes_max = watch.decompressed_bytes_max
         self._path = segment.path
         self._watch = watch
@@ -212,38 +239,33 @@ class _Opened:
         self._header = header
         self._timestamp = timestamp
         self._start_offset = start_offset
-        self._found: TimestampOffset | None = None
-        self._damage: list[Exception] = []  # one at most
 
-    def finding(self) -> Steps[FoundTime | None]:
+    def finding(self, reader: Reader) -> Steps[FoundTime | None]:
         header, watch = self._header, self._watch
+        found: TimestampOffset | None
         if header.attributes & CODEC_MASK or header.size_bytes > OPENED_HERE_BYTES_MAX:
             try:
-                yield self._try
-            except OSError:
-                watch.check()
+                found = yield self._search_elsewhere
+            except Exception:
+                watch.check()  # the file of a segment that is gone is no damage
                 raise
             watch.check()
         else:
-            self._try()
-        if self._damage:
-            raise_kept(self._damage)
-        if self._found is None:
+            found = self._search(reader)
+        if found is None:
             return None
-        return FoundTime(*self._found, header.partition_leader_epoch)
+        return FoundTime(*found, header.partition_leader_epoch)
 
-    def _try(self) -> None:
-        """For any thread."""
+    def _search_elsewhere(self) -> TimestampOffset | None:
+        """In a thread."""
         try:
-            self._found = self._search()
-        except (OSError, ColdRead):
-            raise
+            return self._search(WAIT)
         except Exception as error:
-            self._damage.append(without_frames(error))
+            raise without_frames(error) from None  # they hold the batch as it was opened
 
-    def _search(self) -> TimestampOffset | None:
+    def _search(self, reader: Reader) -> TimestampOffset | None:
         size = self._header.size_bytes
-        data = read(self._file, self._position, size)
+        data = reader.read(self._file, self._position, size)
         if len(data) < size or not has_valid_checksum(data, 0, self._header):
             raise CorruptLogError(self._path, self._position, "wrong checksum")
         return find_timestamp(

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ottla.base.readers import WAIT
 from ottla.storage.files.file_names import DELETED_SUFFIX
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.leader_epochs import UNDEFINED_OFFSET, EpochEndOffset
@@ -60,7 +61,7 @@ def truncate_fully(log: Log, offset: int, log_start_offset: int | None = None) -
         log.context.files.sync_directory(log.path)
         log.has_unsynced_names = False
         log.snapshots.remove(log.snapshots.offsets())
-        log.leader_epochs.clear()
+        log.load_epochs(WAIT).clear()
     except OSError as error:
         raise log.health.failed(f"emptying {log.path}", error) from error
     log.log_start_offset = log_start_offset
@@ -74,7 +75,7 @@ def truncate_to_epoch(log: Log, leader_end: EpochEndOffset) -> int:
     `leader_end` is the leader's end offset for an epoch of ours. Returns the new end; replication
     asks again for the epoch that is then the last, until nothing more is cut (KIP-101, KIP-279).
     """
-    ours = log.leader_epochs.end_offset_for(leader_end.epoch, log.log_end_offset)
+    ours = log.load_epochs(WAIT).end_offset_for(leader_end.epoch, log.log_end_offset)
     if ours.end_offset == UNDEFINED_OFFSET:
         truncate_to(log, min(leader_end.end_offset, log.log_end_offset))
     else:
@@ -112,10 +113,10 @@ def lower_offsets(log: Log, recovery_point: int, log_start_offset: int) -> None:
 def _cut(log: Log, offset: int) -> None:
     segment = log.segments.floor(offset)
     assert segment is not None, "the caller has compared with the first base offset"
-    found = find_batch(segment, offset) if segment.size else None
+    found = find_batch(WAIT, segment, offset) if segment.size else None
     # Within a batch only the whole of it can go, and offsets may have gaps: the log will end where
     # its last batch does, be that before the offset.
-    last = last_before(segment, offset) if segment.size else None
+    last = last_before(WAIT, segment, offset) if segment.size else None
     end_offset = segment.base_offset if last is None else last.next_offset
     # Until the next sync a power cut may undo the cut, so recovery must look at this segment.
     synced_end = end_offset if found is None else segment.base_offset

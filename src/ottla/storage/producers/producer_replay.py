@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from ottla.base.cold_reads import compute, prefetch, read
 from ottla.base.filesystem import File, FileSystem
 from ottla.base.kept_errors import without_frames
+from ottla.base.readers import WAIT, Reader
 from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
 from ottla.storage.errors import CorruptLogError
@@ -27,7 +27,7 @@ from ottla.storage.producers.producer_snapshot import (
     write_encoded,
 )
 from ottla.storage.producers.producer_state import ProducerStates
-from ottla.storage.segments.scanning import fetch_headers, walk_headers
+from ottla.storage.segments.scanning import fetch_headers, scan_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import find_batch
 from ottla.storage.segments.segments import Segments
@@ -99,11 +99,14 @@ class SnapshotFiles:
         kept = {*base_offsets, self.newest}
         self.remove(offset for offset in self.offsets() if offset not in kept)
 
-    def load_newest(self, segments: Segments, end_offset: int) -> ProducerStates | None:
+    def load_newest(
+        self, reader: Reader, segments: Segments, end_offset: int
+    ) -> ProducerStates | None:
         """The state at the newest usable snapshot up to `end_offset`."""
         for offset in reversed([each for each in self.offsets() if each <= end_offset]):
-            path, before = self.path(offset), ranges_before(segments, offset)
-            loaded = compute(path, 0, offset, partial(_load, self._files, path, offset, before))
+            path, before = self.path(offset), ranges_before(reader, segments, offset)
+            work = partial(_load, self._files, path, offset, before)
+            loaded = reader.compute(path, 0, offset, work)
             if isinstance(loaded, ProducerStates):
                 return loaded
             log.warning("removing a damaged snapshot: %s", loaded)
@@ -134,48 +137,52 @@ def _load(
 
 
 def headers_in(ranges: Iterable[HeaderRange]) -> Iterator[BatchHeader]:
+    """In a thread."""
     for each in ranges:
-        for _, header in walk_headers(*each):
+        for _, header in scan_headers(WAIT, *each):
             yield header
 
 
-def load_states(snapshots: SnapshotFiles, segments: Segments, end_offset: int) -> ProducerStates:
+def load_states(
+    reader: Reader, snapshots: SnapshotFiles, segments: Segments, end_offset: int
+) -> ProducerStates:
     """The producers of the log up to `end_offset`, also those of records that readers no longer
     see because the start of the log has passed them."""
-    states = snapshots.load_newest(segments, end_offset)
+    states = snapshots.load_newest(reader, segments, end_offset)
     if states is None:
         states = ProducerStates(segments[0].base_offset)
-    replay(states, segments, end_offset)
+    replay(reader, states, segments, end_offset)
     return states
 
 
-def replay(states: ProducerStates, segments: Segments, end_offset: int) -> None:
+def replay(reader: Reader, states: ProducerStates, segments: Segments, end_offset: int) -> None:
     """Apply the batches from the state's end up to `end_offset`."""
     for segment in segments.reaching(states.end_offset):
         if segment.base_offset >= end_offset:
             break  # perhaps not checked yet, so it is not even looked at
-        found = find_batch(segment, max(states.end_offset, segment.base_offset))
+        found = find_batch(reader, segment, max(states.end_offset, segment.base_offset))
         if found is None:
             continue
-        for position, header in _headers(segment, found[0], segment.size):
+        for position, header in _headers(reader, segment, found[0], segment.size):
             if header.base_offset >= end_offset:
                 break
             if header.base_offset >= states.end_offset:
-                states.apply(header, marker_at(segment.file, position, header))
+                marker = marker_at(reader, segment.open(reader), position, header)
+                states.apply(header, marker)
     states.end_offset = end_offset
 
 
-def marker_at(file: File, position: int, header: BatchHeader) -> EndMarker | None:
+def marker_at(reader: Reader, file: File, position: int, header: BatchHeader) -> EndMarker | None:
     """What a control batch in a file says; None for any other batch."""
     if not header.attributes & CONTROL_BIT:
         return None
     size = header.size_bytes
     if size > CONTROL_BYTES_MAX:
         raise CorruptLogError(file.path, position, f"a control batch of {size} bytes")
-    return read_end_marker(read(file, position, size))
+    return read_end_marker(reader.read(file, position, size))
 
 
-def ranges_before(segments: Segments, offset: int) -> list[HeaderRange]:
+def ranges_before(reader: Reader, segments: Segments, offset: int) -> list[HeaderRange]:
     """Where the last batches before `offset` are, in the order of the log."""
     before = [segment for segment in segments if segment.base_offset < offset]
     wanted: list[HeaderRange] = []
@@ -183,26 +190,28 @@ def ranges_before(segments: Segments, offset: int) -> list[HeaderRange]:
     for segment in reversed(before):
         end = segment.size
         if segment is before[-1]:
-            found = find_batch(segment, offset)
+            found = find_batch(reader, segment, offset)
             end = segment.size if found is None else found[0]
-        start = _start_before(segment, end, REFILL_BYTES - size)
-        wanted.append(HeaderRange(segment.file, start, end))
+        start = _start_before(reader, segment, end, REFILL_BYTES - size)
+        wanted.append(HeaderRange(segment.open(reader), start, end))
         size += end
         if size >= REFILL_BYTES:
             break
     return wanted[::-1]
 
 
-def _headers(segment: Segment, start: int, end: int) -> Iterator[tuple[int, BatchHeader]]:
+def _headers(
+    reader: Reader, segment: Segment, start: int, end: int
+) -> Iterator[tuple[int, BatchHeader]]:
     """There may be many."""
-    file = segment.file
-    prefetch(file.path, start, end, lambda: fetch_headers(file, start, end))
-    return walk_headers(file, start, end)
+    file = segment.open(reader)
+    reader.prefetch(file.path, start, end, lambda: fetch_headers(file, start, end))
+    return scan_headers(reader, file, start, end)
 
 
-def _start_before(segment: Segment, end: int, size: int) -> int:
+def _start_before(reader: Reader, segment: Segment, end: int, size: int) -> int:
     """Where the batches begin that make up about the last `size` bytes before `end`."""
     if end <= size:
         return 0
-    entry = segment.indexes.offsets.first_from_position(end - size)
+    entry = segment.indexes.offsets.first_from_position(reader, end - size)
     return end if entry is None or entry.position > end else entry.position

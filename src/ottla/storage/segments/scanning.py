@@ -1,4 +1,4 @@
-"""Walking over the batches of a record file, with or without checking them.
+"""Scanning the batches of a record file, with or without checking them.
 
 Owns      reading a file in pieces of bounded size, and finding where a batch begins.
 Promises  never reads past `end`, never allocates by a number found in the file; what is wrong is a
@@ -14,8 +14,8 @@ from struct import Struct
 
 from crc32c import crc32c
 
-from ottla.base.cold_reads import read
 from ottla.base.filesystem import File
+from ottla.base.readers import WAIT, Reader
 from ottla.protocol.records.batch import (
     CHECKED_FROM,
     HEADER_BYTES,
@@ -34,7 +34,9 @@ _unpack = _HEADER.unpack_from
 _make = BatchHeader._make
 
 
-def walk_headers(file: File, position: int, end: int) -> Iterator[tuple[int, BatchHeader]]:
+def scan_headers(
+    reader: Reader, file: File, position: int, end: int
+) -> Iterator[tuple[int, BatchHeader]]:
     """(position, header) of every batch in between; reads the headers and little more.
 
     Offsets must go up: the checksum leaves them out, but this finds most damage to them.
@@ -43,7 +45,7 @@ def walk_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
     while position < end:
         at = position - chunk_start
         if len(chunk) - at < HEADER_BYTES:
-            chunk = read(file, position, min(HEADER_READ_BYTES, end - position))
+            chunk = reader.read(file, position, min(HEADER_READ_BYTES, end - position))
             chunk_start, at = position, 0
             if len(chunk) < HEADER_BYTES:
                 raise _cut_off(file, position, end)
@@ -60,18 +62,18 @@ def walk_headers(file: File, position: int, end: int) -> Iterator[tuple[int, Bat
 
 
 def fetch_headers(file: File, position: int, end: int) -> None:
-    """Read what `walk_headers` will. What is wrong with it is found then."""
+    """In a thread: read what `scan_headers` will. What is wrong with it is found then."""
     try:
-        for _ in walk_headers(file, position, end):
+        for _ in scan_headers(WAIT, file, position, end):
             pass
     except CorruptLogError:
         pass
 
 
-def walk_checked(
+def scan_checked(
     file: File, position: int, end: int, *, read_bytes: int = CHECK_READ_BYTES
 ) -> Iterator[tuple[int, BatchHeader]]:
-    """As `walk_headers`, for batches whose checksum is right and whose offsets only go up.
+    """In a thread: as `scan_headers`, of batches whose checksum is right.
 
     `read_bytes` are read at a time, so a caller that stops early may want few.
     """

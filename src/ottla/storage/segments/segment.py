@@ -16,13 +16,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
-from ottla.base.cold_reads import open_file
 from ottla.base.filesystem import Buffer, File, FileSystem
+from ottla.base.readers import WAIT, Reader
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import LENGTH_PREFIX_BYTES, NO_TIMESTAMP, BatchHeader
 from ottla.storage.files.file_names import LOG_SUFFIX, segment_file_name
 from ottla.storage.indexes.segment_indexes import SegmentIndexes, index_paths
-from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.scanning import scan_headers
 from ottla.storage.segments.verified_ranges import VerifiedRanges
 
 RELATIVE_OFFSET_MAX = 2**31 - 1
@@ -82,10 +82,10 @@ class Segment:
     def path(self) -> str:
         return self._path(self.state)
 
-    @property
-    def file(self) -> File:
+    def open(self, reader: Reader) -> File:
+        """The record file, which is opened at its first use."""
         if self._file is None:
-            self._file = open_file(self._files, self.path)
+            self._file = reader.open(self._files, self.path)
         return self._file
 
     # Appending
@@ -96,7 +96,7 @@ class Segment:
         They do not belong to the segment before `note` is called for each of them.
         """
         position = self.size
-        (self._file or self.file).write_at(position, data)
+        (self._file or self.open(WAIT)).write_at(position, data)
         return position
 
     def note(self, position: int, header: BatchHeader) -> None:
@@ -131,17 +131,17 @@ class Segment:
             return False
         first = self._first_timestamp
         if first is None:
-            first = self.first_timestamp()
+            first = self.first_timestamp(WAIT)
         waited_ms = header.max_timestamp - first if first >= 0 else now_ms - self.created_ms
         open_ms_max = config.segment_ms
         if 0 < config.max_compaction_lag_ms < open_ms_max and config.is_compacted:
             open_ms_max = config.max_compaction_lag_ms  # what is not closed is not compacted
         return waited_ms > open_ms_max - self.roll_jitter_ms or self.indexes.is_full
 
-    def first_timestamp(self) -> int:
+    def first_timestamp(self, reader: Reader) -> int:
         """The largest timestamp of the first batch, which is what a segment's age counts from."""
         if self._first_timestamp is None:
-            first = next(walk_headers(self.file, 0, self.size), None)
+            first = next(scan_headers(reader, self.open(reader), 0, self.size), None)
             if first is None:
                 return NO_TIMESTAMP
             self._first_timestamp = first[1].max_timestamp
@@ -165,8 +165,9 @@ class Segment:
     def undo_write(self) -> None:
         """Cut off what a failed write may have left behind the last batch."""
         self.is_mended = True
-        self.file.truncate(self.size)
-        self.file.sync()
+        file = self.open(WAIT)
+        file.truncate(self.size)
+        file.sync()
 
     def cut(self, position: int, offset: int) -> None:
         """Forget the batch at `position`, which begins at or after `offset`, and what follows."""
@@ -174,8 +175,9 @@ class Segment:
         self.is_mended = True
         self.indexes.truncate_to(offset)
         self.size = position
-        self.file.truncate(position)
-        self.file.sync()
+        file = self.open(WAIT)
+        file.truncate(position)
+        file.sync()
         self.verified.cut(position)
         self._forget_recent(len(self._recent_last_offsets))
         self.is_prepared = position == 0
@@ -205,7 +207,7 @@ class Segment:
         self._forget_recent(len(self._recent_last_offsets))
 
     def sync(self) -> None:
-        self.file.sync()
+        self.open(WAIT).sync()
         self.indexes.sync()
         self.is_mended = False
 

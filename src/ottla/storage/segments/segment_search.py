@@ -12,11 +12,11 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from ottla.base.cold_reads import prefetch, waiting
+from ottla.base.readers import WAIT, Reader
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.offset_index import OffsetPosition
-from ottla.storage.segments.scanning import fetch_headers, walk_headers
+from ottla.storage.segments.scanning import fetch_headers, scan_headers
 from ottla.storage.segments.segment import BatchPlace, Segment
 
 log = logging.getLogger(__name__)
@@ -27,96 +27,99 @@ class IndexDamage(Exception):
     """An index entry that points to no batch, or to another one than it says."""
 
 
-def locate(segment: Segment, offset: int) -> BatchPlace | None:
+def locate(reader: Reader, segment: Segment, offset: int) -> BatchPlace | None:
     """The first batch that ends at or after `offset`; None where all end before it."""
     recent = segment.find_recent(offset)
     if recent is not None:
         return recent
-    found = find_batch(segment, offset)
+    found = find_batch(reader, segment, offset)
     return None if found is None else BatchPlace(found[0], found[1].size_bytes)
 
 
-def find_batch(segment: Segment, offset: int) -> tuple[int, BatchHeader] | None:
+def find_batch(reader: Reader, segment: Segment, offset: int) -> tuple[int, BatchHeader] | None:
     """As `locate`, with position and header."""
 
     def search() -> tuple[int, BatchHeader] | None:
-        entry = segment.indexes.offsets.lookup(offset)
-        for position, header in walk_from(segment, entry):
+        entry = segment.indexes.offsets.lookup(reader, offset)
+        for position, header in scan_from(reader, segment, entry):
             if header.base_offset + header.last_offset_delta >= offset:
                 return position, header
         return None
 
-    return with_sound_index(segment, search)
+    return with_sound_index(reader, segment, search)
 
 
-def read_next_offset(segment: Segment) -> int:
+def read_next_offset(reader: Reader, segment: Segment) -> int:
     """One past the last offset; CorruptLogError where the file does not end with a whole batch."""
 
     def search() -> int:
         next_offset = segment.base_offset
-        for _, header in walk_from(segment, segment.indexes.offsets.last_entry):
+        entry = segment.indexes.offsets.last_entry(reader)
+        for _, header in scan_from(reader, segment, entry):
             next_offset = header.base_offset + header.last_offset_delta + 1
         return next_offset
 
-    return with_sound_index(segment, search)
+    return with_sound_index(reader, segment, search)
 
 
-def last_before(segment: Segment, offset: int) -> BatchHeader | None:
+def last_before(reader: Reader, segment: Segment, offset: int) -> BatchHeader | None:
     """The last batch that ends before `offset`."""
 
     def search() -> BatchHeader | None:
         last = None
-        for _, header in walk_from(segment, segment.indexes.offsets.lookup(offset - 1)):
+        entry = segment.indexes.offsets.lookup(reader, offset - 1)
+        for _, header in scan_from(reader, segment, entry):
             if header.base_offset + header.last_offset_delta >= offset:
                 break
             last = header
         return last
 
-    return with_sound_index(segment, search)
+    return with_sound_index(reader, segment, search)
 
 
-def bound_after(segment: Segment, position: int) -> int | None:
+def bound_after(reader: Reader, segment: Segment, position: int) -> int | None:
     """Some offset behind all batches that begin before `position`; None: ask the next segment."""
 
     def search() -> int | None:
-        entry = segment.indexes.offsets.first_from_position(position)
+        entry = segment.indexes.offsets.first_from_position(reader, position)
         if entry is None:
             return None
-        next(walk_from(segment, entry), None)  # which compares it with the records
+        next(scan_from(reader, segment, entry), None)  # which compares it with the records
         return entry.offset
 
-    return with_sound_index(segment, search)
+    return with_sound_index(reader, segment, search)
 
 
-def prepare(segment: Segment) -> None:
+def prepare(reader: Reader, segment: Segment) -> None:
     """Find out what only the indexes of a segment that was opened, or cut, can tell quickly."""
     if segment.is_prepared:
         return
 
     def search() -> None:
-        segment.bytes_since_index = segment.size - segment.indexes.offsets.last_entry.position
-        entry = segment.indexes.times.last_entry
+        offsets = segment.indexes.offsets
+        segment.bytes_since_index = segment.size - offsets.last_entry(reader).position
+        entry = segment.indexes.times.last_entry(reader)
         if entry.timestamp > NO_TIMESTAMP:
-            check_time_entry(segment, entry.timestamp, entry.offset)
+            check_time_entry(reader, segment, entry.timestamp, entry.offset)
         segment.max_timestamp, segment.max_timestamp_offset = entry
-        start = segment.indexes.offsets.lookup(entry.offset)
+        start = offsets.lookup(reader, entry.offset)
         if segment.generation == 0:  # closed in order: what follows the last entry is older
-            start = max(start, segment.indexes.offsets.last_entry)
-        for _, header in walk_from(segment, start):
+            start = max(start, offsets.last_entry(reader))
+        for _, header in scan_from(reader, segment, start):
             if header.max_timestamp > segment.max_timestamp:
                 if segment.generation == 0:
                     raise IndexDamage(f"{segment.indexes.times.path} lacks entries")
                 segment.max_timestamp = header.max_timestamp
                 segment.max_timestamp_offset = header.last_offset
 
-    with_sound_index(segment, search)
+    with_sound_index(reader, segment, search)
     segment.is_prepared = True
 
 
-def largest_timestamp(segment: Segment) -> int:
+def largest_timestamp(reader: Reader, segment: Segment) -> int:
     """The newest record's time; the file's own where records have none, or cannot be read."""
     try:
-        prepare(segment)
+        prepare(reader, segment)
     except CorruptLogError as error:
         log.warning("%s", error)
     if segment.max_timestamp > NO_TIMESTAMP:
@@ -124,7 +127,9 @@ def largest_timestamp(segment: Segment) -> int:
     return segment.modified_ms()
 
 
-def walk_from(segment: Segment, entry: OffsetPosition) -> Iterator[tuple[int, BatchHeader]]:
+def scan_from(
+    reader: Reader, segment: Segment, entry: OffsetPosition
+) -> Iterator[tuple[int, BatchHeader]]:
     """The batches from an entry of the offset index on; IndexDamage if it fits none.
 
     An entry names the last offset of its batch, or of several that were written together.
@@ -133,7 +138,7 @@ def walk_from(segment: Segment, entry: OffsetPosition) -> Iterator[tuple[int, Ba
     if start and start >= segment.size:
         raise IndexDamage(f"{segment.indexes.offsets.path}: {entry} points behind the records")
     is_met = start == 0
-    batches = walk_headers(segment.file, start, segment.size)
+    batches = scan_headers(reader, segment.open(reader), start, segment.size)
     while True:
         try:
             position, header = next(batches)
@@ -152,43 +157,43 @@ def walk_from(segment: Segment, entry: OffsetPosition) -> Iterator[tuple[int, Ba
         raise IndexDamage(f"{segment.indexes.offsets.path}: no batch ends as {entry} says")
 
 
-def with_sound_index(segment: Segment, search: Callable[[], T]) -> T:
+def with_sound_index(reader: Reader, segment: Segment, search: Callable[[], T]) -> T:
     """What `search` finds, if need be with indexes that were built anew."""
     try:
         return search()
     except (IndexDamage, CorruptLogError) as error:
-        mend_index(segment, error)
+        mend_index(reader, segment, error)
     try:
         return search()
     except IndexDamage as error:
         raise CorruptLogError(segment.path, 0, f"no index fits the records: {error}") from error
 
 
-def mend_index(segment: Segment, error: IndexDamage | CorruptLogError) -> None:
+def mend_index(reader: Reader, segment: Segment, error: IndexDamage | CorruptLogError) -> None:
     """Build the indexes anew, if they are what `error` is about; otherwise raise it."""
     if isinstance(error, CorruptLogError) and error.path == segment.path:
         raise error
-    rebuild_indexes(segment, str(error))
+    rebuild_indexes(reader, segment, str(error))
 
 
-def rebuild_indexes(segment: Segment, reason: str) -> None:
+def rebuild_indexes(reader: Reader, segment: Segment, reason: str) -> None:
     """Build offset and time index anew. Raises CorruptLogError, once and for all, if it cannot."""
     if segment.has_damaged_index:
         raise CorruptLogError(segment.path, 0, f"the index cannot be rebuilt: {reason}")
-    file, end = segment.file, segment.size
-    prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
+    file, end = segment.open(reader), segment.size
+    reader.prefetch(file.path, 0, end, lambda: fetch_headers(file, 0, end))
     log.warning("rebuilding indexes: %s", reason)
     segment.has_damaged_index = True
-    with waiting():
-        segment.indexes.rebuild(walk_headers(file, 0, end), segment.index_interval_bytes)
-        segment.indexes.sync()
+    batches = scan_headers(WAIT, file, 0, end)
+    segment.indexes.rebuild(batches, segment.index_interval_bytes)
+    segment.indexes.sync()
     segment.has_damaged_index = False
 
 
-def check_time_entry(segment: Segment, timestamp: int, offset: int) -> None:
+def check_time_entry(reader: Reader, segment: Segment, timestamp: int, offset: int) -> None:
     """IndexDamage unless the batch at `offset` has this timestamp, as a time entry says."""
-    entry = segment.indexes.offsets.lookup(offset)
-    for _, header in walk_from(segment, entry):
+    entry = segment.indexes.offsets.lookup(reader, offset)
+    for _, header in scan_from(reader, segment, entry):
         if header.base_offset + header.last_offset_delta >= offset:
             if header.max_timestamp == timestamp:
                 return

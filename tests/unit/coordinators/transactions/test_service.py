@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
@@ -14,8 +15,9 @@ from tests.unit.handlers.test_alter_replica_log_dirs import settle as settle_mov
 from tests.unit.handlers.test_cold_data import SlowDisk
 from tests.unit.handlers.world import DIRECTORIES, World
 
-from ottla.base.cold_reads import look
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT, Reader
+from ottla.base.steps import PAUSE, Steps, looking_up
 from ottla.coordinators import loading
 from ottla.coordinators.transactions import finishing, markers
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator, repeat
@@ -164,7 +166,7 @@ def test_a_transaction_that_outlives_its_timeout_is_aborted(world: TransactionWo
     world.settle()
     assert world.state() is State.COMPLETE_ABORT
     log = world.partition.log
-    assert log.last_stable_offset == log.high_watermark == 2
+    assert log.last_stable_offset(WAIT) == log.high_watermark == 2
     with pytest.raises(BrokerError) as refused:
         world.end(producer)
     assert refused.value.code is ErrorCode.PRODUCER_FENCED
@@ -294,10 +296,10 @@ def test_a_new_coordinator_writes_the_markers_that_the_old_one_owed(
     world.end(producer)
     monkeypatch.undo()
     assert world.state() is State.PREPARE_COMMIT
-    assert world.partition.log.last_stable_offset == 0
+    assert world.partition.log.last_stable_offset(WAIT) == 0
     world.lead_again()
     assert world.state() is State.COMPLETE_COMMIT
-    assert world.partition.log.last_stable_offset == 2
+    assert world.partition.log.last_stable_offset(WAIT) == 2
 
 
 def test_while_it_loads_clients_are_told_to_wait(world: TransactionWorld) -> None:
@@ -433,14 +435,15 @@ def test_a_log_that_moves_to_another_directory_is_loaded_from_there(
     producer = world.begin()
     world.add(producer)
     name = world.state_partition.name
-    has_moved = asyncio.Event()
+    has_moved = threading.Event()
 
-    async def look_and_wait(act: Callable[[], T]) -> T:
-        found = await look(act)
-        await has_moved.wait()
+    def looking_up_and_waiting(attempt: Callable[[Reader], T]) -> Steps[T]:
+        found = yield from looking_up(attempt)
+        while not has_moved.is_set():
+            yield PAUSE
         return found
 
-    monkeypatch.setattr(loading, "look", look_and_wait)
+    monkeypatch.setattr(loading, "looking_up", looking_up_and_waiting)
     monkeypatch.setattr(loading, "LOAD_BYTES", 1)  # batch by batch
     world.begin_to_lead_again()
     directory = world.broker.logs.directory_of(name)

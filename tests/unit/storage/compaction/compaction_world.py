@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.protocol.records.building import build_batch
@@ -29,7 +31,6 @@ from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
-from ottla.storage.log.steps import run_steps
 from ottla.storage.producers.append_decisions import AppendOrigin
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
@@ -151,7 +152,7 @@ class World:
     # Compacting
 
     def begin(self) -> Round | None:
-        return self.compactor.begin([self.log], self.clock.now_ms())
+        return self.compactor.begin(WAIT, [self.log], self.clock.now_ms())
 
     def clean(self, round_: Round) -> Iterator[CleanedGroup | CleanSummary]:
         """The helper's work, in this process, with room for `map_keys_max` keys."""
@@ -168,7 +169,7 @@ class World:
             return None
         event = None
         for event in self.clean(round_):
-            run_steps(self.compactor.taking(round_, event))
+            run_here(self.compactor.taking(round_, event))
         for removal in self.log.context.deletions.take_due(self.clock.now_ms()):
             removal.run()
         assert isinstance(event, CleanSummary)
@@ -180,7 +181,7 @@ class World:
         """Every batch of the log, whole."""
         found = []
         for segment in self.log.segments:
-            data = segment.file.read_at(0, segment.size)
+            data = segment.open(WAIT).read_at(0, segment.size)
             for position, header in iterate_headers(data):
                 found.append((header, data[position : position + header.size_bytes]))
         return found
@@ -196,10 +197,10 @@ class World:
 
     def read_committed(self) -> list[Record]:
         """What a consumer with isolation level read_committed sees from the start."""
-        offset, end = self.log.log_start_offset, self.log.last_stable_offset
+        offset, end = self.log.log_start_offset, self.log.last_stable_offset(WAIT)
         records: list[Record] = []
         while offset < end:
-            found = self.log.read(offset, EVERYTHING, end, with_aborted=True)
+            found = self.log.read(WAIT, offset, EVERYTHING, end, with_aborted=True)
             if found.check is not None:
                 found.check.run()
                 found.check.confirm()
@@ -227,7 +228,7 @@ class World:
     def check(self) -> None:
         """What holds at any time, whatever was compacted, cut off or lost halfway."""
         assert all(self.written[offset].record == r for offset, r in self.present().items())
-        stable = self.log.last_stable_offset
+        stable = self.log.last_stable_offset(WAIT)
         seen = self.read_committed()
         assert [r.offset for r in seen] == sorted({r.offset for r in seen})
         assert all(self.is_visible(self.written[r.offset]) for r in seen)

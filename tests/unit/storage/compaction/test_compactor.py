@@ -15,13 +15,14 @@ from tests.unit.storage.compaction.compaction_world import (
 )
 
 from ottla.base.ids import TopicPartition
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.cleaning_states import CleaningStates
 from ottla.storage.compaction.compactor import Round
 from ottla.storage.compaction.request import CleanFailure, CleaningLimits, CleanSummary
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.recovery import Checkpoint
-from ottla.storage.log.steps import run_steps
 from ottla.testing.filesystem import MemoryDisk
 
 OTHER = TopicPartition("other", 7)
@@ -73,7 +74,7 @@ def test_a_damaged_batch_ends_the_round_and_the_log_is_left_alone() -> None:
     with pytest.raises(CorruptLogError, match="wrong checksum") as raised:
         list(world.clean(round_))
     world.disk.flip_bit(world.log.segments[1].path, 70)
-    run_steps(world.compactor.taking(round_, CleanFailure(str(raised.value), is_damaged=True)))
+    run_here(world.compactor.taking(round_, CleanFailure(str(raised.value), is_damaged=True)))
     assert world.present() == before
     assert world.begin() is None
     assert "wrong checksum" in world.compactor.states.uncleanable[PARTITION]
@@ -87,7 +88,7 @@ def test_a_full_disk_is_tried_again_later() -> None:
     round_ = begun(world)
     with pytest.raises(OSError, match="space"):
         list(world.clean(round_))
-    run_steps(world.compactor.taking(round_, CleanFailure("full", is_damaged=False)))
+    run_here(world.compactor.taking(round_, CleanFailure("full", is_damaged=False)))
     assert world.present() == before
     assert cleaned_files(world) == []
     assert world.compact() is not None
@@ -100,8 +101,8 @@ def test_a_log_that_was_cut_meanwhile_keeps_its_segments() -> None:
     world.log.truncate_to(3)
     world.compactor.truncated(PARTITION, world.log.log_end_offset)
     before = world.present()
-    run_steps(world.compactor.taking(round_, group))
-    run_steps(world.compactor.taking(round_, summary))
+    run_here(world.compactor.taking(round_, group))
+    run_here(world.compactor.taking(round_, summary))
     assert world.present() == before
     assert cleaned_files(world) == []
     assert world.compactor.offsets.get(PARTITION) is None
@@ -114,7 +115,7 @@ def test_a_cut_that_nobody_told_about_is_noticed_by_the_segments() -> None:
     world.log.truncate_to(3)
     before = world.present()
     for event in (group, summary):
-        run_steps(world.compactor.taking(round_, event))
+        run_here(world.compactor.taking(round_, event))
     assert world.present() == before
     assert world.compactor.offsets.get(PARTITION) is None
 
@@ -126,7 +127,7 @@ def test_segments_that_retention_deleted_meanwhile_do_not_come_back() -> None:
     world.log.advance_log_start(4)
     world.log.enforce_retention()
     for event in (group, summary):
-        run_steps(world.compactor.taking(round_, event))
+        run_here(world.compactor.taking(round_, event))
     assert sorted(world.present()) == [4, 5]
     assert cleaned_files(world) == []
 
@@ -137,7 +138,7 @@ def test_what_is_appended_during_a_round_is_dirty_afterwards() -> None:
     events = list(world.clean(round_))
     world.produce([(b"a", b"4")])
     for event in events:
-        run_steps(world.compactor.taking(round_, event))
+        run_here(world.compactor.taking(round_, event))
     assert sorted(world.present()) == [4, 5, 6]
     world.check()
     assert world.compactor.offsets.get(PARTITION) == 6
@@ -162,7 +163,7 @@ def test_a_paused_log_has_its_round_called_off_and_is_not_chosen() -> None:
     events = list(world.clean(round_))
     world.compactor.states.pause(PARTITION)
     for event in events:
-        run_steps(world.compactor.taking(round_, event))
+        run_here(world.compactor.taking(round_, event))
     assert len(world.present()) == 6
     assert cleaned_files(world) == []
     assert world.begin() is None
@@ -177,7 +178,7 @@ def test_a_round_that_is_over_takes_nothing_more() -> None:
     world.compactor.abandon(round_)
     summary = events[-1]
     assert isinstance(summary, CleanSummary)
-    run_steps(world.compactor.taking(round_, summary))
+    run_here(world.compactor.taking(round_, summary))
     assert world.compactor.offsets.get(PARTITION) is None
 
 
@@ -283,7 +284,7 @@ def test_a_damaged_log_keeps_no_other_from_being_cleaned() -> None:
     damaged.disk.flip_bit(damaged.log.segments[0].path, 16)  # the magic of its first batch
     damaged.open(Checkpoint(2, 0, is_clean=True))
     damaged.log.partition = OTHER
-    round_ = sound.compactor.begin([damaged.log, sound.log], sound.clock.now_ms())
+    round_ = sound.compactor.begin(WAIT, [damaged.log, sound.log], sound.clock.now_ms())
     assert round_ is not None
     assert round_.log is sound.log
     assert list(sound.compactor.states.uncleanable) == [OTHER]

@@ -14,6 +14,8 @@ import pytest
 from tests.unit.storage.compaction.compaction_world import PARTITION
 
 from ottla.base.disk import DiskFileSystem
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
@@ -31,7 +33,6 @@ from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
-from ottla.storage.log.steps import run_steps
 from ottla.testing.clock import ManualClock
 
 CONFIG = TopicConfig(cleanup_policy=("compact",), segment_bytes=10_000, file_delete_delay_ms=0)
@@ -64,7 +65,7 @@ class Place:
         self.log.update_high_watermark(self.log.log_end_offset)
 
     def begin(self, limits: CleaningLimits | None = None) -> Round:
-        round_ = self.compactor.begin([self.log], self.clock.now_ms())
+        round_ = self.compactor.begin(WAIT, [self.log], self.clock.now_ms())
         assert round_ is not None
         if limits is not None:
             round_.request = replace(round_.request, limits=limits)
@@ -74,7 +75,7 @@ class Place:
         events = []
         for event in helper.run(round_.request):
             events.append(event)
-            run_steps(self.compactor.taking(round_, event))
+            run_here(self.compactor.taking(round_, event))
         return events
 
     def cleaned_files(self) -> list[Path]:
@@ -151,7 +152,7 @@ def test_a_helper_that_is_killed_leaves_only_cleaned_files(place: Place) -> None
     (event,) = events
     assert isinstance(event, CleanFailure)
     assert not event.is_damaged
-    run_steps(place.compactor.taking(round_, event))
+    run_here(place.compactor.taking(round_, event))
     assert {path.name: path.read_bytes() for path in place.path.glob("*.log")} == before
     assert place.cleaned_files() == []
     assert place.begin() is not None

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import job_of
 from tests.unit.storage.dooming import doom, doomed
 from tests.unit.storage.log.test_replacement import clean
 from tests.unit.storage.log_making import append_many, batch_of, values_of
@@ -17,6 +18,8 @@ from ottla.base.clock import SystemClock
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem, read_file
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.readers import WAIT
+from ottla.base.steps import Job, run_here
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
@@ -30,7 +33,6 @@ from ottla.storage.files.directory_health import OutOfRoom, StorageUnavailable
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
 from ottla.storage.log.flushing import FlushJob, finish_flush, flush
 from ottla.storage.log.log import Log
-from ottla.storage.log.steps import Work, run_steps
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import SYNCS
 from ottla.testing.filesystem import MemoryDisk
@@ -143,7 +145,7 @@ def test_topic_ids_are_kept(disk: MemoryDisk) -> None:
     topic_id = TopicId(bytes(range(16)))
     broker.manager.create(A, CONFIG, topic_id)
     disk.kill()
-    assert Broker(disk).log(A).topic_id == topic_id
+    assert Broker(disk).log(A).load_topic_id(WAIT) == topic_id
 
 
 def test_a_new_log_waits_for_no_disk(disk: MemoryDisk) -> None:
@@ -164,7 +166,7 @@ def test_a_log_that_was_synced_once_is_there_after_a_power_cut(disk: MemoryDisk,
     flush(log)
     disk.crash(Random(seed))
     found = Broker(disk).log(A)
-    assert found.topic_id == topic_id
+    assert found.load_topic_id(WAIT) == topic_id
     assert len(values_of(found)) == 5
 
 
@@ -180,7 +182,7 @@ def test_a_log_that_a_kill_left_unsynced_is_synced_with_its_next_records(
     flush(log)
     disk.crash(Random(seed))
     found = Broker(disk).log(A)
-    assert found.topic_id == topic_id
+    assert found.load_topic_id(WAIT) == topic_id
     assert len(values_of(found)) == 5
 
 
@@ -193,7 +195,7 @@ def test_a_log_that_was_never_synced_may_lose_its_topic_id_and_nothing_else_brea
     disk.crash(Random(seed))
     manager = Broker(disk).manager
     found = manager.get(A) or manager.create(A, CONFIG, topic_id)
-    assert found.topic_id in (None, topic_id)
+    assert found.load_topic_id(WAIT) in (None, topic_id)
 
 
 def test_a_damaged_topic_id_of_records_that_were_synced_is_told(disk: MemoryDisk) -> None:
@@ -204,7 +206,7 @@ def test_a_damaged_topic_id_of_records_that_were_synced_is_told(disk: MemoryDisk
     first.manager.close()
     disk.flip_bit(path, 0)
     with pytest.raises(CorruptLogError):
-        _ = Broker(disk).log(A).topic_id
+        _ = Broker(disk).log(A).load_topic_id(WAIT)
 
 
 def test_deleting_many_logs_syncs_their_directory_once(disk: MemoryDisk) -> None:
@@ -239,7 +241,7 @@ def test_an_unknown_partition_has_no_log(disk: MemoryDisk) -> None:
 def test_logs_may_be_closed_several_at_a_time(tmp_path: Path) -> None:
     files = DiskFileSystem(open_files_max=5)
 
-    def in_threads(works: Sequence[Work]) -> None:
+    def in_threads(works: Sequence[Job]) -> None:
         with ThreadPoolExecutor(4) as threads:
             list(threads.map(lambda work: work(), works))
 
@@ -314,10 +316,10 @@ def test_of_two_logs_of_one_partition_the_one_of_a_deleted_topic_goes(
     disk.kill()
     manager = Broker(disk).manager
     manager.settle_duplicates(only_the_first_was_deleted)
-    assert [log.topic_id for log in manager.logs] == [b"2" * 16]
+    assert [log.load_topic_id(WAIT) for log in manager.logs] == [b"2" * 16]
     assert manager.get(A) is manager.logs[0]
     disk.crash(Random(1))
-    assert Broker(disk).log(A).topic_id == b"2" * 16
+    assert Broker(disk).log(A).load_topic_id(WAIT) == b"2" * 16
 
 
 def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
@@ -331,7 +333,7 @@ def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
     assert manager.get_future(A) is not None
     manager.settle_duplicates(only_the_first_was_deleted)
     assert manager.get_future(A) is None
-    assert [log.topic_id for log in manager.logs] == [b"2" * 16]
+    assert [log.load_topic_id(WAIT) for log in manager.logs] == [b"2" * 16]
 
 
 def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryDisk) -> None:
@@ -345,7 +347,7 @@ def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryD
     assert [directory.path for directory in manager.online] == ["/two"]
     found = manager.get(A)
     assert found is not None
-    assert found.topic_id == b"2" * 16
+    assert found.load_topic_id(WAIT) == b"2" * 16
 
 
 # Creating
@@ -370,7 +372,7 @@ def test_a_log_that_a_full_disk_left_half_made_is_made_whole_in_the_same_directo
     append_many(made, 3)
     manager.close()
     again = Broker(disk).log()
-    assert (len(values_of(again)), again.topic_id) == (3, b"1" * 16)
+    assert (len(values_of(again)), again.load_topic_id(WAIT)) == (3, b"1" * 16)
 
 
 # Deleting
@@ -387,10 +389,10 @@ def test_a_deletion_that_a_full_disk_cuts_short_is_finished_later(
         manager.begin_deleting(doom(manager, A))
     disk.fail("open", "*checkpoint*", error=number)
     with pytest.raises(StorageUnavailable):
-        manager.delete(doom(manager, A)) if at_once else run_steps(manager.finishing_deletion())
+        manager.delete(doom(manager, A)) if at_once else run_here(manager.finishing_deletion())
     assert manager.online
     assert manager.is_half_deleted(A)
-    run_steps(manager.finishing_deletion())
+    run_here(manager.finishing_deletion())
     assert not manager.is_half_deleted(A)
     assert manager.create(A, CONFIG).log_end_offset == 0
 
@@ -398,7 +400,7 @@ def test_a_deletion_that_a_full_disk_cuts_short_is_finished_later(
 def test_a_deleted_partition_is_out_of_the_way_at_once_and_gone_later(disk: MemoryDisk) -> None:
     broker = Broker(disk, ["/one"])
     append_many(broker.manager.create(A, CONFIG), 10)
-    found = broker.log().read(0, 1000, 10)
+    found = broker.log().read(WAIT, 0, 1000, 10)
     broker.manager.delete(doom(broker.manager, A))
     assert broker.manager.get(A) is None
     assert found.records.read()
@@ -688,7 +690,7 @@ def test_a_future_log_takes_the_place_of_the_current_one(disk: MemoryDisk) -> No
     first, second = broker.manager.directories
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
     future = broker.manager.create_future(A, CONFIG, second)
-    future.append_as_follower(broker.log().read(0, 1 << 20, 10).records.read())
+    future.append_as_follower(broker.log().read(WAIT, 0, 1 << 20, 10).records.read())
     assert broker.manager.get_future(A) is future
     assert broker.manager.promote_future(A) is future
     assert broker.manager.directory_of(A) is second
@@ -716,7 +718,7 @@ def test_a_move_that_a_crash_interrupted_is_finished(disk: MemoryDisk) -> None:
     first, second = broker.manager.directories
     append_many(broker.manager.create(A, CONFIG, directory=first), 10)
     future = broker.manager.create_future(A, CONFIG, second)
-    future.append_as_follower(broker.log().read(0, 1 << 20, 10).records.read())
+    future.append_as_follower(broker.log().read(WAIT, 0, 1 << 20, 10).records.read())
     first.delete([doomed(broker.log())])
     disk.kill()
     broker = Broker(disk)
@@ -777,7 +779,7 @@ def test_a_log_half_deleted_in_one_directory_is_gone_before_its_name_is_used_in_
     other = next(each for each in broker.manager.directories if each.context is not old.context)
     flush(broker.manager.create(A, CONFIG, TopicId(b"2" * 16), directory=other))
     disk.crash(Random(seed))
-    assert Broker(disk).log(A).topic_id == b"2" * 16
+    assert Broker(disk).log(A).load_topic_id(WAIT) == b"2" * 16
 
 
 @pytest.mark.parametrize("is_made_again_first", [True, False])
@@ -791,14 +793,13 @@ def test_a_swap_that_outlives_its_topic_leaves_the_next_one_of_that_name_alone(
     old.advance_log_start(50)
     sources = old.segments[:2]
     swapping = old.replacing_segments([clean(old, sources, 2)], sources)
-    flushing = next(swapping)
-    assert flushing is not None
+    flush_job = job_of(next(swapping))
     broker.manager.delete(doom(broker.manager, A))
     if is_made_again_first:
         append_many(broker.manager.create(A, CONFIG, TopicId(b"2" * 16)), 3)
     with suppress(FileNotFoundError):
-        flushing()
-    run_steps(swapping)
+        flush_job()
+    run_here(swapping)
     if not is_made_again_first:
         append_many(broker.manager.create(A, CONFIG, TopicId(b"2" * 16)), 3)
     disk.kill()
@@ -814,10 +815,9 @@ def test_a_swap_under_way_when_its_topic_is_deleted_is_no_failing_disk(disk: Mem
     sources = old.segments[:2]
     swapping = old.replacing_segments([clean(old, sources, 2)], sources)
     while old.swap is None:
-        work = next(swapping)
-        assert work is not None
+        job = job_of(next(swapping))
         if old.swap is None:
-            work()
+            job()
     broker.manager.delete(doom(broker.manager, A))
     old.finish_swap()  # as retention does, which may have taken it up just before
     assert old.health.is_online
@@ -845,7 +845,7 @@ def test_an_older_recovery_point_takes_no_gap_of_compaction_for_a_lost_end(
     append_many(log, 60)
     flush(log)
     sources = list(log.segments)[:-1]
-    run_steps(log.replacing_segments([clean(log, sources, 1000)], sources))
+    run_here(log.replacing_segments([clean(log, sources, 1000)], sources))
     OffsetCheckpoint(disk, "/one/cleaner-offset-checkpoint").write(
         {A: log.segments.active.base_offset}
     )

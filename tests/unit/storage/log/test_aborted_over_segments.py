@@ -13,6 +13,7 @@ from random import Random
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, append_many, batch_of, marker_of
 
+from ottla.base.readers import WAIT
 from ottla.protocol.records.batch import iterate_headers
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
@@ -59,7 +60,7 @@ class Story:
     def check(self, log: Log) -> None:
         for offset in range(log.log_start_offset, log.log_end_offset):
             for bytes_max in (1, 300, 100_000):
-                found = log.read(offset, bytes_max, log.log_end_offset, with_aborted=True)
+                found = log.read(WAIT, offset, bytes_max, log.log_end_offset, with_aborted=True)
                 end = offset
                 for _, header in iterate_headers(found.records.read()):
                     end = header.next_offset

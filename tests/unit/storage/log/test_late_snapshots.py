@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, batch_of, names_in
 
+from ottla.base.readers import WAIT
 from ottla.storage.log import rolling
 from ottla.storage.log.flushing import Done, flush
 from ottla.storage.log.log import Log
@@ -60,14 +61,14 @@ class Story:
 
     def write_next(self, producer_id: int) -> None:
         """A batch that follows on the producer's last one."""
-        known = self.log.producer_states.producers.get(producer_id)
+        known = self.log.load_producers(WAIT).producers.get(producer_id)
         sequence = 0 if known is None else known.last_sequence + 1
         self.log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, sequence)), 0)
         self.log.update_high_watermark(self.log.log_end_offset)
 
     @property
     def state(self) -> bytes:
-        return encode_snapshot(self.log.producer_states.producers)
+        return encode_snapshot(self.log.load_producers(WAIT).producers)
 
     def snapshot(self, offset: int) -> bytes:
         path = self.log.snapshots.path(offset)

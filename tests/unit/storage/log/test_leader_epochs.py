@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
+from ottla.base.readers import WAIT
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.leader_epochs import UNDEFINED, EpochEntry, LeaderEpochs
 from ottla.testing.filesystem import MemoryDisk
@@ -16,7 +17,7 @@ NAME = "leader-epoch-checkpoint"
 
 
 def open_epochs(volume: Volume) -> LeaderEpochs:
-    return LeaderEpochs.open(volume.files, volume.path(NAME))
+    return LeaderEpochs.open(WAIT, volume.files, volume.path(NAME))
 
 
 def filled(volume: Volume, *entries: tuple[int, int]) -> LeaderEpochs:

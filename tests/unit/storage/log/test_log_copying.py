@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import run_with
 from tests.unit.storage.log_making import (
     SMALL,
     Place,
@@ -19,13 +19,15 @@ from tests.unit.storage.log_making import (
 )
 from tests.unit.storage.log_world import described
 
+from ottla.base.readers import WAIT
+from ottla.base.steps import Job
 from ottla.storage.log import log_copying
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_copying import (
     append_copied,
     copy_rest,
-    copy_some,
+    copying_some,
     follow_beginning,
     is_at_end,
     prepare_to_replace,
@@ -41,11 +43,11 @@ class Pair:
         self.source = self.source_place.open()
         self.target = self.target_place.open()
 
-    async def here(self, work: Callable[[], object]) -> object:
+    def here(self, work: Callable[[], object]) -> object:
         return work()
 
-    def copy_some(self, in_thread: Callable[[Callable[[], object]], Awaitable[object]]) -> int:
-        return asyncio.run(copy_some(self.source, self.target, in_thread))
+    def copy_some(self, run_job: Callable[[Job], object]) -> int:
+        return run_with(copying_some(self.source, self.target), run_job)
 
     def copy_all(self) -> None:
         while self.copy_some(self.here):
@@ -89,20 +91,20 @@ def test_bytes_that_nobody_has_verified_are_checked_on_the_way(pair: Pair) -> No
     pair.source = pair.source_place.reopen_clean(pair.source)
     ran: list[object] = []
 
-    async def noted(work: Callable[[], object]) -> object:
+    def noted(work: Callable[[], object]) -> object:
         ran.append(getattr(work, "__self__", None))
         return work()
 
     pair.copy_some(noted)
-    assert isinstance(ran[0], RangeCheck)
-    found = pair.source.read(0, 100, 20)
+    assert any(isinstance(each, RangeCheck) for each in ran)
+    found = pair.source.read(WAIT, 0, 100, 20)
     assert found.check is None, "it need not be checked again"
 
 
 def test_a_source_that_is_cut_while_it_is_read_is_copied_anew(pair: Pair) -> None:
     append_many(pair.source, 20)
 
-    async def cut_meanwhile(work: Callable[[], object]) -> object:
+    def cut_meanwhile(work: Callable[[], object]) -> object:
         result = work()
         pair.source.truncate_to(5)
         return result
@@ -183,9 +185,9 @@ def test_the_copy_knows_what_is_not_in_the_records(pair: Pair) -> None:
     source.update_config(replace(SMALL, retention_ms=77))
     source.update_high_watermark(3)
     taken_over(source, target, 0)
-    assert described(target.producer_states) == described(source.producer_states)
+    assert described(target.load_producers(WAIT)) == described(source.load_producers(WAIT))
     assert (target.log_start_offset, target.high_watermark, target.log_end_offset) == (2, 3, 4)
-    assert target.leader_epochs.entries == source.leader_epochs.entries == ((0, 2), (7, 4))
+    assert target.load_epochs(WAIT).entries == source.load_epochs(WAIT).entries == ((0, 2), (7, 4))
     assert target.config.retention_ms == 77
     assert target.log_end_offset in target.snapshots
 
@@ -207,8 +209,8 @@ def test_producers_whose_records_are_gone_are_known_to_the_copy_after_a_crash(
         flush(target)
         pair.target_place.disk.crash(Random(seed))
     again = pair.target_place.open(Checkpoint(target.recovery_point, target.log_start_offset))
-    before = described(source.producer_states, with_windows=False)
-    assert described(again.producer_states, with_windows=False) == before
+    before = described(source.load_producers(WAIT), with_windows=False)
+    assert described(again.load_producers(WAIT), with_windows=False) == before
     append(again, b"more")
     assert again.log_end_offset == 5
 
@@ -232,7 +234,7 @@ def test_whatever_happens_to_the_source_the_copy_ends_equal(seed: int) -> None:
     random, pair = Random(seed), Pair()
     source, epoch = pair.source, 0
 
-    async def cut_meanwhile(work: Callable[[], object]) -> object:
+    def cut_meanwhile(work: Callable[[], object]) -> object:
         source.update_high_watermark(source.log_start_offset)
         source.truncate_to(random.randint(source.log_start_offset, source.log_end_offset))
         return work()

@@ -8,19 +8,20 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.log_making import Place, append, append_many
 
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import RangeCheck
-from ottla.storage.log.steps import run_steps
 
 
 def read_again(log: Log) -> None:
-    log.read(0, 1000, log.log_end_offset)
+    log.read(WAIT, 0, 1000, log.log_end_offset)
 
 
 def look_for_a_time(log: Log) -> None:
-    run_steps(log.finding_by_timestamp(0))
+    run_here(log.finding_by_timestamp(0))
 
 
 def write_on(log: Log) -> None:
@@ -73,7 +74,7 @@ def test_a_log_that_is_removed_while_it_is_synced_leaves_its_directory_online(lo
 
 
 def test_a_range_of_a_deleted_log_is_not_served(log: Log) -> None:
-    check = RangeCheck(log, log.segments.active, 0, log.segments.active.size)
+    check = RangeCheck(WAIT, log, log.segments.active, 0, log.segments.active.size)
     assert check.is_current
     log.health.is_in_use = False
     assert not check.is_current

@@ -4,6 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import job_of
 from tests.unit.storage.log_making import (
     PATH,
     SMALL,
@@ -15,13 +16,14 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
+from ottla.base.readers import WAIT
+from ottla.base.steps import Job, run_here
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import CLEANED_SUFFIX
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
-from ottla.storage.log.steps import Work, run_steps
-from ottla.storage.segments.scanning import walk_headers
+from ottla.storage.segments.scanning import scan_headers
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_files import create_segment
 from ottla.testing.disk_faults import SYNCS
@@ -46,9 +48,9 @@ def clean(log: Log, sources: list[Segment], keep_every: int) -> Segment:
         state=CLEANED_SUFFIX,
     )
     for source in sources:
-        for position, header in walk_headers(source.file, 0, source.size):
+        for position, header in scan_headers(WAIT, source.open(WAIT), 0, source.size):
             if header.base_offset % keep_every == 0:
-                at = cleaned.write(source.file.read_at(position, header.size_bytes))
+                at = cleaned.write(source.open(WAIT).read_at(position, header.size_bytes))
                 cleaned.note(at, header)
     cleaned.seal()
     cleaned.sync()
@@ -61,7 +63,7 @@ def test_cleaned_segments_take_the_place_of_their_sources(place: Place) -> None:
     append_many(log, 100)
     sources = log.segments[:3]
     end = log.segments[3].base_offset
-    assert run_steps(log.replacing_segments([clean(log, sources, 5)], sources))
+    assert run_here(log.replacing_segments([clean(log, sources, 5)], sources))
     expected = [b"%d" % offset for offset in range(100) if offset >= end or offset % 5 == 0]
     assert values_of(log) == expected
     assert log.segments.base_offsets[:2] == [0, end]
@@ -74,7 +76,7 @@ def test_snapshots_of_replaced_segments_go_later_with_the_other_files(place: Pla
     log = place.open()
     append_many(log, 100)
     sources = log.segments[:3]
-    run_steps(log.replacing_segments([clean(log, sources, 5)], sources))
+    run_here(log.replacing_segments([clean(log, sources, 5)], sources))
     assert len(names_in(place.disk, ".snapshot.deleted")) == 2
     assert log.snapshots.offsets() == log.segments.base_offsets[1:]
     for removal in log.context.deletions.take_all():
@@ -85,10 +87,10 @@ def test_snapshots_of_replaced_segments_go_later_with_the_other_files(place: Pla
 def test_readers_that_have_a_range_of_an_old_segment_can_finish(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
-    found = log.read(0, 1 << 20, 60)
+    found = log.read(WAIT, 0, 1 << 20, 60)
     before = found.records.read()
     sources = log.segments[:2]
-    run_steps(log.replacing_segments([clean(log, sources, 2)], sources))
+    run_here(log.replacing_segments([clean(log, sources, 2)], sources))
     assert found.records.read() == before
 
 
@@ -97,7 +99,7 @@ def test_appending_and_cleaning_again_go_on(place: Place) -> None:
     for _ in range(4):
         append_many(log, 60)
         sources = log.segments[:-1]
-        assert run_steps(log.replacing_segments([clean(log, sources, 7)], sources))
+        assert run_here(log.replacing_segments([clean(log, sources, 7)], sources))
     assert [record.offset % 7 for record in read_records(log, 0, 200)] == [0] * 29
     log = place.reopen_clean(log)
     assert log.log_end_offset == 240
@@ -111,7 +113,7 @@ def test_sources_that_have_left_the_log_stop_the_swap(place: Place) -> None:
     log.advance_log_start(log.segments[1].base_offset)
     log.enforce_retention()
     expected = values_of(log)
-    assert not run_steps(log.replacing_segments([cleaned], sources))
+    assert not run_here(log.replacing_segments([cleaned], sources))
     assert values_of(log) == expected
     assert not names_in(place.disk, ".cleaned")
 
@@ -120,7 +122,7 @@ def test_the_recovery_point_is_behind_what_is_swapped(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
     sources = log.segments[:2]
-    run_steps(log.replacing_segments([clean(log, sources, 5)], sources))
+    run_here(log.replacing_segments([clean(log, sources, 5)], sources))
     assert place.checkpoints[-1] >= log.segments[1].base_offset
 
 
@@ -128,7 +130,7 @@ def test_snapshots_of_swallowed_segments_go(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
     sources = log.segments[:3]
-    run_steps(log.replacing_segments([clean(log, sources, 5)], sources))
+    run_here(log.replacing_segments([clean(log, sources, 5)], sources))
     kept = {int(name[:20]) for name in names_in(place.disk, ".snapshot")}
     assert kept == set(log.segments.base_offsets) - {0}
 
@@ -145,7 +147,7 @@ def test_a_crash_at_any_step_leaves_the_old_or_the_new(steps: int, is_power_cut:
     kinds = ["rename", "sync_directory", "sync", "write", "remove", "truncate"]
     place.disk.fail(kinds, skip=steps, times=None)
     try:
-        run_steps(log.replacing_segments([cleaned], sources))
+        run_here(log.replacing_segments([cleaned], sources))
     except StorageUnavailable:
         pass
     place.disk.heal()
@@ -174,7 +176,7 @@ def test_several_cleaned_segments_are_swapped_together(place: Place) -> None:
     append_many(log, 60)
     sources = log.segments[:4]
     halves = [clean(log, sources[:2], 3), clean(log, sources[2:], 3)]
-    assert run_steps(log.replacing_segments(halves, sources))
+    assert run_here(log.replacing_segments(halves, sources))
     end = log.segments[2].base_offset
     expected = [b"%d" % each for each in range(60) if each >= end or each % 3 == 0]
     assert values_of(log) == expected
@@ -194,10 +196,10 @@ class Swapping:
         self._steps = self.log.replacing_segments([clean(self.log, sources, 5)], sources)
         self.result: bool | None = None
 
-    def go_on(self) -> Work | None:
+    def go_on(self) -> Job | None:
         """The next work for a thread; None at the end."""
         try:
-            return next(self._steps)
+            return job_of(next(self._steps))
         except StopIteration as end:
             self.result = end.value
             return None

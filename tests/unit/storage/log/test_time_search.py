@@ -5,6 +5,7 @@ from random import Random
 from struct import pack_into
 
 import pytest
+from tests.support.steps_by_hand import ByHand
 from tests.unit.storage.log.test_replacement import clean
 from tests.unit.storage.log_making import (
     PATH,
@@ -16,6 +17,7 @@ from tests.unit.storage.log_making import (
     read_records,
 )
 
+from ottla.base.steps import Steps, run_here
 from ottla.config.options import INT64_MAX
 from ottla.protocol.records.batch import stamp_checksum
 from ottla.protocol.records.building import build_batch
@@ -25,7 +27,6 @@ from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
-from ottla.storage.log.steps import PAUSE, Steps, Work, run_steps
 from ottla.storage.log.time_search import HEADERS_PER_TURN, FoundTime
 from ottla.testing.clock import ManualClock
 
@@ -40,8 +41,7 @@ def append_times(log: Log, *times_ms: int, codec: int = 0) -> None:
 
 
 def offset_at(log: Log, time_ms: int) -> int | None:
-    found = run_steps(log.finding_by_timestamp(NOW_MS + time_ms))
-    return None if found is None else found.offset
+    return offset_of(run_here(log.finding_by_timestamp(NOW_MS + time_ms)))
 
 
 @pytest.mark.parametrize("codec", list(Codec))
@@ -56,7 +56,7 @@ def test_the_first_record_at_or_after_a_time_is_found_inside_a_batch(codec: Code
 def test_the_answer_has_the_record_s_time_and_leader_epoch() -> None:
     log = Place().open()
     append_times(log, 5, 7)
-    found = run_steps(log.finding_by_timestamp(NOW_MS + 6))
+    found = run_here(log.finding_by_timestamp(NOW_MS + 6))
     assert found == (NOW_MS + 7, 1, 3)
 
 
@@ -67,11 +67,12 @@ def test_times_that_go_back_are_no_obstacle() -> None:
     for _ in range(120):
         append_times(log, *(random.randrange(5000) for _ in range(random.randrange(1, 4))))
     assert len(log.segments) > 5
-    for each in (log, place.reopen_clean(log)):
-        records = read_records(each)
+    for _ in range(2):
+        records = read_records(log)
         for time_ms in range(0, 5200, 37):
             wanted = [record.offset for record in records if record.timestamp >= NOW_MS + time_ms]
-            assert offset_at(each, time_ms) == (wanted[0] if wanted else None)
+            assert offset_at(log, time_ms) == (wanted[0] if wanted else None)
+        log = place.reopen_clean(log)
 
 
 def test_records_before_the_start_of_the_log_are_not_found() -> None:
@@ -86,21 +87,22 @@ def test_records_before_the_start_of_the_log_are_not_found() -> None:
 def test_the_largest_time_is_the_first_record_that_has_it() -> None:
     place = Place(config=ANY_TIME)
     log = place.open()
-    assert run_steps(log.finding_max_timestamp()) is None
+    assert run_here(log.finding_max_timestamp()) is None
     append_times(log, 50, 90, 90)
     append_many(log, 60)
     append_times(log, 90)
-    for each in (log, place.reopen_clean(log)):
-        found = run_steps(each.finding_max_timestamp())
+    for _ in range(2):
+        found = run_here(log.finding_max_timestamp())
         assert found is not None
         assert (found.offset, found.timestamp) == (1, NOW_MS + 90)
+        log = place.reopen_clean(log)
 
 
 def test_records_without_time_are_found_by_no_time() -> None:
     log = Place().open()
     log.append_as_follower(placed(build_batch([Record(0, -1, b"k", b"v")]), 0))
-    assert run_steps(log.finding_by_timestamp(0)) is None
-    assert run_steps(log.finding_max_timestamp()) == (-1, 0, 0)  # the first one, as on Kafka
+    assert run_here(log.finding_by_timestamp(0)) is None
+    assert run_here(log.finding_max_timestamp()) == (-1, 0, 0)  # the first one, as on Kafka
 
 
 def test_a_damaged_time_index_is_built_anew_when_it_is_used() -> None:
@@ -129,7 +131,7 @@ def test_a_damaged_batch_is_not_searched() -> None:
     place.disk.flip_bit(f"{PATH}/{0:020d}.log", 80)
     log = place.open(Checkpoint(1, 0, is_clean=True))
     with pytest.raises(CorruptLogError):
-        run_steps(log.finding_by_timestamp(0))
+        run_here(log.finding_by_timestamp(0))
 
 
 def append_liar(log: Log, claims_ms: int, codec: Codec = Codec.GZIP) -> None:
@@ -140,22 +142,15 @@ def append_liar(log: Log, claims_ms: int, codec: Codec = Codec.GZIP) -> None:
     log.append_as_leader(batch, 3)
 
 
+def offset_of(found: FoundTime | None) -> int | None:
+    return None if found is None else found.offset
+
+
 def driven(steps: Steps[FoundTime | None]) -> tuple[int | None, int, int]:
     """The offset that was found, and how often work was handed out and others had a turn."""
-    given: list[Work | None] = []
-
-    def noting() -> Steps[FoundTime | None]:
-        while True:
-            try:
-                given.append(next(steps))
-            except StopIteration as end:
-                found: FoundTime | None = end.value
-                return found
-            yield given[-1]
-
-    found = run_steps(noting())
-    pauses = given.count(PAUSE)
-    return None if found is None else found.offset, len(given) - pauses, pauses
+    by_hand = ByHand(steps)
+    found = by_hand.finish()
+    return offset_of(found), by_hand.jobs, by_hand.pauses
 
 
 def test_batches_that_claim_too_much_are_opened_elsewhere_one_after_the_other() -> None:
@@ -167,7 +162,7 @@ def test_batches_that_claim_too_much_are_opened_elsewhere_one_after_the_other() 
     assert (found, handed_out) == (50, 50)
 
 
-def test_a_long_walk_over_headers_lets_others_have_their_turn() -> None:
+def test_a_long_scan_of_headers_lets_others_have_their_turn() -> None:
     config = replace(ANY_TIME, segment_bytes=1_000_000, index_interval_bytes=1_000_000)
     log = Place(config=config).open()
     for _ in range(1000):
@@ -182,13 +177,11 @@ def test_a_log_that_is_cut_during_a_search_is_searched_again() -> None:
     append_times(log, 0)
     append_times(log, 50, codec=Codec.GZIP)
     append_times(log, 60)
-    steps = log.finding_by_timestamp(NOW_MS + 50)
-    work = next(steps)
-    assert work is not PAUSE
-    work()
+    steps = ByHand(log.finding_by_timestamp(NOW_MS + 50))
+    steps.run_job()
     log.truncate_to(1)
     append_times(log, 70)
-    assert driven(steps)[0] == 1
+    assert offset_of(steps.finish()) == 1
     assert offset_at(log, 50) == 1
 
 
@@ -197,26 +190,22 @@ def test_segments_deleted_during_a_search_are_not_told_of() -> None:
     for number in range(60):
         append_times(log, number, codec=Codec.GZIP)
     log.update_high_watermark(60)
-    steps = log.finding_by_timestamp(NOW_MS)
-    work = next(steps)
-    assert work is not PAUSE
-    work()
+    steps = ByHand(log.finding_by_timestamp(NOW_MS))
+    steps.run_job()
     start = log.segments[2].base_offset
     log.advance_log_start(start)
     log.enforce_retention()
-    assert driven(steps)[0] == start
+    assert offset_of(steps.finish()) == start
 
 
 def test_a_log_closed_during_a_search_ends_it() -> None:
     log = Place(config=ANY_TIME).open()
     append_times(log, 0, codec=Codec.GZIP)
-    steps = log.finding_by_timestamp(NOW_MS)
-    work = next(steps)
-    assert work is not PAUSE
-    work()
+    steps = ByHand(log.finding_by_timestamp(NOW_MS))
+    steps.run_job()
     log.close()
     with pytest.raises(StorageUnavailable):
-        run_steps(steps)
+        steps.finish()
 
 
 def test_segments_compacted_away_and_removed_during_a_search_are_no_failing_disk() -> None:
@@ -226,15 +215,13 @@ def test_segments_compacted_away_and_removed_during_a_search_are_no_failing_disk
         append_times(log, number, codec=Codec.GZIP)
     log.update_high_watermark(log.log_end_offset)
     log.advance_log_start(1)  # the first batch is opened in vain
-    steps = log.finding_by_timestamp(NOW_MS + 40)
-    work = next(steps)
-    assert work is not PAUSE
-    work()
+    steps = ByHand(log.finding_by_timestamp(NOW_MS + 40))
+    steps.run_job()
     sources = log.segments[1:-1]
-    run_steps(log.replacing_segments([clean(log, sources, 1)], sources))
+    run_here(log.replacing_segments([clean(log, sources, 1)], sources))
     for removal in log.context.deletions.take_all():
         removal.run()
-    assert driven(steps)[0] == 42
+    assert offset_of(steps.finish()) == 42
     assert log.health.is_online
 
 
@@ -244,12 +231,12 @@ def test_segments_compacted_away_while_the_largest_time_is_looked_for_are_no_fai
     for number in range(60):
         append_times(log, -number, codec=Codec.GZIP)
     log = place.reopen_clean(log)
-    steps = log.finding_max_timestamp()
-    for _ in range(len(log.segments) - 1):
-        assert next(steps) is PAUSE
+    steps = ByHand(log.finding_max_timestamp())
+    while not log.segments[-2].is_prepared:
+        steps.run_step()
     sources = log.segments[:2]
-    run_steps(log.replacing_segments([clean(log, sources, 1)], sources))
+    run_here(log.replacing_segments([clean(log, sources, 1)], sources))
     for removal in log.context.deletions.take_all():
         removal.run()
-    assert driven(steps)[0] == 0
+    assert offset_of(steps.finish()) == 0
     assert log.health.is_online

@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import job_of
 from tests.unit.storage.log.test_replacement import clean
 from tests.unit.storage.log_making import (
     PATH,
@@ -18,11 +19,12 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
+from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
-from ottla.storage.log.steps import run_steps
 from ottla.storage.segments.segment import RELATIVE_OFFSET_MAX
 
 COMPACTED = replace(SMALL, cleanup_policy=("compact", "delete"))
@@ -36,11 +38,10 @@ def in_the_middle_of_a_swap(place: Place) -> Log:
     sources = log.segments[:3]
     steps = log.replacing_segments([clean(log, sources, 5)], sources)
     for _ in range(10):
-        work = next(steps)
+        job = job_of(next(steps))
         if log.swap is not None:
             return log
-        if work is not None:
-            work()
+        job()
     raise AssertionError("no swap began")
 
 
@@ -161,11 +162,11 @@ def test_batches_that_come_together_are_laid_out_as_if_they_came_one_by_one(seed
     assert together.segments.base_offsets == alone.segments.base_offsets
     assert [each.size for each in together.segments] == [each.size for each in alone.segments]
     for one, other in zip(together.segments, alone.segments, strict=True):
-        assert one.file.read_at(0, one.size) == other.file.read_at(0, other.size)
+        assert one.open(WAIT).read_at(0, one.size) == other.open(WAIT).read_at(0, other.size)
         indexes = [each.indexes.offsets for each in (one, other)]
-        assert len(indexes[0]) == len(indexes[1])
-        assert indexes[0].last_entry == indexes[1].last_entry
-    assert together.leader_epochs.entries == alone.leader_epochs.entries
+        assert indexes[0].count(WAIT) == indexes[1].count(WAIT)
+        assert indexes[0].last_entry(WAIT) == indexes[1].last_entry(WAIT)
+    assert together.load_epochs(WAIT).entries == alone.load_epochs(WAIT).entries
 
 
 def test_a_log_that_is_cut_while_it_is_synced_for_a_swap_keeps_its_old_segments() -> None:
@@ -176,12 +177,10 @@ def test_a_log_that_is_cut_while_it_is_synced_for_a_swap_keeps_its_old_segments(
     sources = log.segments[:3]
     before = values_of(log)
     steps = log.replacing_segments([clean(log, sources, 5)], sources)
-    sync = next(steps)
-    assert sync is not None
-    sync()
+    job_of(next(steps))()
     log.update_high_watermark(0)
     log.truncate_to(99)
-    assert run_steps(steps) is False
+    assert run_here(steps) is False
     assert values_of(log) == before[:99]
     assert not names_in(place.disk, ".cleaned")
     assert values_of(place.reopen_killed(log.recovery_point)) == before[:99]

@@ -1,24 +1,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 
 import pytest
 from tests.unit.storage.log_making import batch_of, placed
 
 from ottla.base.filesystem import Buffer, File
+from ottla.base.readers import WAIT
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.segments.scanning import (
     CHECK_READ_BYTES,
     checksum_of_file,
     find_valid_batch,
-    walk_checked,
-    walk_headers,
+    scan_checked,
+    scan_headers,
 )
 from ottla.testing.filesystem import MemoryDisk
 
-Walk = Callable[[File, int, int], Iterator[tuple[int, BatchHeader]]]
+Scan = Callable[[File, int, int], Iterator[tuple[int, BatchHeader]]]
+
+
+scan_all_headers = partial(scan_headers, WAIT)
 
 
 def file_of(content: Buffer) -> File:
@@ -31,27 +36,27 @@ def batches(*sizes: int) -> list[bytes]:
     return [placed(batch_of(bytes(size)), offset) for offset, size in enumerate(sizes)]
 
 
-@pytest.mark.parametrize("walk", [walk_headers, walk_checked])
+@pytest.mark.parametrize("scan", [scan_all_headers, scan_checked])
 @pytest.mark.parametrize(
     "sizes",
     [(), (0,), (10, 5000, 1, 4000, 90), (CHECK_READ_BYTES * 3, 7, CHECK_READ_BYTES), (1,) * 300],
     ids=str,
 )
-def test_every_batch_is_found_whatever_its_size(walk: Walk, sizes: tuple[int, ...]) -> None:
+def test_every_batch_is_found_whatever_its_size(scan: Scan, sizes: tuple[int, ...]) -> None:
     content = batches(*sizes)
     file = file_of(b"".join(content))
-    found = list(walk(file, 0, file.size()))
+    found = list(scan(file, 0, file.size()))
     assert [header.base_offset for _, header in found] == list(range(len(sizes)))
     starts = [sum(map(len, content[:at])) for at in range(len(content))]
     assert [position for position, _ in found] == starts
 
 
-@pytest.mark.parametrize("walk", [walk_headers, walk_checked])
-def test_a_cut_off_batch_is_told_with_its_position(walk: Walk) -> None:
+@pytest.mark.parametrize("scan", [scan_all_headers, scan_checked])
+def test_a_cut_off_batch_is_told_with_its_position(scan: Scan) -> None:
     first, second = batches(5, 5)
     for size in range(1, len(second)):
         with pytest.raises(CorruptLogError) as raised:
-            list(walk(file_of(first + second[:size]), 0, len(first) + size))
+            list(scan(file_of(first + second[:size]), 0, len(first) + size))
         assert raised.value.position == len(first)
 
 
@@ -62,27 +67,27 @@ def test_any_flipped_bit_that_a_checksum_covers_is_found() -> None:
         damaged = bytearray(content)
         damaged[position] ^= 1 << position % 8
         with pytest.raises(CorruptLogError):
-            list(walk_checked(file_of(damaged), 0, len(damaged)))
+            list(scan_checked(file_of(damaged), 0, len(damaged)))
 
 
 def test_offsets_that_go_back_are_damage() -> None:
     first, second = placed(batch_of(b"a", b"b"), 10), placed(batch_of(b"c"), 11)
-    for walk in (walk_headers, walk_checked):
+    for scan in (scan_all_headers, scan_checked):
         with pytest.raises(CorruptLogError, match="below 12"):
-            list(walk(file_of(first + second), 0, len(first) + len(second)))
+            list(scan(file_of(first + second), 0, len(first) + len(second)))
 
 
 def test_a_huge_claimed_length_reads_nothing() -> None:
     batch = bytearray(batches(5)[0])
     batch[8:12] = b"\x7f\xff\xff\xff"
     with pytest.raises(CorruptLogError, match="where"):
-        list(walk_headers(file_of(batch), 0, len(batch)))
+        list(scan_headers(WAIT, file_of(batch), 0, len(batch)))
 
 
 def test_a_file_that_became_shorter_is_damage() -> None:
     content = batches(CHECK_READ_BYTES * 2)[0]
     with pytest.raises(CorruptLogError):
-        list(walk_checked(file_of(content[:-100]), 0, len(content)))
+        list(scan_checked(file_of(content[:-100]), 0, len(content)))
     with pytest.raises(CorruptLogError, match="ends before"):
         checksum_of_file(file_of(b"abc"), 0, 10)
 

@@ -9,7 +9,7 @@ from ottla.base.filesystem import Buffer, File
 from ottla.protocol.records.batch import CHECKED_FROM, HEADER_BYTES
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.recovery import Checkpoint
-from ottla.storage.segments.scanning import CHECK_READ_BYTES, checksum_of_file, walk_checked
+from ottla.storage.segments.scanning import CHECK_READ_BYTES, checksum_of_file, scan_checked
 from ottla.testing.filesystem import MemoryDisk
 
 READ = CHECK_READ_BYTES
@@ -36,7 +36,7 @@ def file_of(content: Buffer) -> File:
 
 def first_damage(file: File) -> int | None:
     try:
-        for _ in walk_checked(file, 0, file.size()):
+        for _ in scan_checked(file, 0, file.size()):
             pass
     except CorruptLogError as error:
         return error.position
