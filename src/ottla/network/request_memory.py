@@ -118,6 +118,8 @@ class RequestMemory:
         account.used_bytes, account.complete_bytes, account.frame_bytes = used, complete, frame
         if not frame:
             account.reserved_bytes = 0
+        elif complete < complete_before:  # what was granted included the whole frames of then
+            account.reserved_bytes = max(0, account.reserved_bytes - (complete_before - complete))
         account.held_bytes = held = max(used, account.reserved_bytes)
         account.is_large = max(frame, complete) > ORDINARY_BYTES_MAX
         if was_large or account.is_large:

@@ -98,6 +98,8 @@ def check(memory: RequestMemory, clients: list[Client]) -> None:
     waiting = [each.account for each in clients if each.is_waiting]
     assert memory.held_bytes == sum(each.held_bytes for each in accounts)
     assert memory.stopped_readers == len(waiting)
+    for client in clients:
+        assert client.account.held_bytes <= sum(client.complete) + client.frame, "held for nothing"
     has_room = rooms(accounts)
     large = [each for each in accounts if each.is_large]
     large_bytes = sum(each.held_bytes for each in large)
