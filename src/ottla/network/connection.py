@@ -34,6 +34,8 @@ from ottla.protocol.framing import PARTIAL_BYTES_MAX, FrameReader
 
 log = logging.getLogger(__name__)
 
+UNCOUNTED_BYTES_MAX = 1024
+
 
 class Connection(asyncio.BufferedProtocol):
     __slots__ = (
@@ -41,6 +43,7 @@ class Connection(asyncio.BufferedProtocol):
         "_home",
         "_is_calm",
         "_is_ending",
+        "_is_in_line",
         "_is_lost",
         "_loop",
         "_memory",
@@ -52,6 +55,7 @@ class Connection(asyncio.BufferedProtocol):
         "_throttle",
         "_transport",
         "_turn_is_due",
+        "_turns",
         "_unsent",
         "_watch",
         "connection_id",
@@ -59,6 +63,7 @@ class Connection(asyncio.BufferedProtocol):
         "is_made",
         "peer_host",
         "peer_port",
+        "place",
         "session",
     )
 
@@ -78,12 +83,15 @@ class Connection(asyncio.BufferedProtocol):
         self._reader = FrameReader(home.settings.frame_bytes_max, home.shared.scratch)
         self._memory = home.shared.memory
         address = network_of(peer_host)
+        self._turns = home.shared.turns
+        self.place = self._turns.place_of(address)
         self._reading = Reading(self._memory, self, address)
         self._responses = home.shared.response_memory
         self._unsent = ResponseAccount(self, address)
         self._pipeline = Pipeline(home, self)
         self._throttle: asyncio.TimerHandle | None = None
         self._turn_is_due = False
+        self._is_in_line = False  # its requests begin when it is its turn among all connections
         self._is_calm = True  # when last settled, there was nothing to wait for but requests
         self._has_stopped = False  # the client sends nothing more
         self._is_ending = False  # no further request begins
@@ -260,8 +268,32 @@ class Connection(asyncio.BufferedProtocol):
             pipeline = self._pipeline
             if pipeline.begun:
                 pipeline.send_ready()
+            is_settled = False
             if pipeline.queued:
-                pipeline.begin_queued()
+                if self._turns.is_busy:
+                    is_settled = self._stand_in_line()
+                else:
+                    self._turns.spend(pipeline.begin_queued())
+            self._sender.flush()
+            if not is_settled:
+                self._settle()
+
+    def _stand_in_line(self) -> bool:
+        """Wait for the turn of this connection; whether there is nothing else to settle. A small
+        request, which will begin soon, is counted and stops the reading only if more follows."""
+        pipeline = self._pipeline
+        if self._is_in_line or not pipeline.can_begin():
+            return False
+        self._is_in_line = True
+        self._turns.wait(self)
+        queued = pipeline.queued
+        return self._is_calm and len(queued) == 1 and len(queued[0]) <= UNCOUNTED_BYTES_MAX
+
+    def begin_requests(self) -> None:
+        """It is the turn of this connection among those that wait."""
+        self._is_in_line = False
+        if not self._is_lost:
+            self._pipeline.begin_queued()
             self._sender.flush()
             self._settle()
 
@@ -341,7 +373,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _go_on_or_end(self) -> None:
         pipeline = self._pipeline
-        if pipeline.queued and not self._turn_is_due and pipeline.can_begin():
+        is_due = self._turn_is_due or self._is_in_line
+        if pipeline.queued and not is_due and pipeline.can_begin():
             self.schedule_turn()
         has_end = self._is_ending or (self._has_stopped and not pipeline.queued)
         if has_end and not pipeline.in_flight and self._sender.is_handed_over:

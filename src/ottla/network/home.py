@@ -12,6 +12,7 @@ from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import OwnedTasks
 from ottla.network.counters import NetworkCounters
 from ottla.network.deadlines import DeadlineWheel
+from ottla.network.fair_turns import FairTurns
 from ottla.network.limits import WayIn
 from ottla.network.request_memory import RequestMemory
 from ottla.network.response_memory import ResponseMemory
@@ -34,6 +35,7 @@ class Shared:
     memory: RequestMemory
     response_memory: ResponseMemory
     deadlines: DeadlineWheel[Connection]
+    turns: FairTurns
     executor: Executor | None = None  # reads what is not in the page cache
     scratch: Scratch = field(default_factory=Scratch)
     tasks: OwnedTasks = field(default_factory=OwnedTasks)

@@ -21,6 +21,7 @@ from heapq import nsmallest
 
 from ottla.network.connection import Connection
 from ottla.network.deadlines import DeadlineWheel
+from ottla.network.fair_turns import FairTurns
 from ottla.network.home import Shared
 from ottla.network.limits import ConnectionGate
 from ottla.network.listener import Listener
@@ -61,11 +62,13 @@ class Network:
     async def open(self) -> None:
         """Take the ports; OSError if one cannot be had, and then none is kept."""
         tick_s = self._settings.tick_ms / 1000
+        loop = asyncio.get_running_loop()
         self._shared = Shared(
-            asyncio.get_running_loop(),
+            loop,
             self.memory,
             self.response_memory,
             DeadlineWheel(tick_s),
+            FairTurns(loop),
             self._executor,
         )
         self._pressure.watch(self._shared.loop)

@@ -13,6 +13,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable
 from functools import partial
+from time import monotonic
 from types import CoroutineType
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,9 @@ log = logging.getLogger(__name__)
 # Requests that wait for their answers count with their frames if these are large together: a fetch
 # that waits for data is small, and there are many.
 WAITING_BYTES_MIN = 64 * 1024
-# Before other connections have their turn: so many requests, or those of so long, which is looked
-# at now and then only.
+# Before other connections have their turn: so many requests, or those of so long.
 REQUESTS_PER_TURN = 64
 TURN_S = 0.0005
-TIMED_REQUESTS = 4
 
 
 class Pipeline:
@@ -86,20 +85,24 @@ class Pipeline:
         while (answer := self._order.next_answer()) is not None:
             self._connection.send(answer)
 
-    def begin_queued(self) -> None:
+    def begin_queued(self) -> float:
+        """Begin what may begin, as much as fits one turn; how many seconds that took."""
         queued, begun, connection = self.queued, self.begun, self._connection
-        left, end_s = REQUESTS_PER_TURN, None
-        while queued and left and (not begun or self._has_room()) and connection.can_begin():
+        left, now_s = REQUESTS_PER_TURN, monotonic()
+        began_s, end_s = now_s, now_s + TURN_S
+        while (
+            queued
+            and left
+            and now_s < end_s
+            and (not begun or self._has_room())
+            and connection.can_begin()
+        ):
             left -= 1
             self._begin(queued.popleft())
-            if left % TIMED_REQUESTS == 0 and queued:
-                now_s = self._home.shared.loop.time()
-                if end_s is None:
-                    end_s = now_s + TURN_S
-                elif now_s > end_s:
-                    break
+            now_s = monotonic()
         if not queued:
             self._queued_bytes = 0
+        return now_s - began_s
 
     def can_begin(self) -> bool:
         return (not self.begun or self._has_room()) and self._connection.can_begin()

@@ -1,0 +1,208 @@
+"""While there is more to do than the event loop can, its time is shared; time is moved by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from ottla.network.fair_queue import CHARGE_S_MIN
+from ottla.network.fair_turns import SERVING_S, TURN_S, FairTurns
+
+HEAVY_S = 0.005
+ONE, OTHER = "10.0.0.1", "10.0.0.2"
+
+
+class World:
+    """An event loop of which only `call_soon` is used, and a clock."""
+
+    def __init__(self) -> None:
+        self.now_s = 50.0
+        self._soon: list[Callable[[], None]] = []
+        self.turns = FairTurns(cast(asyncio.AbstractEventLoop, self), lambda: self.now_s)
+        self.served: list[Client] = []
+
+    def call_soon(self, function: Callable[[], None]) -> None:
+        self._soon.append(function)
+
+    def turn(self) -> None:
+        functions, self._soon = self._soon, []
+        for function in functions:
+            function()
+
+    def be_busy(self) -> None:
+        self.turns.spend(2 * TURN_S)
+
+    def clients(self, count: int, cost_s: float, address: str = ONE) -> list[Client]:
+        return [Client(self, cost_s, address) for _ in range(count)]
+
+    def seconds_of(self, clients: list[Client]) -> float:
+        return sum(each.cost_s for each in self.served if each in clients)
+
+
+class Client:
+    def __init__(self, world: World, cost_s: float, address: str) -> None:
+        self.place = world.turns.place_of(address)
+        self.cost_s = cost_s
+        self.asks_again = False
+        self.is_broken = False
+        self.is_closed = False
+        self._world = world
+
+    def ask(self) -> None:
+        """As a connection does that has received a request."""
+        turns = self._world.turns
+        if turns.is_busy:
+            turns.wait(self)
+        else:
+            self.begin_requests()
+            turns.spend(self.cost_s)
+
+    def begin_requests(self) -> None:
+        if self.is_broken:
+            raise RuntimeError("a bug")
+        self._world.served.append(self)
+        self._world.now_s += self.cost_s
+        if self.asks_again:
+            self._world.call_soon(self.ask)
+
+    def close(self, reason: str) -> None:
+        self.is_closed = True
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def flood(clients: list[Client]) -> None:
+    for client in clients:
+        client.asks_again = True
+        client.ask()
+
+
+def turns_until_served(world: World, client: Client) -> int:
+    for number in range(1, 10_000):
+        world.turn()
+        if client in world.served:
+            return number
+    raise AssertionError("never served")
+
+
+def test_nobody_waits_while_turns_are_short(world: World) -> None:
+    world.turns.spend(TURN_S / 2)
+    assert not world.turns.is_busy
+
+
+def test_a_long_turn_makes_those_wait_who_come_later(world: World) -> None:
+    world.turns.spend(TURN_S / 2)
+    world.turns.spend(TURN_S)
+    assert world.turns.is_busy
+    (client,) = world.clients(1, HEAVY_S)
+    client.ask()
+    assert not world.served
+    world.turn()
+    assert world.served == [client]
+
+
+def test_the_next_turn_is_not_busy_if_nobody_waits(world: World) -> None:
+    world.be_busy()
+    world.turn()
+    assert not world.turns.is_busy
+
+
+def test_a_turn_ends_when_its_time_is_over(world: World) -> None:
+    world.be_busy()
+    flood(world.clients(100, CHARGE_S_MIN))
+    began_s = world.now_s
+    world.turn()
+    assert world.now_s - began_s == pytest.approx(SERVING_S, abs=CHARGE_S_MIN)
+    assert world.turns.is_busy
+
+
+def test_equal_clients_are_served_one_after_the_other(world: World) -> None:
+    world.be_busy()
+    clients = world.clients(10, HEAVY_S)
+    flood(clients)
+    while len(world.served) < 30:
+        world.turn()
+    assert world.served[:30] == clients * 3
+
+
+def test_a_newcomer_is_next_however_many_flood(world: World) -> None:
+    world.be_busy()
+    flood(world.clients(100, HEAVY_S))
+    while len(world.served) < 150:
+        world.turn()
+    (small,) = world.clients(1, CHARGE_S_MIN)
+    small.ask()
+    assert turns_until_served(world, small) <= 2
+
+
+def test_a_small_request_waits_for_as_much_of_others_as_it_takes_itself(world: World) -> None:
+    """One after the other, it would wait for a large request of each."""
+    world.be_busy()
+    heavy = world.clients(100, HEAVY_S)
+    flood(heavy)
+    (small,) = world.clients(1, CHARGE_S_MIN)
+    small.asks_again = True
+    small.ask()
+    while world.served.count(small) < 100:
+        world.turn()
+    waited = "".join("S" if each is small else "h" for each in world.served).split("S")
+    fair = len(heavy) * CHARGE_S_MIN / HEAVY_S
+    assert max(map(len, waited[1:])) <= 2 * fair
+
+
+def test_addresses_share_the_time_equally(world: World) -> None:
+    world.be_busy()
+    many, one = world.clients(50, HEAVY_S, ONE), world.clients(1, HEAVY_S, OTHER)
+    flood(many + one)
+    while len(world.served) < 400:
+        world.turn()
+    assert world.seconds_of(one) == pytest.approx(world.seconds_of(many), rel=0.1)
+
+
+def test_an_address_that_pauses_saves_up_no_time(world: World) -> None:
+    world.be_busy()
+    steady, pausing = world.clients(1, HEAVY_S, ONE), world.clients(1, HEAVY_S, OTHER)
+    flood(steady)
+    while len(world.served) < 200:
+        world.turn()
+    world.served.clear()
+    flood(pausing)
+    while len(world.served) < 100:
+        world.turn()
+    assert world.served.count(pausing[0]) <= 51
+
+
+def test_what_was_served_while_nobody_else_waited_is_forgotten(world: World) -> None:
+    world.be_busy()
+    greedy, other = world.clients(2, HEAVY_S)
+    flood([greedy])
+    for _ in range(100):
+        world.turn()
+    greedy.asks_again = False
+    world.turn()
+    world.turn()
+    assert not world.turns.is_busy
+    world.be_busy()
+    world.served.clear()
+    flood([other, greedy])
+    while len(world.served) < 10:
+        world.turn()
+    assert world.served.count(greedy) == 5
+
+
+def test_a_bug_in_one_client_does_not_stop_the_others(world: World) -> None:
+    world.be_busy()
+    broken, other = world.clients(2, CHARGE_S_MIN)
+    broken.is_broken = True
+    broken.ask()
+    other.ask()
+    world.turn()
+    assert world.served == [other]
+    assert broken.is_closed
+    assert not world.turns.is_busy
