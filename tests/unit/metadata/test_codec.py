@@ -83,6 +83,8 @@ def test_fields_that_are_not_known_are_skipped() -> None:
         ('[{"k":"other"}]', "record 0: unknown kind 'other'"),
         ('[{"k":["topic"]}]', "record 0: unknown kind"),
         ('[{"k":"topic","v":1,"n":"t"}]', "record 0: topic of unknown version 1"),
+        ('[{"k":"topic","v":-1,"n":"t"}]', "record 0: topic of unknown version -1"),
+        ('[{"k":"topic","v":"0","n":"t"}]', "record 0: topic of unknown version 0"),
         ('[{"k":"topic","n":"t"}]', "record 0: topic without topic_id"),
         ('[{"k":"topic","t":"x","n":"t"}]', "record 0: topic_id of topic: not a base64url UUID"),
         ('[{"k":"-topic","t":5}]', "record 0: topic_id of -topic: expected a text"),

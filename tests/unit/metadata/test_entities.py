@@ -52,6 +52,10 @@ def test_a_directory_works_if_it_is_listed_or_not_known() -> None:
     answers = [broker().has_directory(each) for each in (None, NOT_KNOWN, ONE, TWO, b"3" * 16)]
     assert answers == [True, True, True, True, False]
     assert not broker(log_directories=(TWO,)).has_directory(ONE)
+    for at in range(16):  # only one that is zero as a whole says nothing
+        with_zero = b"3" * at + b"\0" + b"3" * (15 - at)
+        assert not broker().has_directory(with_zero)
+        assert not broker().has_directory(bytes(at) + b"3" + bytes(15 - at))
 
 
 def test_a_broker_is_active_unless_it_is_fenced_or_leaving() -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,6 +19,7 @@ from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import batch
 from tests.unit.metadata.test_file_log import at_once
 
+from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import read_file
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices, Turns
@@ -238,6 +241,33 @@ def test_a_journal_that_others_touched_is_lost_even_with_nothing_to_append(
         await life.log.check()  # it is told once: after that the log has to be loaded
         await life.log.close()
         assert not life.disk.exists(f"{PLACE}/clean")
+
+    asyncio.run(story())
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts what the process has open")
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_a_log_that_fails_again_and_again_keeps_no_files_open(
+    tmp_path: Path, is_checked: bool
+) -> None:
+    async def story() -> None:
+        log = FileMetadataLog(DiskFileSystem(), str(tmp_path), at_once)
+        kept: list[Exception] = []  # with all that their frames refer to
+        counts = set()
+        for number in range(4):
+            await log.load(Known())
+            await log.append(batch(number))
+            counts.add(len(os.listdir("/proc/self/fd")))
+            (journal,) = tmp_path.glob("*.journal")
+            with journal.open("ab") as file:
+                file.write(b"of somebody else")
+            try:
+                await (log.check() if is_checked else log.append(batch(number + 1)))
+            except (AppendFailed, MetadataLost) as error:
+                kept.append(error)
+        assert len(kept) == 4
+        assert len(counts) == 1
+        await log.close()
 
     asyncio.run(story())
 
