@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from random import Random
 
 import pytest
@@ -64,6 +65,11 @@ def test_a_value_that_takes_something_away_is_told_apart_from_none_given() -> No
 def test_a_limit_without_end_comes_back() -> None:
     record = QuotaChanged((("user", "u"),), "request_percentage", float("inf"))
     assert decode_records(encode([record])) == [record]
+
+
+def test_what_json_has_no_number_for_is_not_written() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        encode([QuotaChanged((("user", None),), "a", math.nan)])
 
 
 def test_fields_that_are_not_known_are_skipped() -> None:

@@ -98,7 +98,8 @@ def test_a_deleted_topic_is_remembered_by_its_id_also_in_snapshots() -> None:
     assert again == image
 
 
-def test_of_deleted_topics_the_last_are_remembered() -> None:
+def test_of_deleted_topics_the_last_ten_thousand_are_remembered() -> None:
+    assert DELETED_MAX == 10_000
     image = Image()
     ids = [TopicId(number.to_bytes(16, "big")) for number in range(DELETED_MAX + 5)]
     for number, topic_id in enumerate(ids):

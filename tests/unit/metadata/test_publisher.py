@@ -39,6 +39,24 @@ def test_an_image_that_went_on_is_taken_over_with_its_differences() -> None:
     assert {change.name for change in heard[0].created_topics.values()} == set(ahead.topics)
 
 
+def test_what_a_listener_does_in_slices_is_done_when_an_image_is_published() -> None:
+    image, ahead = Image(), Image()
+    publisher, done = Publisher(image), list[int]()
+
+    def react(image: Image, _changes: Changes) -> Slices[None]:
+        for _ in range(2):
+            yield 0
+            done.append(image.offset)
+
+    publisher.subscribe(react)
+    publisher.publish(batch(0, 2))
+    assert done == [2, 2]
+    ahead.apply(batch(0, 2))
+    ahead.apply(batch(2))
+    publisher.replace(ahead)
+    assert done == [2, 2, 3, 3]
+
+
 def test_somebody_who_waits_for_an_offset_wakes_when_it_is_in_the_image() -> None:
     async def story() -> None:
         publisher = Publisher(Image())

@@ -11,11 +11,22 @@ from tests.unit.metadata.histories import histories
 from tests.unit.metadata.test_file_log import fold, snapshot_frame
 
 from ottla.base.filesystem import read_file
+from ottla.metadata.codec import encode_records
 from ottla.metadata.continuity import Known
-from ottla.metadata.frame import BATCH, HEADER_BYTES, encode_frame
+from ottla.metadata.frame import (
+    BATCH,
+    HEADER_BYTES,
+    SNAPSHOT,
+    BadFrame,
+    decode_frame,
+    encode_frame,
+    encode_parts,
+    has_whole_frame,
+)
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.journal import CLEAN, open_journal, write_snapshot
 from ottla.metadata.log import CorruptMetadataError, MetadataLost
+from ottla.metadata.records import ClusterNamed, FeatureLevelSet
 from ottla.testing.filesystem import MemoryDisk
 
 PLACE = "/m"
@@ -102,6 +113,34 @@ def damage(random: Random, layout: Layout) -> str:
     file.write_at(0, content)
     file.close()
     return name
+
+
+@pytest.mark.parametrize("magic", [BATCH, SNAPSHOT])
+@pytest.mark.parametrize(("base_offset", "extra"), [(0, 1), (0, -1), (5, 2**31), (-1, 0)])
+def test_a_frame_whose_numbers_contradict_it_is_refused_though_its_checksum_is_right(
+    magic: bytes, base_offset: int, extra: int
+) -> None:
+    records = (ClusterNamed("c"), FeatureLevelSet("x", 1))
+    count = len(records) + extra
+    frame = encode_parts(magic, Batch(base_offset, 1, ()), encode_records(records), count)
+    with pytest.raises(BadFrame):
+        decode_frame(magic, memoryview(frame))
+    assert not has_whole_frame(magic, memoryview(b"before" + frame))
+    right = encode_parts(magic, Batch(5, 1, ()), encode_records(records), len(records))
+    assert decode_frame(magic, memoryview(right + b"after")) == (Batch(5, 1, records), len(right))
+
+
+@pytest.mark.parametrize("is_clean", [False, True])
+def test_what_a_crash_left_unfinished_goes_and_files_of_others_stay(is_clean: bool) -> None:
+    random = Random(3)
+    layout = layout_of(random)
+    journal, _ = open_journal(layout.disk, PLACE, Known())
+    journal.close(is_clean=is_clean)
+    for name in ("00000000000000000009.snapshot.tmp", "clean.tmp", "notes", "x.tmp.txt"):
+        layout.disk.open(f"{PLACE}/{name}", create=True).write_at(0, b"half a file")
+    assert layout.open(Known()) == fold(layout.batches)
+    assert {"notes", "x.tmp.txt"} <= layout.files.keys()
+    assert not [name for name in layout.files if name.endswith(".tmp")]
 
 
 def outcome_of(layout: Layout) -> tuple[Image, None] | tuple[None, CorruptMetadataError]:

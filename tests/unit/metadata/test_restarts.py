@@ -10,9 +10,10 @@ import asyncio
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from random import Random
+from typing import Any, TypeVar
 
 import pytest
 from tests.unit.metadata.histories import histories
@@ -41,6 +42,7 @@ from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
 
 PLACE = "/m"
+T = TypeVar("T")
 TOPIC = TopicId(b"t" * 16)
 
 
@@ -238,9 +240,66 @@ def test_a_journal_that_others_touched_is_lost_even_with_nothing_to_append(
         life.disk.heal()
         with pytest.raises(AppendFailed):
             await life.log.append(next(life.history))
+        assert not life.log.wants_snapshot
         await life.log.check()  # it is told once: after that the log has to be loaded
         await life.log.close()
         assert not life.disk.exists(f"{PLACE}/clean")
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("harm", [remove, cut, extend, replace])
+def test_nor_is_it_closed_as_if_in_order(harm: Callable[[MemoryDisk, str], None]) -> None:
+    async def story() -> None:
+        life = Life(6)
+        await life.start()
+        await life.append()
+        (name,) = (each for each in life.disk.list_directory(PLACE) if each.endswith(".journal"))
+        harm(life.disk, f"{PLACE}/{name}")
+        with pytest.raises(MetadataLost):
+            await life.log.close()
+        assert not life.disk.exists(f"{PLACE}/clean")
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("following", ["append", "read", "check", "snapshot", "close", "load"])
+def test_work_whose_caller_was_cancelled_ends_before_the_next_begins(following: str) -> None:
+    async def story() -> None:
+        gate, running = asyncio.Event(), list[object]()
+
+        async def slowly(work: Callable[[], T]) -> T:
+            assert not running, "one thing at a time"
+            running.append(work)
+            await gate.wait()
+            running.remove(work)
+            return work()
+
+        gate.set()
+        log = FileMetadataLog(MemoryDisk(), PLACE, slowly)
+        image = await log.load(Known())
+        await log.append(batch(0))
+        image.apply(batch(0))
+        gate.clear()
+        reading = asyncio.ensure_future(log.read(0))
+        await asyncio.sleep(0)
+        reading.cancel()
+        await asyncio.wait([reading])
+        steps: dict[str, Callable[[], Coroutine[Any, Any, object]]] = {
+            "append": lambda: log.append(batch(1)),
+            "read": lambda: log.read(0),
+            "check": log.check,
+            "snapshot": lambda: log.write_snapshot(image),
+            "close": log.close,
+            "load": lambda: log.load(Known()),
+        }
+        next_one = asyncio.ensure_future(steps[following]())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert len(running) == 1
+        assert not next_one.done()
+        gate.set()
+        await asyncio.wait_for(next_one, 20)
 
     asyncio.run(story())
 

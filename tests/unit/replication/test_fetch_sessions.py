@@ -190,6 +190,10 @@ def test_a_session_is_resumed_with_the_next_epoch_only() -> None:
     assert (session.epoch, session.used_ms) == (2, 5), "nothing of that counts"
 
 
+def test_epochs_and_ids_of_sessions_fit_into_what_requests_have_for_them() -> None:
+    assert EPOCH_MAX == 2**31 - 1
+
+
 def test_after_the_last_epoch_comes_the_first() -> None:
     assert [next_epoch(each) for each in (0, 1, EPOCH_MAX - 1, EPOCH_MAX)] == [1, 2, EPOCH_MAX, 1]
     known = sessions()

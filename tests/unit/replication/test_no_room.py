@@ -8,6 +8,7 @@ import errno
 import pytest
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 
+from ottla.base.ids import TopicId, TopicPartition
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
@@ -66,6 +67,34 @@ def test_they_are_made_once_there_is_room_and_the_others_wait_on(world: BrokerWo
     assert all(is_served(world, "t", index) for index in range(3))
     assert is_served(world, "u", 1)
     asyncio.run(world.replicas.make_those_without_room())  # nothing is left to do
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_topics_that_are_deleted_during_a_round_are_left_out(
+    world: BrokerWorld, is_made_again: bool
+) -> None:
+    names = [f"{topic}-{index}" for topic in "tuv" for index in range(3)]
+    fill_up(world, *names)
+    for topic in "tuv":
+        world.create_topic(topic, 3)
+    asyncio.run(world.replicas.settle())
+    world.disk.heal()
+
+    async def story() -> None:
+        making = asyncio.ensure_future(world.replicas.make_those_without_room())
+        await asyncio.sleep(0)
+        for topic in "tuv":
+            world.delete_topic(topic)
+            if is_made_again:  # with fewer partitions
+                world.create_topic(topic, 1, TopicId(topic.encode() * 16))
+        await making
+        await world.replicas.settle()
+
+    asyncio.run(story())
+    placed = {TopicPartition(topic, 0) for topic in "tuv"} if is_made_again else set()
+    assert {each.name for each in world.replicas} == placed
+    assert {each.partition for each in world.logs.logs} == placed
+    assert world.replicas.all_have_logs
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

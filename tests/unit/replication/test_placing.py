@@ -153,13 +153,15 @@ def test_topics_whose_batches_are_opened_are_known_by_name_and_id_until_they_are
     world: BrokerWorld,
 ) -> None:
     configs = {"t": TopicConfig(compression_type="gzip"), "u": TopicConfig()}
-    world.replicas._configs.of_topic = lambda topic: configs.get(topic, TopicConfig())
+    zipped = TopicConfig(compression_type="gzip")
+    world.replicas._configs.of_topic = lambda topic: configs.get(topic, zipped)
     first, second = world.create_topic("t"), world.create_topic("u")
     assert world.replicas.opening == {"t", first}
     configs.update(t=TopicConfig(), u=TopicConfig(compression_type="lz4"))
     world.publish(ConfigChanged(ALL_BROKERS, "compression.type", "x"))
     assert world.replicas.opening == {"u", second}
     world.publish(ConfigChanged(ConfigResource(ResourceType.TOPIC, "elsewhere"), "x", "y"))
+    assert world.replicas.opening == {"u", second}
     world.delete_topic("u")
     assert world.replicas.opening == set()
     asked: list[str] = []

@@ -32,6 +32,7 @@ class World:
         self.cache = FetchSessions(SLOTS_MAX, self.random, ROOM_MAX)
         self.cache.on_close = self.was_closed
         self.held_when_closed: list[int] = []
+        self.followers = self.random.choice((0.3, 0.95))
 
     def was_closed(self, session: FetchSession) -> None:
         self.closed.append(self.open_ones.pop(session.id))
@@ -47,7 +48,8 @@ class World:
     # Steps
 
     def open(self) -> None:
-        room, is_follower = self.random.randint(1, ROOM_MAX + 1), self.random.random() < 0.3
+        room = self.random.choice((1, 2, 3, self.random.randint(1, ROOM_MAX + 1)))
+        is_follower = self.random.random() < self.followers
         can_make_room = self.can_make_room(room, is_follower)
         may_go = {id(each): self.may_go(each, room, is_follower) for each in self.sessions}
         had_slot, held = len(self.open_ones) < SLOTS_MAX, self.cache.room.held
