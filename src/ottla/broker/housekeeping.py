@@ -120,7 +120,8 @@ class Housekeeping:
         self._unsynced.add(partition_log)
 
     async def checkpoint(self) -> None:
-        for directory, job in self._logs.checkpoint_jobs():
+        for directory, making in self._logs.checkpoint_jobs():
+            job = await drive(making)
             await in_directory(directory, "writing checkpoints", job.run)
 
     async def remove(self) -> None:

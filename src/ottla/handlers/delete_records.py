@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 
+from ottla.base.steps import drive
 from ottla.base.turns import Slices
 from ottla.handlers.cold_logs import read_all_producers
 from ottla.handlers.context import Context
@@ -126,7 +127,8 @@ class Deletion:
     async def write_down(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:
         for directory, results in self.moved.items():
             try:
-                await asyncio.to_thread(directory.checkpoint_job().run)
+                job = await drive(directory.making_checkpoint_job())
+                await asyncio.to_thread(job.run)
             except OSError as error:
                 code = directory.health.refused("writing checkpoints", error).code
                 for each in results:

@@ -9,6 +9,7 @@ from random import Random
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
 from ottla.base.readers import WAIT
+from ottla.base.steps import Steps
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import iterate_headers, stamp_offset_and_epoch
 from ottla.protocol.records.building import build_batch
@@ -53,12 +54,13 @@ class Place:
         assert self.files is not None
         context = LogContext(self.files, self.clock, Random(1), DirectoryHealth("/data"))
         context.write_checkpoints = lambda log: self.checkpoints.append(log.recovery_checkpoint)
-        context.checkpoint_job = lambda log: partial(
-            self.checkpoints.append, log.recovery_checkpoint
-        )
+        context.checkpointing = self._checkpointing
         log = open_log(context, PARTITION, self.path, self.config, checkpoint)
         log.update_high_watermark(log.log_end_offset)
         return log
+
+    def _checkpointing(self, log: Log) -> Steps[None]:
+        yield partial(self.checkpoints.append, log.recovery_checkpoint)
 
     def reopen_clean(self, log: Log) -> Log:
         """After an orderly stop."""

@@ -143,8 +143,8 @@ class Driver:
         self.world.flush()
 
     def checkpoint(self) -> None:
-        for _, job in self.world.manager.checkpoint_jobs():
-            job.run()
+        for _, making in self.world.manager.checkpoint_jobs():
+            run_here(making).run()
 
     def truncate(self) -> None:
         log = self.world.log

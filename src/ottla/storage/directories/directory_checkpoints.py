@@ -4,7 +4,7 @@ Owns      `recovery-point-offset-checkpoint`, `log-start-offset-checkpoint` and
           `replication-offset-checkpoint` of one directory.
 Promises  a recovery point or log start on disk is never above the one in memory: when one goes
           down, it is written before records are touched, and no write that began earlier can undo
-          that. What a job has written, no job that was made earlier undoes.
+          that. What a job has written, no job that was begun earlier undoes.
           A damaged checkpoint counts as empty: logs are then read from their beginning.
 Threads   `CheckpointJob.run` may run in any; everything else in the log's.
 """
@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
+from ottla.base.steps import PAUSE, Steps, run_here
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import (
@@ -31,6 +32,7 @@ from ottla.storage.log.recovery import Checkpoint
 logger = logging.getLogger(__name__)
 
 Offsets = dict[TopicPartition, int]
+LOGS_AT_ONCE = 500  # one or two milliseconds
 
 
 class SavedOffsets(NamedTuple):
@@ -94,31 +96,37 @@ class DirectoryCheckpoints:
     def write_now(self, logs: Iterable[Log]) -> None:
         """Write all three here and now. Jobs that were made before write nothing any more."""
         logs = list(logs)
-        job = self.urgent_job(logs)
+        job = run_here(self.making_urgent_job(logs))
         job.run()
         for log in logs:
             log.checkpointed_point = job.offsets.recovery_points[log.partition]
 
-    def urgent_job(self, logs: Iterable[Log]) -> CheckpointJob:
-        """What to write now, in a thread; jobs that were made before write nothing any more."""
+    def making_urgent_job(self, logs: Sequence[Log]) -> Steps[CheckpointJob]:
+        """As `making_job`; jobs that were begun before write nothing any more."""
         # Without the lock: a write under way, for whose syncs nobody here may wait, is followed by
         # that of the job.
         self._version += 1
-        return self.job(logs)
+        return self.making_job(logs)
 
-    def job(self, logs: Iterable[Log]) -> CheckpointJob:
-        """What to write now, to be written in a thread."""
-        points, starts, marks = map(dict, self._carried)
-        for log in logs:
-            points[log.partition] = log.recovery_checkpoint
-            log.checkpointed_point = max(log.checkpointed_point, log.recovery_checkpoint)
-            marks[log.partition] = log.high_watermark
-            starts.pop(log.partition, None)
-            if log.log_start_offset > log.segments[0].base_offset:
-                starts[log.partition] = log.log_start_offset
+    def making_job(self, logs: Sequence[Log]) -> Steps[CheckpointJob]:
+        """What to write, to be written in a thread; with pauses, because logs may be many.
+
+        Its version is that of the beginning: where an offset goes down during a pause, or a log is
+        deleted and its name used again, all was written meanwhile and the job writes nothing.
+        """
+        saved = SavedOffsets(*map(dict, self._carried))
         self._jobs_made += 1
-        saved = SavedOffsets(points, starts, marks)
-        return CheckpointJob(self, self._version, saved, self._jobs_made)
+        job = CheckpointJob(self, self._version, saved, self._jobs_made)
+        for count, log in enumerate(logs, 1):
+            _note(log, saved)
+            if count % LOGS_AT_ONCE == 0:
+                yield PAUSE
+        return job
+
+    def writing(self, logs: Sequence[Log]) -> Steps[None]:
+        """How far the logs are synced when this begins, and perhaps later, is written."""
+        job = yield from self.making_job(logs)
+        yield job.run
 
     def write(self, job: CheckpointJob) -> None:
         with self._lock:
@@ -137,11 +145,21 @@ class CheckpointJob:
     ) -> None:
         self.version = version
         self.offsets = offsets
-        self.number = number  # in the order in which jobs were made
+        self.number = number  # in the order in which jobs were begun
         self._checkpoints = checkpoints
 
     def run(self) -> None:
         self._checkpoints.write(self)
+
+
+def _note(log: Log, saved: SavedOffsets) -> None:
+    points, starts, marks = saved
+    points[log.partition] = point = log.recovery_checkpoint
+    log.checkpointed_point = max(log.checkpointed_point, point)
+    marks[log.partition] = log.high_watermark
+    starts.pop(log.partition, None)
+    if log.log_start_offset > log.segments[0].base_offset:
+        starts[log.partition] = log.log_start_offset
 
 
 def _read(checkpoint: OffsetCheckpoint) -> Offsets:

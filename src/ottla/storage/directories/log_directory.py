@@ -89,7 +89,7 @@ class LogDirectory:
         self.health = DirectoryHealth(path)
         self.context = LogContext(files, clock, random, self.health)
         self.context.write_checkpoints = self._write_checkpoints_with
-        self.context.checkpoint_job = lambda log: self.checkpoints.job(self._logs_with(log)).run
+        self.context.checkpointing = lambda log: self.checkpoints.writing(self._logs_with(log))
         self.checkpoints = DirectoryCheckpoints(files, path)
         self.directory_id: bytes | None = None
         self.last_shutdown: CleanShutdown | None = None  # None after an unclean stop
@@ -279,7 +279,7 @@ class LogDirectory:
         """What waits for the disk, as work for a thread. Where that is full, it is tried again."""
         if self._half_deleted and self.health.is_online:
             finished = dict(self._half_deleted)
-            job = self.checkpoints.urgent_job(self._every_log())
+            job = yield from self.checkpoints.making_urgent_job(self._every_log())
             removal_job = self.context.removal_job()
             try:
                 yield lambda: self.files.sync_directory(self.path)
@@ -515,14 +515,14 @@ class LogDirectory:
     def _write_checkpoints_with(self, log: Log) -> None:
         self.checkpoints.write_now(self._logs_with(log))
 
-    def _logs_with(self, log: Log) -> Iterable[Log]:
+    def _logs_with(self, log: Log) -> list[Log]:
         # A log that is still being opened is not among them yet; what it says counts. Of two with
         # the same name the earlier one is deleted, and what the later one says holds.
-        return {id(each): each for each in [log, *self._every_log()]}.values()
+        return list({id(each): each for each in [log, *self._every_log()]}.values())
 
-    def checkpoint_job(self) -> CheckpointJob:
+    def making_checkpoint_job(self) -> Steps[CheckpointJob]:
         """What to write now and then, in a thread."""
-        return self.checkpoints.job(self._every_log())
+        return (yield from self.checkpoints.making_job(self._every_log()))
 
     def logs_of(self, partitions: Iterable[TopicPartition]) -> list[Log]:
         """Those that are here, future ones included."""

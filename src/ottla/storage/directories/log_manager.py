@@ -509,8 +509,9 @@ class LogManager:
         now_ms = self._clock.now_ms()
         return [log for log in self.logs if is_flush_due(log, now_ms)]
 
-    def checkpoint_jobs(self) -> list[tuple[LogDirectory, CheckpointJob]]:
-        return [(each, each.checkpoint_job()) for each in self.online if each.is_loaded]
+    def checkpoint_jobs(self) -> list[tuple[LogDirectory, Steps[CheckpointJob]]]:
+        """To be made one after the other, and run in a thread."""
+        return [(each, each.making_checkpoint_job()) for each in self.online if each.is_loaded]
 
     def due_removals(self) -> list[tuple[LogDirectory, Removal]]:
         """Files whose time is over, to be removed in a thread."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ottla.base.clock import Clock
 from ottla.base.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import Job
+from ottla.base.steps import Job, Steps
 from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.deletion import DeletionQueue
 from ottla.storage.log.flushing import RunElsewhere, run_here
@@ -24,6 +24,10 @@ def _nothing() -> None:
     """Nobody keeps notes."""
 
 
+def _no_steps() -> Steps[None]:
+    yield from ()
+
+
 @dataclass(slots=True)
 class LogContext:
     files: FileSystem
@@ -35,8 +39,8 @@ class LogContext:
     # crash would trust records that were never synced, and drop a log that ends before its start;
     # before compaction opens gaps between segments, or a crash would take them for lost records.
     write_checkpoints: Callable[[Log], None] = lambda _log: None
-    # The same as work for a thread; how far the log is synced when this is called is written.
-    checkpoint_job: Callable[[Log], Job] = lambda _log: _nothing
+    # The same in steps; how far the log is synced when this begins is written, or more.
+    checkpointing: Callable[[Log], Steps[None]] = lambda _log: _no_steps()
     truncated: Callable[[Log], None] = lambda _log: None  # called after records were cut off
     # Called after a log was made or a segment closed: it should be synced before long, so that a
     # power cut cannot mistake it for another topic's, and to bound recovery.

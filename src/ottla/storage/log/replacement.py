@@ -147,4 +147,4 @@ def _passing_recovery_point(log: Log, swap: Swap) -> Steps[None]:
         else:
             finish_flush(log, job, None)
     if swap.is_possible:  # else it may be deleted: what it says could be taken for a later log's
-        yield log.context.checkpoint_job(log)
+        yield from log.context.checkpointing(log)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from ottla.base.ids import TopicPartition
+from ottla.base.steps import run_here
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.directories.directory_checkpoints import DirectoryCheckpoints
 from ottla.testing.filesystem import MemoryDisk
@@ -28,10 +29,12 @@ def test_nobody_waits_for_a_write_under_way_to_make_the_next_job(
         may_end.wait(PATIENCE_S)
 
     monkeypatch.setattr(OffsetCheckpoint, "write", write_slowly)
-    writing = threading.Thread(target=checkpoints.job(()).run)
+    writing = threading.Thread(target=run_here(checkpoints.making_job(())).run)
     writing.start()
     assert is_writing.wait(PATIENCE_S)
-    making = threading.Thread(target=checkpoints.urgent_job, args=((),), daemon=True)
+    making = threading.Thread(
+        target=lambda: run_here(checkpoints.making_urgent_job(())), daemon=True
+    )
     making.start()
     making.join(PATIENCE_S)
     is_waiting = making.is_alive()

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.storage.log_making import batch_of
 from tests.unit.storage.log_world import CONFIG, DIRECTORY, PATH, World
 
+from ottla.base.steps import run_here
 from ottla.storage.files.file_names import LOG_START_OFFSETS_NAME
 
 
@@ -69,8 +70,8 @@ def emptied(empty: Callable[[World], None]) -> World:
     world.clock.advance_ms(10**7)
     for _, removal in world.manager.due_removals():
         removal.run()
-    for _, job in world.manager.checkpoint_jobs():
-        job.run()
+    for _, making in world.manager.checkpoint_jobs():
+        run_here(making).run()
     return world
 
 
@@ -109,8 +110,8 @@ def test_records_that_are_gone_without_a_reason_are_noticed_all_the_same() -> No
         world.append()
     world.log.update_high_watermark(world.log.log_end_offset)
     world.flush()
-    for _, job in world.manager.checkpoint_jobs():
-        job.run()
+    for _, making in world.manager.checkpoint_jobs():
+        run_here(making).run()
     world.disk.kill()
     for name in world.disk.list_directory(PATH):
         if name.endswith(".log"):

@@ -19,11 +19,12 @@ from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem, read_file
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.readers import WAIT
-from ottla.base.steps import Job, run_here
+from ottla.base.steps import PAUSE, Job, run_here
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.storage.directories import directory_checkpoints
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.directories.directory_loading import LoadStep
 from ottla.storage.directories.log_directory import LogDirectory, Owner, WrongDirectory
@@ -106,8 +107,8 @@ def test_a_checkpoint_saves_reading_after_a_kill(disk: MemoryDisk) -> None:
     log = broker.manager.create(A, CONFIG)
     append_many(log, 60)
     flush(log)
-    for _, job in broker.manager.checkpoint_jobs():
-        job.run()
+    for _, making in broker.manager.checkpoint_jobs():
+        run_here(making).run()
     disk.kill()
     broker = Broker(disk, ["/one"])
     assert broker.steps[0].bytes_read == broker.log().segments.active.size
@@ -676,10 +677,55 @@ def test_an_older_checkpoint_job_writes_nothing_after_a_newer_one(disk: MemoryDi
     append_many(log, 20)
     flush(log)
     directory = broker.manager.directories[0]
-    old = directory.checkpoint_job()
+    old = run_here(directory.making_checkpoint_job())
     log.truncate_to(5)
     old.run()
     assert directory.checkpoints.read().recovery_points[A] <= 5
+
+
+def test_a_checkpoint_job_pauses_between_logs(
+    disk: MemoryDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory_checkpoints, "LOGS_AT_ONCE", 2)
+    broker = Broker(disk, ["/one"])
+    for partition in range(10):
+        broker.manager.create(TopicPartition("many", partition), CONFIG)
+    steps = list(broker.manager.directories[0].making_checkpoint_job())
+    assert steps == [PAUSE] * 5
+
+
+def test_a_checkpoint_job_writes_nothing_if_a_log_is_cut_during_a_pause(
+    disk: MemoryDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory_checkpoints, "LOGS_AT_ONCE", 1)
+    broker = Broker(disk, ["/one"])
+    log = broker.manager.create(A, CONFIG)
+    broker.manager.create(B, CONFIG)
+    append_many(log, 20)
+    flush(log)
+    directory = broker.manager.directories[0]
+    making = directory.making_checkpoint_job()
+    assert next(making) is PAUSE  # it has seen A
+    log.truncate_to(5)
+    run_here(making).run()
+    assert directory.checkpoints.read().recovery_points[A] <= 5
+
+
+def test_a_checkpoint_job_says_nothing_of_a_log_that_is_deleted_during_a_pause(
+    disk: MemoryDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(directory_checkpoints, "LOGS_AT_ONCE", 1)
+    broker = Broker(disk, ["/one"])
+    log = broker.manager.create(A, CONFIG)
+    broker.manager.create(B, CONFIG)
+    append_many(log, 20)
+    flush(log)
+    directory = broker.manager.directories[0]
+    making = directory.making_checkpoint_job()
+    assert next(making) is PAUSE  # it has seen A
+    broker.manager.delete(doom(broker.manager, A))
+    run_here(making).run()
+    assert A not in directory.checkpoints.read().recovery_points
 
 
 # Moving between directories
