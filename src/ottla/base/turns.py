@@ -36,6 +36,7 @@ Slices: TypeAlias = Generator[int, None, T]
 
 FIRST_SLICE_S = 0.001  # at once, when the work comes
 FIRST_SLICES_S = 0.004  # of all works that come in one turn; the others wait for their turn
+SHORT_S = 0.000_1  # a first slice that takes less is not counted: ordinary requests take as long
 SLICE_S = 0.004
 CHUNK_ITEMS = 1000  # that C code handles between two yields
 
@@ -85,11 +86,13 @@ class Turns:
             return work, False
         began_s = self._now_s()
         is_done = work.run_until(began_s + FIRST_SLICE_S, self._now_s)
-        self._spend(self._now_s() - began_s)
+        seconds = self._now_s() - began_s
+        if seconds >= SHORT_S:
+            self._spend(seconds)
         return work, is_done
 
     def _spend(self, seconds: float) -> None:
-        if not self._begun_s and seconds:
+        if not self._begun_s:
             asyncio.get_running_loop().call_soon(self._begin_turn)
         self._begun_s += seconds
 

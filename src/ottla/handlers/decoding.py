@@ -30,9 +30,7 @@ ITEMS_HERE_MAX = 2_000
 
 
 def decode_here(request: type[Message], frame: memoryview, version: int, at: int) -> Message | None:
-    """None where the request has too many items to be decoded on the event loop."""
-    if len(frame) <= SMALL_FRAME_BYTES:
-        return request.decode_prefix(frame, version, at)[0]
+    """Of a frame that is not small. None where it has too many items for the event loop."""
     try:
         return request.decode_bounded(frame, version, at, ITEMS_HERE_MAX)[0]
     except TooManyItems:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ottla.base.collector import without_full_pass
 from ottla.base.turns import Work
-from ottla.handlers import registry
+from ottla.handlers import decoding, registry
 from ottla.handlers.context import Context, Peer
 from ottla.handlers.decoding import DecodingThread, decode_here
 from ottla.handlers.disposal import Pieces, pieces_of
@@ -81,6 +81,10 @@ class Dispatcher:
         context = Context(self._parts, peer, key, version, correlation_id, client_id, size)
         if self._parts.quotas.request is not None:
             begin_time(context)
+        if size <= decoding.SMALL_FRAME_BYTES:
+            return self._begin(
+                handler, handler.request.decode_prefix(frame, version, at)[0], context
+            )
         request = decode_here(handler.request, frame, version, at)
         if request is None:
             return Working(self._decode_and_begin(handler, frame, at, context, connection))
@@ -105,7 +109,7 @@ class Dispatcher:
     def _begin(self, handler: Handler, request: Message, context: Context) -> Served:
         try:
             outcome: Any = handler.function(request, context)
-            if handler.is_sliced or type(outcome) is GeneratorType:
+            if type(outcome) is GeneratorType:
                 work, is_done = self._parts.turns.begin(outcome)
                 if not is_done:
                     return self._go_on(handler, request, context, work)
@@ -117,6 +121,8 @@ class Dispatcher:
             if context.is_large:
                 return Working(refuse_large(handler, request, context, error))
             outcome = refusal(handler, request, context, error)
+        if isinstance(outcome, Message) and not context.is_large:
+            return encode_answer(outcome, context)  # nearly all
         return served(handler, request, context, outcome)
 
     def _go_on(
@@ -201,10 +207,13 @@ def close_account(context: Context) -> None:
 
 def encode_answer(response: Message | None, context: Context) -> Answer:
     """The frame; without a response the client wants none (acks=0)."""
-    charge_time(context)
+    if context.began_s is not None:
+        charge_time(context)
     if response is None:
         return Answer([], context.throttle_ms)
-    segments = encode_frame(response, context)
+    if context.throttle_ms:
+        tell_throttle(response, context)
+    segments = encode_response(context.key, context.version, context.correlation_id, response)
     if context.charged_s is not None:
         note_rest(context)
     return Answer(segments, context.throttle_ms)
@@ -234,15 +243,14 @@ def encode_and_cut(
     request: Message, response: Message, context: Context
 ) -> tuple[list[Segment], Pieces]:
     """For any thread."""
-    segments = encode_frame(response, context)
+    tell_throttle(response, context)
+    segments = encode_response(context.key, context.version, context.correlation_id, response)
     return segments, pieces_of(request) + pieces_of(response)
 
 
-def encode_frame(response: Message, context: Context) -> list[Segment]:
-    """For any thread."""
+def tell_throttle(response: Message, context: Context) -> None:
     if context.throttle_ms and hasattr(response, "throttle_time_ms"):
         response.throttle_time_ms = context.throttle_ms
-    return encode_response(context.key, context.version, context.correlation_id, response)
 
 
 async def refuse_large(

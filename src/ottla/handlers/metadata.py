@@ -49,10 +49,18 @@ def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) ->
 
 
 @handles(ApiKey.METADATA, versions=range(0, 14), refuse=refuse_metadata)
-def metadata(request: MetadataRequest, context: Context) -> Slices[MetadataResponse | Working]:
+def metadata(
+    request: MetadataRequest, context: Context
+) -> MetadataResponse | Slices[MetadataResponse | Working]:
     known = known_topics(request, context)
     if known is not None:
         return respond(known, request, context)
+    return finding_topics(request, context)
+
+
+def finding_topics(
+    request: MetadataRequest, context: Context
+) -> Slices[MetadataResponse | Working]:
     wanted = yield from wanted_topics(request, context.version)
     missing = yield from topics_to_create(wanted, request, context)
     if missing:

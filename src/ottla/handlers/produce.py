@@ -19,7 +19,12 @@ from ottla.handlers.produce_guards import (
     guards_of,
     has_transactional_batch,
 )
-from ottla.handlers.produce_preparation import Preparation, preparation, preparing
+from ottla.handlers.produce_preparation import (
+    Preparation,
+    opens_batches,
+    preparation,
+    preparing,
+)
 from ottla.handlers.production import (
     ACKS,
     ACKS_NONE,
@@ -61,14 +66,17 @@ def produce(
 ) -> Produced | Working | Slices[Produced | Working]:
     if context.is_large or has_many_partitions(request):
         return producing(request, context)
+    production = Production(request, context)
+    is_transactional = has_transactional_batch(request)
+    if not is_transactional and not opens_batches(request, context):
+        return production.run_or_read()
     if unread := unread_logs(request, context):
         return Working(read_and_produce(unread, request, context))
-    production = Production(request, context)
-    if has_transactional_batch(request):
+    if is_transactional:
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         production.guards = guards_of(request, context)
-    if context.parts.replicas.opening and request.acks in ACKS:
+    if request.acks in ACKS:
         production.prepared = preparation(request, context)
         if production.prepared is not None and not production.prepared.run_at_once():
             return Working(prepare_and_run(production, production.prepared))

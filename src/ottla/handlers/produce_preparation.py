@@ -59,13 +59,17 @@ class Preparation:
         return self._by_part.get(id(part), cast(Buffer | None, part.records))
 
 
-def preparation(request: ProduceRequest, context: Context) -> Preparation | None:
-    """None for nearly every request: few topics open batches."""
+def opens_batches(request: ProduceRequest, context: Context) -> bool:
+    """Whether any of its topics does: few do."""
     opening, by_id = context.parts.replicas.opening, context.version >= TOPIC_IDS_FROM
-    for topic in request.topic_data:
+    for topic in request.topic_data if opening else ():
         if (topic.topic_id if by_id else topic.name) in opening:
-            return run_at_once(preparing(request, context))
-    return None
+            return True
+    return False
+
+
+def preparation(request: ProduceRequest, context: Context) -> Preparation | None:
+    return run_at_once(preparing(request, context))
 
 
 def preparing(request: ProduceRequest, context: Context) -> Slices[Preparation | None]:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices
+from ottla.handlers.cold_logs import read_all_producers
 from ottla.handlers.context import Context
 from ottla.handlers.damage import damaged
 from ottla.handlers.leaders import current_leader, leader_endpoints
 from ottla.handlers.produce_guards import ProduceGuards
 from ottla.handlers.produce_preparation import Preparation
 from ottla.handlers.quotas.request_time import exempt_time
+from ottla.handlers.registry import Working
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
@@ -43,6 +45,7 @@ from ottla.replication.partition import Partition
 from ottla.replication.waiting import Outcomes
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ProducedBy
+from ottla.storage.log.log import Log
 from ottla.storage.log.preparation import Prepared
 
 ACKS_ALL = -1
@@ -63,6 +66,9 @@ WITHOUT_LOG_START = (
     ErrorCode.CORRUPT_MESSAGE,
     ErrorCode.KAFKA_STORAGE_ERROR,
 )
+
+
+UNREAD = PartitionProduceResponse()  # stands for the answer until the log's producers are read
 
 
 class Unreplicated(NamedTuple):
@@ -87,6 +93,7 @@ class Production:
         "named",
         "prepared",
         "request",
+        "unread",
         "waiting",
     )
 
@@ -96,17 +103,40 @@ class Production:
         self.by = BY_CLIENT[context.version]
         self.guards: ProduceGuards | None = None  # only of transactions
         self.prepared: Preparation | None = None  # only where batches are opened
+        self.unread: list[Log] | None = None  # if those that must be read are to be noted
         self.waiting: list[Unreplicated] = []
         self.has_error = False
         self.leaders: set[int] = set()  # of partitions that are led elsewhere
         self.named = 0  # wrong records, of all batches
 
     def run(self) -> Produced:
+        return self.finish(self.append_all())
+
+    def append_all(self) -> list[TopicProduceResponse]:
         topics = []
         for topic in self.request.topic_data:
             answers = [self.answer(topic, part) for part in topic.partition_data]
             topics.append(TopicProduceResponse(topic.name, topic.topic_id, answers))
-        return self.finish(topics)
+        return topics
+
+    def run_or_read(self) -> Produced | Working:
+        """As `run`. Logs whose producers have to be read from files first, as after a start, are
+        appended to when a thread has read them."""
+        self.unread = []
+        topics = self.append_all()
+        return Working(self.read_and_finish(topics)) if self.unread else self.finish(topics)
+
+    async def read_and_finish(self, topics: list[TopicProduceResponse]) -> ProduceResponse | None:
+        unread, self.unread = self.unread, None
+        assert unread is not None
+        await read_all_producers(unread, self.context.parts.turns)
+        for topic, answered in zip(self.request.topic_data, topics, strict=True):
+            answers = cast(list[PartitionProduceResponse], answered.partition_responses)
+            for at, part in enumerate(topic.partition_data):
+                if answers[at] is UNREAD:
+                    answers[at] = self.answer(topic, part)
+        outcome = self.finish(topics)
+        return await outcome if isinstance(outcome, Awaitable) else outcome
 
     def running(self) -> Slices[Produced]:
         """As `run`, for very many partitions: others may write to them in between."""
@@ -154,6 +184,9 @@ class Production:
             )
             by = self.admit(found)
             partition = found  # from here on an error tells where the log begins
+            if self.unread is not None and partition.log.must_read_producers:
+                self.unread.append(partition.log)
+                return UNREAD
             records = part.records if self.prepared is None else self.prepared.of(part)
             return self.append(partition, part.index, records, by)
         except BrokerError as error:

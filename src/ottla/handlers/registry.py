@@ -41,7 +41,6 @@ class Handler(NamedTuple):
     function: HandlerFunction
     refuse: RefusalInVersion  # the answer when the whole request is refused
     is_working: bool  # an `async def` has not taken effect before it is done
-    is_sliced: bool  # a generator: it runs in slices
 
 
 _handlers: dict[ApiKey, Handler] = {}
@@ -68,10 +67,7 @@ def handles(
     def register(function: F) -> F:
         is_working = inspect.iscoroutinefunction(function)
         refusal = refuse_in_version or in_any_version(refuse or top_level_refusal(key))
-        is_sliced = inspect.isgeneratorfunction(function)
-        _handlers[key] = Handler(
-            key, versions, request_class(key), function, refusal, is_working, is_sliced
-        )
+        _handlers[key] = Handler(key, versions, request_class(key), function, refusal, is_working)
         return function
 
     return register

@@ -20,81 +20,71 @@ from ottla.protocol.messages.fetch_response import (
     FetchResponse,
     LeaderIdAndEpoch,
     NodeEndpoint,
-    PartitionData,
 )
 
 LEADER_HINTS_FROM = 16
 LENGTH_BYTES = 4
 MEASURED_AT_ONCE = 50  # partitions
+ADDED_AT_ONCE = 50
 HINTED_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
-class Answering:
-    """A response that grows by one partition after the other."""
+def response_of(found: list[Found], wants: Wants, context: Context) -> FetchResponse:
+    response, topics = _begin_response(wants)
+    _add(found, topics, response, wants, context)
+    return response
 
-    __slots__ = ("_context", "_last", "_leaders", "_partitions", "_topics", "_wants")
 
-    def __init__(self, wants: Wants, context: Context) -> None:
-        self._wants = wants
-        self._context = context
-        self._topics: list[FetchableTopicResponse] = []
-        self._last: object = None  # the topic of the partitions below
-        self._partitions: list[PartitionData] = []
-        self._leaders: set[int] = set()
+def responding(found: list[Found], wants: Wants, context: Context) -> Slices[FetchResponse]:
+    response, topics = _begin_response(wants)
+    for start in range(0, len(found), ADDED_AT_ONCE):
+        _add(found[start : start + ADDED_AT_ONCE], topics, response, wants, context)
+        yield 0
+    return response
 
-    def add(self, found: Found) -> None:
-        """In the order in which they were looked at; neighbours of one topic stand together."""
-        if self._wants.session is not None and not _must_tell(found, self._wants):
-            return
-        topic, answer = found.wanted.key.topic, found.answer
-        if topic != self._last:
-            self._last = topic
-            self._partitions = []
-            if self._wants.uses_ids:
-                new = FetchableTopicResponse(topic_id=topic, partitions=self._partitions)  # type: ignore[arg-type]  # bytes from version 13 on
-            else:
-                new = FetchableTopicResponse(topic, partitions=self._partitions)  # type: ignore[arg-type]
-            self._topics.append(new)
-        self._partitions.append(answer)
-        if answer.error_code and self._context.version >= LEADER_HINTS_FROM:
-            self._add_leader_hint(found)
 
-    def _add_leader_hint(self, found: Found) -> None:
-        """Tell who leads instead, which saves the client a Metadata request."""
+def _begin_response(wants: Wants) -> tuple[FetchResponse, list[FetchableTopicResponse]]:
+    """And its topics, which are still to be added."""
+    topics: list[FetchableTopicResponse] = []
+    return FetchResponse(session_id=wants.session_id, responses=topics), topics
+
+
+def _add(
+    found: list[Found],
+    topics: list[FetchableTopicResponse],
+    response: FetchResponse,
+    wants: Wants,
+    context: Context,
+) -> None:
+    told = found
+    if wants.session is not None:
+        told = [each for each in found if _must_tell(each, wants)]
+    _group_by_topic(told, wants.uses_ids, topics)
+    if context.version >= LEADER_HINTS_FROM and any(each.answer.error_code for each in told):
+        _add_leader_hints(told, response, wants, context)
+
+
+def _add_leader_hints(
+    told: list[Found], response: FetchResponse, wants: Wants, context: Context
+) -> None:
+    """Tell who leads instead, which saves the client a Metadata request."""
+    leaders = {each.node_id for each in response.node_endpoints}
+    before = len(leaders)
+    for found in told:
         if found.answer.error_code in HINTED_ERRORS and found.partition is not None:
             name = found.partition.name
-            hint = current_leader(self._context, name.topic, name.partition)
+            hint = current_leader(context, name.topic, name.partition)
             found.answer.current_leader = LeaderIdAndEpoch(*hint)
-            self._leaders.add(hint[0])
-
-    def response(self) -> FetchResponse:
-        response = FetchResponse(session_id=self._wants.session_id, responses=self._topics)
-        if self._leaders and not self._wants.is_follower:  # brokers know each other's addresses
-            response.node_endpoints = [
-                NodeEndpoint(*each) for each in leader_endpoints(self._context, self._leaders)
-            ]
-        return response
-
-
-def response_of(found: Iterable[Found], wants: Wants, context: Context) -> FetchResponse:
-    answering = Answering(wants, context)
-    for each in found:
-        answering.add(each)
-    return answering.response()
-
-
-def responding(found: Iterable[Found], wants: Wants, context: Context) -> Slices[FetchResponse]:
-    answering = Answering(wants, context)
-    for each in found:
-        answering.add(each)
-        yield 0
-    return answering.response()
+            leaders.add(hint[0])
+    if len(leaders) > before and not wants.is_follower:  # brokers know each other's addresses
+        endpoints = leader_endpoints(context, leaders)
+        response.node_endpoints = [NodeEndpoint(*each) for each in endpoints]
 
 
 def response_bytes(found: Iterable[Found], wants: Wants, version: int) -> int:
     """How large the answer would be, as Kafka counts for quotas; nothing is noted."""
     told = [each for each in found if wants.is_full or _is_unknown(each)]
-    response = FetchResponse(responses=_group_by_topic(told, wants.uses_ids))
+    response = FetchResponse(responses=_group_by_topic(told, wants.uses_ids, []))
     segments = response.encode_segments(version, bytearray())
     return LENGTH_BYTES + sum(len(segment) for segment in segments)
 
@@ -144,10 +134,14 @@ def _has_readable(found: Found, wants: Wants) -> bool:
     return found.wanted.fetch_offset < end
 
 
-def _group_by_topic(found: Iterable[Found], uses_ids: bool) -> list[FetchableTopicResponse]:
-    """Neighbours of one topic together, in the order in which they were looked at."""
-    topics: list[FetchableTopicResponse] = []
-    last = None
+def _group_by_topic(
+    found: Iterable[Found], uses_ids: bool, topics: list[FetchableTopicResponse]
+) -> list[FetchableTopicResponse]:
+    """Added to `topics`: neighbours of one topic together, in the order in which they were looked
+    at."""
+    last: object = None
+    if topics:
+        last = topics[-1].topic_id if uses_ids else topics[-1].topic
     for each in found:
         topic = each.wanted.key.topic
         if topic != last:

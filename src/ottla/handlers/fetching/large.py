@@ -143,7 +143,7 @@ class LargeFetching(Fetching):
         if self.is_throttled(size):
             return self.nothing()
         response = yield from responding(self.found, self.wants, self.context)
-        self.finish()
+        self.note_costs()
         yield from freeing(self.found)
         yield from self.wants.forgetting_named()
         return response

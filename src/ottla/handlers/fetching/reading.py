@@ -126,7 +126,8 @@ def _read(
     elif bytes_max > 0 and wanted.fetch_offset < answer.last_stable_offset:
         # The first batch did not fit. Kafka has nothing to say of what it left out so.
         answer.aborted_transactions = None
-    return Found(wanted, answer, partition, found.check, wants.mark_of(wanted.key))
+    mark = NO_MARK if wants.session is None else wants.mark_of(wanted.key)
+    return Found(wanted, answer, partition, found.check, mark)
 
 
 def _describe(

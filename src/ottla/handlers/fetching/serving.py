@@ -61,10 +61,13 @@ class Fetching:
 
     def look(self) -> bool:
         """Gather what there is; whether that is enough to answer now, if nothing was `cold`."""
-        self.begin_look()
         for wanted in self.wants.partitions():
             self.take(wanted)
         return self.has_enough
+
+    def look_again(self) -> bool:
+        self.begin_look()
+        return self.look()
 
     def begin_look(self) -> None:
         self.found, self.unchecked, self.cold = [], [], []
@@ -110,12 +113,12 @@ class Fetching:
         is_enough, self.reader = False, (reader := LookUpReader())
         while self.cold:
             await asyncio.to_thread(reader.fetch, self.cold)
-            is_enough = self.look()
+            is_enough = self.look_again()
         self.reader = CACHED
         return is_enough
 
     async def is_enough(self) -> bool:
-        is_enough = self.look()
+        is_enough = self.look_again()
         return await self.look_longer() if self.cold else is_enough
 
     # Waiting
@@ -203,16 +206,16 @@ class Fetching:
             size = response_bytes(self.found, self.wants, self.context.version)
         if self.is_throttled(size):
             return self.nothing()
-        response = response_of(self.found, self.wants, self.context)
-        self.finish()
-        return response
+        if self.is_unparked or self.aborted:
+            self.note_costs()
+        return response_of(self.found, self.wants, self.context)
 
     def nothing(self) -> FetchResponse:
         """This time, and the session is as it was; a new one was not opened."""
         self.wants.forget_new_session()
         return FetchResponse(session_id=self.wants.session_id)
 
-    def finish(self) -> None:
+    def note_costs(self) -> None:
         if self.is_unparked and not self.wants.is_follower:
             self.context.throttle(min(self.request.max_wait_ms, UNPARKED_THROTTLE_MS))
         if self.aborted > ABORTED_HERE_MAX:
