@@ -2,8 +2,8 @@
 
     python -m tools.wheel
 
-What is checked is what a user has who installs it: the command starts, the compiled loops are there,
-a broker serves and ends, and nothing is needed but what the wheel asks for. Wheels for other
+What is checked is what a user gets who installs it: the command starts, the compiled loops are
+there, a broker serves and ends, and nothing is needed but what the wheel asks for. Wheels for other
 platforms are built by cibuildwheel with the same check (`[tool.cibuildwheel]` in pyproject.toml).
 """
 

@@ -1,8 +1,8 @@
 """The plot in the README: figures of `docs/reference/benchmarks.md`, beside Apache Kafka's.
 
 `make bench BENCH=end_to_end` prints the tables of that page; `make generate` draws them. A table is
-found by its title, a bar by the name of its row; what is missing is an error, so that the plot never
-shows other figures than the page.
+found by its title, a bar by the name of its row; what is missing is an error, so that the plot
+shows the figures of the page and no others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ PANELS = (
         (
             Bar("100 B, 1 part., none, acks=all, 16 KiB batches", "100 B, acks=all"),
             Bar("100 B, 1 part., lz4, acks=1, 16 KiB batches", "100 B, lz4, acks=1"),
-            Bar("1000 B, 6 part., none, acks=all, 64 KiB batches", "1,000 B, 6 partitions, acks=all"),
+            Bar(
+                "1000 B, 6 part., none, acks=all, 64 KiB batches", "1,000 B, 6 partitions, acks=all"
+            ),
         ),
     ),
     Panel(
@@ -97,11 +99,16 @@ def table_of(text: str, title: str) -> dict[str, Figures]:
         if line.startswith("**"):
             break
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        medians = [re.fullmatch(r"[\d.,]+ / ([\d.,]+)", cell) for cell in cells[1:3]]
-        if len(medians) == 2 and medians[0] and medians[1]:
-            ours, theirs = (float(found[1].replace(",", "")) for found in medians)
-            rows[cells[0]] = Figures(ours, theirs)
+        medians = [median_of(cell) for cell in cells[1:3]]
+        if len(medians) == 2 and medians[0] is not None and medians[1] is not None:
+            rows[cells[0]] = Figures(medians[0], medians[1])
     return rows
+
+
+def median_of(cell: str) -> float | None:
+    """Of `best / median`."""
+    found = re.fullmatch(r"[\d.,]+ / ([\d.,]+)", cell)
+    return None if found is None else float(found[1].replace(",", ""))
 
 
 def panel_of(panel: Panel, figures: Sequence[Figures], y: int) -> tuple[list[str], int]:

@@ -1,7 +1,7 @@
 """Topics that nobody creates by name: those a client just asks for, and the internal ones.
 
 Owns      what such topics look like: the broker's defaults, and Kafka's settings for internal ones.
-Promises  many who ask at once cause one creation; whoever asks gets the answer when it is there.
+Promises  many requests at once cause one creation, and all get its outcome.
 Leaves    placing and naming rules to the controller.
 """
 
@@ -92,7 +92,7 @@ def internal_topic(
 
 
 def told(code: ErrorCode) -> ErrorCode:
-    """What somebody who only asked for a topic hears."""
+    """The error for a client that only asked for a topic."""
     if code in (ErrorCode.NOT_CONTROLLER, ErrorCode.REQUEST_TIMED_OUT):
         return ErrorCode.LEADER_NOT_AVAILABLE
     if code == ErrorCode.THROTTLING_QUOTA_EXCEEDED:

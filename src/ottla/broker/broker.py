@@ -317,7 +317,7 @@ class Broker:
         await repeat(self.replicas.make_those_without_room, lambda: ROOM_INTERVAL_MS)
 
     async def _watch_storage(self) -> None:
-        """As Kafka does: whoever watches over the process may start it again on a sound disk."""
+        """As Kafka does: a supervisor may start the process again on a sound disk."""
         await self._storage_lost.wait()
         log.error("no log directory is left, the broker ends")
         raise StorageUnavailable("no log directory is left")

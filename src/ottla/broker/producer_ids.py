@@ -4,7 +4,7 @@ Owns      what is left of the block that the controller gave to this broker.
 Promises  no id is given twice, by this or any other broker: a block is in the metadata log before
           its first id is given, and a broker that starts again begins with a new one. Those who
           come while there is no block wait for the same allocation.
-Leaves    asking the controller to whoever hands in `allocate`.
+Leaves    asking the controller to `allocate`, which is handed in.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class ProducerIds:
             if self._allocating is None or self._allocating.done():
                 self._allocating = asyncio.create_task(self._renew(), name="producer ids")
                 self._tasks.own(self._allocating)
-            # Whoever stops waiting does not stop it for the others.
+            # A caller that is cancelled does not cancel it for the others.
             await asyncio.shield(self._allocating)
 
     def take(self) -> ProducerId:
         """The next id; only after `ready`."""
         start, end = self._left
-        assert start < end, "no producer id is at hand"
+        assert start < end, "no producer id is available"
         self._left = Block(start + 1, end)
         return ProducerId(start)
 

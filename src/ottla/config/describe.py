@@ -167,7 +167,7 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[ConfigEntry]:
 def _as_read(option: Option[Any], text: str | None) -> str | None:
     """The text in the form that it has for everybody: `TRUE` is true, 007 is 7.
 
-    What was stored before a check became stricter is told as it is.
+    What was stored before a check became stricter is shown as it is.
     """
     try:
         return None if text is None else option.format(option.parse(text))

@@ -1,4 +1,4 @@
-"""Where the broker listens, and what it tells clients about that.
+"""Where the broker listens, and the addresses that it gives to clients.
 
 Owns      the syntax of `listeners` and its companions, and the rules between them.
 Promises  an answer names the listener and what would be right; protocols that are not there yet are
@@ -43,7 +43,7 @@ class Listeners(NamedTuple):
     inter_broker_name: str
 
     def advertised_with(self, host_name: str, ports: Mapping[str, int]) -> tuple[Listener, ...]:
-        """As clients are told: empty hosts and free ports replaced by what they turned out."""
+        """As given to clients: empty hosts and free ports replaced by the actual ones."""
         return tuple(
             each._replace(
                 host=each.host if each.host not in _EVERY_INTERFACE else host_name,
@@ -53,7 +53,7 @@ class Listeners(NamedTuple):
         )
 
     def reached_with(self, ports: Mapping[str, int]) -> Listener:
-        """The first one as this machine reaches it, whatever address others are told."""
+        """The first one as this machine reaches it, whatever address is advertised."""
         first = self.bound[0]
         host = first.host if first.host not in _EVERY_INTERFACE else THIS_MACHINE
         return first._replace(host=host, port=ports.get(first.name, first.port))

@@ -74,7 +74,7 @@ def load_config(
     if problems:
         raise InvalidOption("\n".join(problems))
     listeners = listeners_of(config, _controller_names(last))
-    notices = [*_notices(others), *_strangers(environment or {})]
+    notices = [*_notices(others), *_unknown_variables(environment or {})]
     return LoadedConfig(config, listeners, BrokerLayers({}, {}, static, defaults), tuple(notices))
 
 
@@ -146,7 +146,7 @@ def _notices(others: list[Given]) -> list[str]:
     ]
 
 
-def _strangers(environment: Mapping[str, str]) -> list[str]:
+def _unknown_variables(environment: Mapping[str, str]) -> list[str]:
     """Variables with our prefix that are no setting: for other tools perhaps, or misspelt."""
     strangers = [
         variable

@@ -71,7 +71,7 @@ class _Alteration:
     def _fault(
         self, partition: Partition, data: PartitionData, in_sync: list[BrokerState]
     ) -> ErrorCode:
-        # Epochs above ours are those of another controller, which we have not heard of yet.
+        # Epochs above ours are those of another controller, which we do not know of yet.
         if data.leader_epoch > partition.leader_epoch:
             return ErrorCode.NOT_CONTROLLER
         if data.partition_epoch > partition.partition_epoch:

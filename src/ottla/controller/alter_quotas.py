@@ -26,7 +26,7 @@ from ottla.protocol.messages.alter_client_quotas_request import (
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 NAME_CHARACTERS_MAX = 1000  # names are kept in memory
-_TYPE_ORDER = (CLIENT_ID, USER, IP)  # in which Kafka tells them
+_TYPE_ORDER = (CLIENT_ID, USER, IP)  # in which Kafka lists them
 # Quota key to the name of its type and its greatest value; None for decimals.
 CLIENT_KEYS: Mapping[str, tuple[str, int] | None] = MappingProxyType(
     {

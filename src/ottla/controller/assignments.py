@@ -65,7 +65,7 @@ def placed_partitions(
     state: State, topic_id: TopicId, first: int, count: int, factor: int
 ) -> list[PartitionCreated]:
     """New partitions where there is room for them."""
-    placements = place(candidates(state.image.brokers.values()), count, factor, state.dice)
+    placements = place(candidates(state.image.brokers.values()), count, factor, state.rng)
     for replicas in placements:
         if not any(state.image.is_active(each) for each in replicas):
             raise Refused(

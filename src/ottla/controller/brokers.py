@@ -30,8 +30,8 @@ def decide_register_broker(
 ) -> Decision[int]:
     """The answer is the broker's epoch. BrokerError where it may not register.
 
-    `has_session`: whether whoever registered under this id last is still alive. `is_ready`: the
-    broker has recovered all it has and serves at once, as a single one does; otherwise it begins
+    `has_session`: the broker that registered under this id last is still alive. `is_ready`: the
+    broker has recovered all its logs and serves at once, as a single one does; otherwise it begins
     fenced, and `decide_unfence_broker` follows when it is ready.
     """
     previous = state.image.broker(request.broker_id)

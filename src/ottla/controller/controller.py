@@ -11,7 +11,7 @@ Promises  events are decided in the order in which they came. Those that came du
           answered but with NOT_CONTROLLER, and what is in the log is loaded again: it alone says
           what happened. If less is in it than was published, or it cannot be read, `run` ends
           with MetadataLost.
-Leaves    what to decide to the `decide_*` functions, who is the controller to whoever calls `run`.
+Leaves    what to decide to the `decide_*` functions, the election of the controller to its caller.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
 from ottla.controller.decision import Decision
-from ottla.controller.state import Dice, State
+from ottla.controller.state import RandomSource, State
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import Known, load_known
 from ottla.metadata.image import Batch, Image
@@ -38,7 +38,7 @@ from ottla.protocol.errors import BrokerError
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
-EVENTS_MAX = 1000  # that wait to be decided; whoever comes then has to wait for room
+EVENTS_MAX = 1000  # that wait to be decided; further ones wait until there is room
 BATCH_RECORDS_MAX = 2000  # above which no further event goes into a batch
 APPLIED_HERE_MAX = 50  # records, or partitions of deleted topics; more are applied in a thread
 
@@ -50,7 +50,7 @@ class Settings:
     node_id: int
     config: BrokerConfig
     layers: BrokerLayers
-    dice: Dice
+    rng: RandomSource
     new_uuid: Callable[[], bytes]
 
 
@@ -205,7 +205,7 @@ class Controller:
             settings.node_id,
             settings.config,
             settings.layers,
-            settings.dice,
+            settings.rng,
             settings.new_uuid,
         )
 

@@ -59,7 +59,9 @@ def decide_create_topics(
     check_count(len(request.topics))
     creation = _Creation(state, may_describe_configs, charge)
     counts = Counter(topic.name for topic in request.topics)
-    wanted = [t for t in request.topics if counts[t.name] == 1 and _is_let(t.name, may_create)]
+    wanted = [
+        t for t in request.topics if counts[t.name] == 1 and _is_permitted(t.name, may_create)
+    ]
     results = {name: _not_let(name, counts[name], may_create) for name in counts}
     try:
         refuse_too_many(sum(max(1, _partition_count(state, topic)) for topic in wanted))
@@ -71,7 +73,7 @@ def decide_create_topics(
     return Decision(records, CreateTopicsResponse(topics=[r for r in results.values() if r]))
 
 
-def _is_let(name: str, may_create: Permit) -> bool:
+def _is_permitted(name: str, may_create: Permit) -> bool:
     return name != CLUSTER_METADATA and may_create(name)
 
 

@@ -1,4 +1,4 @@
-"""What deciding gives: records that make it so, and the answer for whoever asked.
+"""The result of a decision: records that carry it out, and the answer to the request.
 
 A decision changes nothing. Either all of its records are appended, or it did not happen.
 """
@@ -39,7 +39,7 @@ def nothing_charged(_partitions: int) -> None:
 
 
 class Refused(BrokerError):
-    """One item of a request is refused. Without a message only the code is told."""
+    """One item of a request is refused. Without a message only the code is sent."""
 
 
 def refuse_too_many(partitions: int) -> None:

@@ -59,7 +59,7 @@ def _results(
 ) -> list[ReplicaElectionResult]:
     results = []
     for name, indexes in wanted:
-        told = []
+        answered = []
         for index in indexes:
             code, message = ErrorCode.NONE, None
             try:
@@ -68,8 +68,8 @@ def _results(
             except BrokerError as refused:
                 code, message = refused.code, refused.message
             if not (is_all and code is ErrorCode.ELECTION_NOT_NEEDED):
-                told.append(PartitionResult(index, code, message))
-        results.append(ReplicaElectionResult(name, told))
+                answered.append(PartitionResult(index, code, message))
+        results.append(ReplicaElectionResult(name, answered))
     return results
 
 

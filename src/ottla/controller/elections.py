@@ -1,14 +1,14 @@
 """How one partition changes: who is in sync, who may lead, and who does.
 
-Promises  the leader is in sync, or there is none; whoever is in sync or eligible is a replica;
-          every change takes the next partition epoch, and every change of leader or loss of a
-          replica the next leader epoch.
+Promises  the leader is in sync, or there is none; every broker that is in sync or eligible is a
+          replica; every change takes the next partition epoch, and every change of leader or loss
+          of a replica the next leader epoch.
 Leaves    when a partition has to change to `brokers.py`, `alter_partition.py`, `reassignment.py`.
 
 Strict rules (KIP-966). Nothing is committed while fewer than `min_in_sync` replicas are in sync.
-Whoever drops out then has all that was ever committed: he stays eligible to lead. Whoever stopped
-uncleanly may have lost it: he is neither in sync nor eligible any more. When nobody is left, the
-last known leader leads again once he is back, because nobody can have more than he has; that counts
+A replica that drops out then has all that was ever committed: it stays eligible to lead. One that
+stopped uncleanly may have lost it: it is neither in sync nor eligible any more. When no replica is
+left, the last known leader leads again once it is back, because no other can have more; that counts
 as unclean, as does any replica that leads where the topic allows it.
 """
 
@@ -79,7 +79,7 @@ class TopicRules:
         self.election = Election.UNCLEAN if state.may_elect_uncleanly(topic) else Election.ONLINE
 
     def rules_for(self, partition: Partition, broker_of: BrokerOf | None = None) -> Rules:
-        """`broker_of` tells of brokers what the image does not say yet: it is being decided."""
+        """`broker_of` gives brokers as they will be: the decision under way may change them."""
         state = self._state
         find = broker_of or state.image.broker
 
@@ -141,7 +141,7 @@ def decide_change(
 
 def _complete_reassignment(wanted: Wanted) -> None:
     """Once all new replicas are in sync, those that should go are gone. Where fewer are left than
-    there were, all of those have to be in sync: nothing else makes up for what goes."""
+    there were, all of those have to be in sync: no other replica has what would be removed."""
     if not (wanted.adding or wanted.removing):
         return
     in_sync = tuple(each for each in wanted.in_sync if each not in wanted.removing)

@@ -1,7 +1,7 @@
 """What a new `min.insync.replicas` means for replicas that are eligible to lead.
 
 They were eligible because nothing could be committed without them. Under another minimum it may be,
-so whoever is not in sync is not eligible any more.
+so replicas that are not in sync are not eligible any more.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Promises  the replicas of a partition are on different brokers, and on different racks as far as
           there are so many; leaders and replicas are spread evenly where racks are of equal size;
           brokers that are alive come first, and the leader is always one of them.
-Leaves    when to place, and what becomes of fenced replicas, to whoever creates partitions.
+Leaves    when to place, and what becomes of fenced replicas, to the caller.
 
 Racks take turns: each partition begins one rack further than the one before, and each rack gives
 its brokers in turn. Both begin at a random place, and are shuffled when every broker had its turn,
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ottla.controller.decision import Refused
-from ottla.controller.state import Dice
+from ottla.controller.state import RandomSource
 from ottla.metadata.entities import Broker
 from ottla.protocol.error_codes import ErrorCode
 
@@ -33,7 +33,7 @@ def candidates(brokers: Iterable[Broker]) -> list[Candidate]:
 
 
 def place(
-    brokers: Iterable[Candidate], partitions: int, replication_factor: int, dice: Dice
+    brokers: Iterable[Candidate], partitions: int, replication_factor: int, rng: RandomSource
 ) -> list[tuple[int, ...]]:
     """The replicas of each new partition, leader first; CannotPlace where it cannot be done."""
     everyone = list(brokers)
@@ -52,7 +52,7 @@ def place(
             f"{len(everyone)} broker(s) are registered or some brokers have all their log "
             "directories cordoned."
         )
-    racks = _Racks(everyone, dice)
+    racks = _Racks(everyone, rng)
     return [racks.next_replicas(replication_factor) for _ in range(partitions)]
 
 
@@ -66,9 +66,9 @@ class CannotPlace(Refused):
 class _Turn:
     """Brokers that are given out in turn. Each round begins one further than the one before."""
 
-    def __init__(self, broker_ids: list[int], dice: Dice) -> None:
+    def __init__(self, broker_ids: list[int], rng: RandomSource) -> None:
         self._brokers = sorted(broker_ids)
-        self._begin = dice.randrange(len(broker_ids)) if broker_ids else 0
+        self._begin = rng.randrange(len(broker_ids)) if broker_ids else 0
         self._given = 0
         self._round = 0
 
@@ -88,14 +88,14 @@ class _Turn:
         self._given += 1
         return broker
 
-    def shuffle(self, dice: Dice) -> None:
-        dice.shuffle(self._brokers)
+    def shuffle(self, rng: RandomSource) -> None:
+        rng.shuffle(self._brokers)
 
 
 class _Rack:
-    def __init__(self, brokers: list[Candidate], dice: Dice) -> None:
-        self._alive = _Turn([each.broker_id for each in brokers if not each.is_fenced], dice)
-        self._fenced = _Turn([each.broker_id for each in brokers if each.is_fenced], dice)
+    def __init__(self, brokers: list[Candidate], rng: RandomSource) -> None:
+        self._alive = _Turn([each.broker_id for each in brokers if not each.is_fenced], rng)
+        self._fenced = _Turn([each.broker_id for each in brokers if each.is_fenced], rng)
 
     def next_alive(self, number: int) -> int | None:
         return self._alive.next(number)
@@ -104,21 +104,21 @@ class _Rack:
         found = self._alive.next(number)
         return found if found is not None else self._fenced.next(number)
 
-    def shuffle(self, dice: Dice) -> None:
-        self._fenced.shuffle(dice)
-        self._alive.shuffle(dice)
+    def shuffle(self, rng: RandomSource) -> None:
+        self._fenced.shuffle(rng)
+        self._alive.shuffle(rng)
 
 
 class _Racks:
-    def __init__(self, brokers: list[Candidate], dice: Dice) -> None:
-        self._dice = dice
+    def __init__(self, brokers: list[Candidate], rng: RandomSource) -> None:
+        self._rng = rng
         names = sorted({each.rack for each in brokers}, key=lambda rack: (rack is not None, rack))
         members = ([each for each in brokers if each.rack == name] for name in names)
-        self._racks = [_Rack(rack, dice) for rack in members]
+        self._racks = [_Rack(rack, rng) for rack in members]
         self._fenced = {each.broker_id for each in brokers if each.is_fenced}
         self._led: Counter[int] = Counter()
         self._alive_count = len(brokers) - len(self._fenced)
-        self._begin = dice.randrange(len(self._racks))
+        self._begin = rng.randrange(len(self._racks))
         self._round = 0
 
     def next_replicas(self, replication_factor: int) -> tuple[int, ...]:
@@ -137,9 +137,9 @@ class _Racks:
             at = (at + 1) % count
         self._round += 1
         self._begin = (self._begin + 1) % count
-        return self._led_by_whoever_leads_least(replicas)
+        return self._led_by_least_used(replicas)
 
-    def _led_by_whoever_leads_least(self, replicas: list[int]) -> tuple[int, ...]:
+    def _led_by_least_used(self, replicas: list[int]) -> tuple[int, ...]:
         """Turns alone would let the same brokers of a rack lead again and again, where the number
         of racks and that of their brokers have a common divisor."""
         alive = [each for each in replicas if each not in self._fenced]
@@ -155,6 +155,6 @@ class _Racks:
         raise AssertionError("no broker is alive, which was checked")
 
     def _shuffle(self) -> None:
-        self._dice.shuffle(self._racks)
+        self._rng.shuffle(self._racks)
         for rack in self._racks:
-            rack.shuffle(self._dice)
+            rack.shuffle(self._rng)

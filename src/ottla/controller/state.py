@@ -1,6 +1,6 @@
-"""All that a decision looks at: the image, the controller's own settings, and dice.
+"""All that a decision depends on: the image, the controller's settings, random numbers, new ids.
 
-Pure: dice and new ids are handed in, so that a simulation decides the same again.
+Pure: random numbers and ids are handed in, so that a simulation decides the same again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
 
-class Dice(Protocol):
+class RandomSource(Protocol):
     """What a decision needs of `random.Random`."""
 
     def randrange(self, stop: int, /) -> int: ...
@@ -34,7 +34,7 @@ class State:
     node_id: int  # the controller's broker: what is set on it alone counts for decisions
     config: BrokerConfig
     static: BrokerLayers
-    dice: Dice
+    rng: RandomSource
     new_uuid: Callable[[], bytes]
 
     @cached_property

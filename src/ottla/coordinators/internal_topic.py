@@ -1,6 +1,6 @@
 """The topic in which a coordinator keeps its state: who leads which part, and its creation.
 
-The topic comes into being when somebody first looks for a coordinator. Whoever asks meanwhile waits
+The topic is created when a client first looks for a coordinator. Requests in the meantime wait
 for the same creation.
 """
 
@@ -39,7 +39,7 @@ class InternalTopic:
     @property
     def is_ready(self) -> bool:
         """Whether coordinators may be looked for. A topic of many partitions is in the metadata
-        before all of them can be used, and whoever came then would be told to look elsewhere."""
+        before all of them can be used, and clients would be sent to another broker."""
         return self.exists and (self._creating is None or self._creating.done())
 
     @property

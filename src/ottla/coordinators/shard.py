@@ -29,7 +29,7 @@ class PendingResponse(Protocol):
 class ShardState(Protocol):
     """A state machine. What survives a restart changes only by `apply`, live and at loading alike.
 
-    A decision may prepare soft state (timers, requests that wait). It is told how its step ended.
+    A decision may prepare soft state (timers, requests that wait); `end_step` follows on it.
     """
 
     def apply(self, record: CoordinatorRecord, writer: Writer, offset: int) -> None: ...
@@ -47,7 +47,7 @@ class ShardState(Protocol):
         """All records of the log are applied: timers may start."""
 
     def unloaded(self) -> Slices[None]:
-        """The state is used no more: whoever waits is refused."""
+        """The state is not used any more: requests that wait are refused."""
 
 
 S = TypeVar("S", bound=ShardState)

@@ -1,6 +1,6 @@
 """The metadata never goes back: what is loaded is compared with what was known before.
 
-Owns      the rule for every MetadataLog, whoever keeps it: a log that is shorter, of another
+Owns      the rule for every MetadataLog, wherever it is stored: a log that is shorter, of another
           cluster or of an earlier controller than what this broker has seen is not used, and one
           that cannot be loaded is never taken for an empty one. The process ends instead.
 Promises  MetadataLost is raised before anything is changed, in the log or on any other disk.

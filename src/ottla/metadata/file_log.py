@@ -179,7 +179,7 @@ class FileMetadataLog:
         if self._unfinished is not None:
             if not self._unfinished.done():
                 await asyncio.wait([self._unfinished])
-            self._unfinished.exception()  # it was told to the caller, or concerns nobody any more
+            self._unfinished.exception()  # the caller has got it, or does not wait any more
             self._unfinished = None
 
 

@@ -1,6 +1,6 @@
 """One batch, or one snapshot, as bytes of a file: a header with a checksum, then the records.
 
-Promises  whatever was torn, cut short or changed is told apart from what was written: a frame is
+Promises  whatever was torn, cut short or changed is distinguished from what was written: a frame is
           read only if its checksum, its length and its count of records agree.
 """
 

@@ -6,7 +6,7 @@ Promises  it changes only in `apply` and `exchange`, by whole batches; between t
           Partition, a Broker, a Topic's name and id, a mapping of settings) never changes under
           it. A Topic's list of partitions, and the mappings of the image itself, are valid for one
           turn of the event loop.
-Leaves    deciding to the controller, reacting to whoever reads the Changes that `apply` returns.
+Leaves    deciding to the controller, reacting to the readers of the Changes that `apply` returns.
 
 Partitions are tuples, and equal lists of replicas are one object: ten thousand partitions take a
 few megabytes.
@@ -311,7 +311,7 @@ def setting_bytes(resource: ConfigResource, name: str, value: str | None) -> int
 
 
 def _with(old: Mapping[str, V] | None, key: str, value: V | None) -> Mapping[str, V]:
-    """Changed in a copy: whoever holds the old mapping keeps what he has read."""
+    """Changed in a copy: readers of the old mapping are not affected."""
     new = dict(old or {})
     if value is None:
         new.pop(key, None)

@@ -1,6 +1,6 @@
 """The metadata log: batches of records, each at its offset, once and for all.
 
-Whoever keeps it (a file, ZooKeeper) passes the same tests, in
+Every implementation (a file, ZooKeeper) passes the same tests, in
 `tests/unit/metadata/log_conformance.py`.
 """
 
@@ -19,7 +19,7 @@ class AppendRefused(Exception):
 
 
 class AppendFailed(Exception):
-    """Whether the batch was written is not known. Only `load` tells."""
+    """Whether the batch was written is not known. Only `load` can find out."""
 
 
 class Trimmed(Exception):

@@ -1,4 +1,4 @@
-"""The image that the broker works with, and who is told when it changes.
+"""The image that the broker works with, and who is notified when it changes.
 
 Owns      one Image, the same object for as long as the broker runs.
 Promises  listeners are called in the order in which they subscribed, once for each batch, after all

@@ -1,4 +1,4 @@
-"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup and what tools ask: which group it is, and then it.
+"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup and what tools ask: for either kind of group.
 
 Promises  a request is refused with BrokerError before anything has changed, except a join that
           begins a classic group: the group is there afterwards, also instead of a consumer group
@@ -33,7 +33,9 @@ from ottla.protocol.messages.sync_group_request import SyncGroupRequest
 
 DEAD_BYTES = 64  # of the answer for a group that does not exist, besides its name
 LISTED_BYTES = 32
-GROUP_ERRORS_FROM = 6  # the version of DescribeGroups that tells an unknown group from a dead one
+GROUP_ERRORS_FROM = (
+    6  # the version of DescribeGroups that distinguishes an unknown group from a dead one
+)
 
 
 def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
@@ -42,13 +44,13 @@ def prepare_join(shard: GroupShard, request: JoinGroupRequest) -> Records:
     if group is not None and not (isinstance(group, ConsumerGroup) and group.is_empty):
         return []
     if request.member_id != UNKNOWN_MEMBER:
-        raise BrokerError(refusal_of_stranger(shard, request))
+        raise BrokerError(refusal_of_unknown_member(shard, request))
     shard.shared.check_room(0, GROUP_BYTES)
     before = [] if group is None else group.tombstones()
     return [*before, new_group_record(request.group_id, shard.shared.now_ms())]
 
 
-def refusal_of_stranger(shard: GroupShard, request: JoinGroupRequest) -> ErrorCode:
+def refusal_of_unknown_member(shard: GroupShard, request: JoinGroupRequest) -> ErrorCode:
     """A group that only holds offsets looks at the protocols first, as with Kafka."""
     group = shard.find(request.group_id)
     names = {each.name for each in request.protocols}

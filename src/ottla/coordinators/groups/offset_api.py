@@ -82,7 +82,7 @@ def only_known(shard: GroupShard) -> CommittedOffsets | None:
 
 
 def group_for_commit(shard: GroupShard, group_id: str, by: CommitBy, unknown: ErrorCode) -> Group:
-    """The group; whoever is no member of one may commit to a group that only holds offsets."""
+    """The group; a client that is not a member may commit to a group that only holds offsets."""
     group = shard.find(group_id)
     if group is not None:
         return group

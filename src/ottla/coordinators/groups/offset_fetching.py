@@ -1,6 +1,6 @@
 """Reading committed offsets.
 
-With `require_stable`, an offset that an open transaction may change is not told: the reader is
+With `require_stable`, an offset that an open transaction may change is not given: the reader is
 asked to come again (UNSTABLE_OFFSET_COMMIT). An offset of a topic's namesake that was deleted is
 not told either, where both topic ids are known. All of an answer is read at one moment, and built
 in slices.

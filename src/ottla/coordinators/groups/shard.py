@@ -2,7 +2,7 @@
 
 Owns      the fold of the partition's records, and the soft state of the groups in it.
 Promises  replaying the records gives the same state again, but for what is soft: rebalances under
-          way, waiting requests, timers. Those begin anew when a shard is loaded.
+          way, waiting requests, timers. Those start again when a shard is loaded.
 Leaves    reading and writing the log to the runtime, requests to the `*_api.py` modules.
 """
 
@@ -167,7 +167,7 @@ class GroupShard:
                 self.shared.timers.start(deadline, member.rebalance_timeout_ms)
 
     def unloaded(self) -> Slices[None]:
-        """Another broker answers from now on, and tells who is in which group."""
+        """Another broker coordinates these groups from now on."""
         self.shared.timers.clear()
         self.offsets.dropped()
         for group in list(self.groups.values()):
@@ -180,7 +180,7 @@ class GroupShard:
                 yield 0
             yield 0
 
-    # What time brings.
+    # Timers.
 
     def expire(self, deadline: Deadline) -> Records:
         group = self.groups.get(deadline.group_id)

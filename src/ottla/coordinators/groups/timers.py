@@ -1,7 +1,7 @@
 """Deadlines by name: sessions, rebalances, whatever a group waits for. Soft state.
 
 Promises  setting a deadline again costs nothing like a new one: members do that with every
-          heartbeat. Nothing expires by itself; whoever owns the clock asks what has.
+          heartbeat. Nothing expires by itself; the owner of the clock asks what has.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def ignore(_at_ms: int) -> None: ...
 
 
 class Timers(Generic[K]):
-    """`now_ms` is any clock that never goes back; `started` is told when to look at the latest."""
+    """`now_ms` is any clock that never goes back; `started` gets the time of a new entry."""
 
     def __init__(self, now_ms: Callable[[], int], started: Callable[[int], None] = ignore) -> None:
         self._now_ms = now_ms

@@ -1,8 +1,8 @@
 """The transaction coordinator of a broker: the transactional ids of the partitions that it leads.
 
     transactions = TransactionCoordinator(...)
-    replicas.listeners.append(transactions)     # tells which partitions those are
-    await transactions.run()                    # time passes, until cancelled
+    replicas.listeners.append(transactions)     # which partitions those are
+    await transactions.run()                    # timeouts and expiry, until cancelled
 
 Owns      the parts of the coordinator, and the tasks that work for it.
 Promises  a transaction whose end is in the log gets its markers, also from the next coordinator.
@@ -102,7 +102,7 @@ class TransactionCoordinator:
         """Give the transactional id to a new producer; those before it are fenced."""
         if not 0 < wanted.timeout_ms <= self._config.transaction_max_timeout_ms:
             raise BrokerError(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
-        shard, current = await self._find(wanted.transactional_id, is_new_welcome=True)
+        shard, current = await self._find(wanted.transactional_id, may_be_new=True)
         if must_abort_first(current, wanted):
             assert current is not None
             await self.runtime.replicated(shard, self._fence(shard, current))
@@ -141,7 +141,7 @@ class TransactionCoordinator:
         partitions: Collection[TopicPartition],
         client_version: int,
     ) -> LoadedShard:
-        """The same; to be told when the shard's log is replicated."""
+        """The same; to be shown when the shard's log is replicated."""
         shard, current = self._get(transactional_id)
         now_ms = self._clock.now_ms()
         partitions_max = self._config.ottla_transaction_partitions_max
@@ -170,7 +170,7 @@ class TransactionCoordinator:
         producer: ProducerIdAndEpoch,
         partitions: Collection[TopicPartition],
     ) -> Slices[tuple[LoadedShard, dict[TopicPartition, ErrorCode]]]:
-        """The same; to be told when the shard's log is replicated."""
+        """The same; to be shown when the shard's log is replicated."""
         shard, current = self._get(transactional_id)
         return shard, (yield from verifying(current, producer, partitions))
 
@@ -187,7 +187,7 @@ class TransactionCoordinator:
         return producer_afterwards(changed)
 
     def describe(self, transactional_id: str) -> tuple[LoadedShard, Transaction]:
-        """What is known of an id; to be told when the shard's log is replicated."""
+        """What is known of an id; to be shown when the shard's log is replicated."""
         shard, current = self._get(transactional_id)
         if current is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
@@ -222,18 +222,18 @@ class TransactionCoordinator:
         return shard, shard.state.get(transactional_id)
 
     async def _find(
-        self, transactional_id: str, *, is_new_welcome: bool = False
+        self, transactional_id: str, *, may_be_new: bool = False
     ) -> tuple[LoadedShard, Transaction | None]:
-        """The same, with a producer id at hand if deciding may take one."""
+        """The same; if the decision may need a new producer id, one is available."""
         shard, current = self._get(transactional_id)
-        needs_id = is_new_welcome if current is None else current.is_epoch_spent
+        needs_id = may_be_new if current is None else current.is_epoch_spent
         if needs_id:
             await self._ids.ready()
             return self._get(transactional_id)
         return shard, current
 
     def _write(self, shard: LoadedShard, changed: Transaction) -> int:
-        """Append and apply; the offset that must be replicated before anybody is told."""
+        """Append and apply; the offset that must be replicated before it may be shown."""
         record = record_of(changed, self.transaction_version)
         end_offset = self.runtime.write(shard, [record])
         shard.state.remember_last_epoch(changed.transactional_id, changed.last_epoch)
@@ -273,10 +273,10 @@ class TransactionCoordinator:
             end_offset = shard.state.end_offset(ending.transactional_id)
             self._finisher.begin(shard, ending, end_offset)
 
-    # What time brings
+    # Timeouts and expiry
 
     async def run(self) -> None:
-        """Let time pass, until cancelled."""
+        """Abort and expire transactions in time, until cancelled."""
         config = self._config
         abort_ms = config.transaction_abort_timed_out_transaction_cleanup_interval_ms
         forget_ms = config.transaction_remove_expired_transaction_cleanup_interval_ms
@@ -288,7 +288,7 @@ class TransactionCoordinator:
             await self._tasks.close()
 
     async def abort_timed_out(self) -> None:
-        """End transactions whose producers had their time."""
+        """Abort transactions that are open for longer than their timeout."""
         for shard in list(self.runtime.active_shards()):
             for each in await self._turns.run(shard.state.timed_out(self._clock.now_ms())):
                 await self._turns.next()  # ending it takes a task and a batch
@@ -331,4 +331,4 @@ async def repeat(work: Callable[[], Coroutine[Any, Any, None]], interval_ms: int
         try:
             await work()
         except Exception:  # a bug: some transactions suffer from it, and no broker ends
-            log.exception("bug in what time does to transactions")
+            log.exception("bug in the timeouts or the expiry of transactions")

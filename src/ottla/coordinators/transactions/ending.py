@@ -1,8 +1,8 @@
 """The end of a transaction: asked for by its producer, or brought about by time or a new producer.
 
 Owns      the rules of both protocols. Classic: the producer keeps its epoch, and a repeated EndTxn
-          is told by the state. Version 2 (KIP-890): ending bumps the epoch, so that nothing late
-          can reach the next transaction; a repeated EndTxn is told by the epoch before.
+          is recognised by the state. Version 2 (KIP-890): ending bumps the epoch, so that nothing
+          late can reach the next transaction; a repetition is recognised by the epoch before.
 Promises  nothing is changed here; BrokerError with Kafka's code where it is refused.
 Leaves    markers, which stand between Prepare and Complete, to `markers.py`.
 """
@@ -84,7 +84,7 @@ def _decide_bumping_end(
 
 
 def _is_retry(current: Transaction, producer: ProducerIdAndEpoch) -> bool:
-    """Has this producer ended its transaction before, and not heard of the bump?"""
+    """Whether the producer repeats an EndTxn, because it did not get the response."""
     if current.state not in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT):
         return False
     if producer.producer_id == current.producer_id:

@@ -29,7 +29,7 @@ def decide_add_partitions(
 ) -> Transaction | None:
     """The transaction with these partitions; None where it has them all."""
     if current is not None and current.state in ENDING:
-        # Whoever asks may go by the id and epoch of its next transaction already.
+        # The producer may use the id and epoch of its next transaction already.
         raise BrokerError(ErrorCode.CONCURRENT_TRANSACTIONS)
     known = _check_producer(current, producer)
     if known.state is State.ONGOING and known.partitions.issuperset(partitions):

@@ -1,4 +1,4 @@
-"""InitProducerId: a producer takes its transactional id over from whoever had it before.
+"""InitProducerId: a producer takes its transactional id over from the producer before it.
 
 Owns      the rules: an open transaction is aborted first; every producer gets an epoch of its own,
           so that those before it are fenced; a producer that names the id and epoch it had may go
@@ -76,7 +76,7 @@ def _check_expected_id(current: Transaction, expected: ProducerIdAndEpoch | None
         return
     if expected.producer_id == current.producer_id:
         return
-    # It may have spent its epochs and never heard of the new id.
+    # It may have used up its epochs, and not got the response with the new id.
     is_before = expected.producer_id == current.previous_producer_id
     if not (is_before and expected.epoch >= EPOCH_SPENT):
         raise BrokerError(ErrorCode.PRODUCER_FENCED)

@@ -190,7 +190,7 @@ class MarkerWriter:
 
 
 async def read_producers(unread: Log) -> None:
-    """The event loop does not wait for the disk meanwhile. What is wrong is told by the append."""
+    """Without blocking the event loop. What is wrong is reported by the append."""
     try:
         await drive(
             looking_up(lambda reader: None if unread.is_closed else unread.load_producers(reader))

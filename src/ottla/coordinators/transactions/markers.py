@@ -3,7 +3,7 @@
 Owns      who still needs a marker, and trying again: after a leader changed, or was not reachable.
 Promises  `send` returns once every partition has its marker, replicated, or no longer needs it: its
           topic is gone, or a later epoch of the producer is there.
-Leaves    appending to `marker_writing.py`, other brokers to whoever hands in their channels.
+Leaves    appending to `marker_writing.py`, the channels to other brokers to the caller.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PARTITIONS_MAX = 20  # that get their markers in one turn of the event loop
 PAUSE_S = 0.02  # before a marker is tried again
 PAUSE_S_MAX = 1.0
 
-# Written, or not needed: whoever has a later epoch has ended this transaction already.
+# Written, or not needed: a producer with a later epoch has ended this transaction already.
 DONE = frozenset(
     {
         ErrorCode.NONE,

@@ -50,7 +50,7 @@ class TransactionShard:
         return known is not None and known.is_expired(now_ms, expiration_ms)
 
     def end_offset(self, transactional_id: str) -> int:
-        """What must be replicated before anybody is told of the id's state."""
+        """What must be replicated before the state of the id may be shown."""
         return self._end_offsets.get(transactional_id, 0)
 
     # How it changes.

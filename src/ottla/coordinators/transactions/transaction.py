@@ -93,7 +93,7 @@ def new_transaction(
 
 
 def last_epoch_by_record(transaction: Transaction) -> int:
-    """Which earlier epoch its producer may still go by, as far as a record tells.
+    """Which earlier epoch its producer may still use, as far as a record shows.
 
     With version 2 the end of a transaction bumps the epoch, so it was the one before.
     """

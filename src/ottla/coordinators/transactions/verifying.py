@@ -135,7 +135,7 @@ class Verifier:
         producer: ProducerIdAndEpoch,
         partitions: Collection[TopicPartition],
     ) -> ErrorCode:
-        """The producer's last transaction may still be ending: it was told of that already."""
+        """The producer's last transaction may still be ending: it has got that response already."""
         config = self._current.broker
         pause_ms = config.add_partitions_to_txn_retry_backoff_ms
         pauses = config.add_partitions_to_txn_retry_backoff_max_ms // pause_ms

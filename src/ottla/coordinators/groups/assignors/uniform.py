@@ -86,7 +86,7 @@ class Balancing:
         self._loads[member_id] += 1
 
     def _hand_out(self, topic_id: bytes) -> None:
-        """What nobody has goes to whoever has least."""
+        """Partitions without an owner go to the member with the fewest."""
         taken = {at for each in self._owned[topic_id].values() for at in each}
         idle = [(self._loads[each], each) for each in self._takers[topic_id]]
         heapify(idle)

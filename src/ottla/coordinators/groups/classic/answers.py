@@ -1,4 +1,4 @@
-"""What members and tools are told about a classic group."""
+"""Responses that describe a classic group, to members and to tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEMBER_BYTES = 100  # of a described member, besides its id, metadata and assign
 def joined(
     group: ClassicGroup, member_id: str, *, skip_assignment: bool = False
 ) -> JoinGroupResponse:
-    """The generation as a member is told of it; the leader is told of all members."""
+    """The response to a join; the leader's lists all members."""
     is_leader = member_id == group.leader
     return JoinGroupResponse(
         generation_id=group.generation,
@@ -37,7 +37,7 @@ def members_for_leader(group: ClassicGroup) -> list[JoinGroupResponseMember]:
 
 
 def describing(group: ClassicGroup) -> Slices[DescribedGroup]:
-    """Subscriptions are told of a stable group only: in between, nothing has been agreed on.
+    """Subscriptions are given for a stable group only: during a rebalance nothing is agreed on.
 
     Begun again if the group changes meanwhile, so that the members are all of one generation.
     """
@@ -59,7 +59,7 @@ def describing_members(
 ) -> Slices[list[DescribedGroupMember]]:
     described = []
     for each in list(group.members.values()):
-        metadata = each.told(protocol) if state is State.STABLE else b""
+        metadata = each.metadata_or_first(protocol) if state is State.STABLE else b""
         described.append(
             DescribedGroupMember(
                 each.member_id,

@@ -4,7 +4,7 @@ v4 and later  a client without a member id is given one first (MEMBER_ID_REQUIRE
               whose answer gets lost leaves no member behind that nobody is.
 v5 and later  static members: one that comes back under its instance id takes over its old place,
               without a rebalance while the group is stable (KIP-345).
-v9            then a leader is told to skip the assignment, which it could not know to be in place
+v9            then a leader is asked to skip the assignment, which it cannot know to be in place
               already (KIP-814).
 """
 

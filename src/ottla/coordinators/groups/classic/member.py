@@ -58,8 +58,8 @@ class ClassicMember:
                 return each.metadata
         raise KeyError(protocol)
 
-    def told(self, protocol: str | None) -> bytes:
-        """The same, or what it says for its first one: it may have changed its mind since."""
+    def metadata_or_first(self, protocol: str | None) -> bytes:
+        """The same, or that of its first protocol, if it does not offer this one any more."""
         offered = (each.metadata for each in self.protocols if each.name == protocol)
         return next(offered, self.protocols[0].metadata)
 

@@ -58,7 +58,7 @@ class Membership:
         self.take_back(member.member_id)
 
     def remove(self, member_id: str) -> None:
-        """Forget a member or an id that was given away. Whoever waits is answered before."""
+        """Forget a member or an id that was given away. Its requests were answered before."""
         member = self.members.pop(member_id, None)
         if member is not None:
             self.joining -= member.is_joining
@@ -145,12 +145,12 @@ class Membership:
     # Who waits.
 
     def fence(self, old: ClassicMember) -> None:
-        """Whoever still waits under an old id must end: two with one instance id would fight."""
+        """A client that waits under the old id must end: an instance id is for one client."""
         self.answer_join(old, self.refused_join(old, ErrorCode.FENCED_INSTANCE_ID))
         self.answer_sync(old, SyncGroupResponse(error_code=ErrorCode.FENCED_INSTANCE_ID))
 
     def wait_to_join(self, member: ClassicMember, reply: Reply | None) -> None:
-        """An earlier request of the same member is out of date, and its client is told to retry."""
+        """An earlier request of the same member is out of date, and its client tries again."""
         self.answer_join(member, self.refused_join(member, ErrorCode.REBALANCE_IN_PROGRESS))
         member.join_reply = reply
         self.joining += member.is_joining

@@ -93,7 +93,7 @@ def complete_if_joined(group: ClassicGroup) -> Records:
 
 
 def complete_join(group: ClassicGroup) -> Records:
-    """Whoever has joined is in the next generation; static members are waited for longer."""
+    """Members that have joined are in the next generation; static members are waited for longer."""
     for waits in (Waits.JOIN, Waits.INITIAL_JOIN):
         group.shared.timers.cancel(group.deadline(waits))
     for member in list(group.members.values()):
@@ -152,7 +152,7 @@ def stop_waiting_for_sync(group: ClassicGroup) -> None:
     group.shared.timers.cancel(group.deadline(Waits.SYNC))
 
 
-# What time brings
+# Timeouts
 
 
 def expire_join(group: ClassicGroup) -> Records:
@@ -189,7 +189,7 @@ def remove_member(group: ClassicGroup, member: ClassicMember) -> Records:
 
 
 def drop_member(group: ClassicGroup, member: ClassicMember) -> None:
-    """A client that still waits is told to begin anew."""
+    """A client that still waits has to join as a new member."""
     refusal = JoinGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
     group.answer_join(member, refusal)
     group.answer_sync(member, SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
@@ -206,7 +206,7 @@ def after_removal(group: ClassicGroup, reason: str) -> Records:
 
 
 def join_again(group: ClassicGroup, code: ErrorCode) -> None:
-    """The assignment is not in the log: members are told so, and join for the next generation."""
+    """The assignment is not in the log: members get the error, and join for the next generation."""
     reset_assignments(group, code)
     stop_waiting_for_sync(group)
     group.state = State.PREPARING_REBALANCE

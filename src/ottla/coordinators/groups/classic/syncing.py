@@ -1,6 +1,6 @@
 """SyncGroup and Heartbeat: the leader's assignment, and signs of life.
 
-SyncGroup v5 also names the protocol that the client believes in (KIP-559).
+SyncGroup v5 also names the protocol that the client expects (KIP-559).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def check(group: ClassicGroup, request: SyncGroupRequest) -> None:
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
 
 
-def differs(told: str | None, known: str | None) -> bool:
-    return told is not None and known is not None and told != known
+def differs(asked: str | None, known: str | None) -> bool:
+    return asked is not None and known is not None and asked != known
 
 
 def note_synced(group: ClassicGroup, member_id: str) -> None:

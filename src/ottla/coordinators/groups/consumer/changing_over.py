@@ -84,7 +84,7 @@ def upgraded(classic: ClassicGroup, shared: Shared) -> Draft:
 
 
 def begin_upgraded(classic: ClassicGroup, members: Iterable[ConsumerMember]) -> None:
-    """Whoever waits in the classic group has to join again; sessions go on."""
+    """Members that wait in the classic group have to join again; sessions go on."""
     classic.answer_all(ErrorCode.REBALANCE_IN_PROGRESS)
     for member in members:
         renew_session(classic.shared, classic.group_id, member)
@@ -112,7 +112,7 @@ def upgraded_member(
     member: ClassicMember, group: ClassicGroup, image: Image, items_max: int
 ) -> ConsumerMember:
     """It keeps what it has; its generation is its epoch."""
-    subscription = decode_subscription(member.told(group.protocol), max(items_max, 0))
+    subscription = decode_subscription(member.metadata_or_first(group.protocol), max(items_max, 0))
     assigned = with_epoch(assigned_partitions(member, group.group_id, image), group.generation)
     return ConsumerMember(
         member.member_id,
@@ -154,7 +154,7 @@ def assigned_to(member: ConsumerMember) -> Partitions:
 def downgraded(
     group: ConsumerGroup, leaving: Collection[str], shared: Shared
 ) -> list[CoordinatorRecord]:
-    """The records of the classic group; its members are told to join when they are written."""
+    """The records of the classic group; its members have to join once they are written."""
     staying = [each for each in group.members.values() if each.member_id not in leaving]
     members = [downgraded_member(each) for each in staying]
     protocol = select_protocol(members)
@@ -203,7 +203,7 @@ def named(partitions: Partitions, image: Image) -> dict[str, Iterable[int]]:
 def begin_classic(
     classic: ClassicGroup, members: Iterable[ConsumerMember], *, must_rebalance: bool
 ) -> None:
-    """The record tells one protocol of each member; they offered more, and are alive."""
+    """The record has one protocol of each member; they offered more, and their sessions go on."""
     for each in members:
         member = classic.members.get(each.member_id)
         if member is not None:

@@ -1,6 +1,6 @@
 """Members of a consumer group that speak the classic protocol, while a group changes over.
 
-JoinGroup is their way to a new epoch, SyncGroup brings what they have, Heartbeat tells them to join
+JoinGroup is their way to a new epoch, SyncGroup returns what they have, Heartbeat asks them to join
 again. Nobody waits for anybody: each is moved towards the target on its own, like every other
 member, and its epoch is its generation.
 """
@@ -83,7 +83,7 @@ def goes_back(before: ConsumerGroup, draft: Draft, request: JoinGroupRequest) ->
 
 
 def joined(member: ConsumerMember) -> JoinGroupResponse:
-    """It leads nobody, and is told of nobody."""
+    """Without a leader or a list of members: the broker assigns."""
     return JoinGroupResponse(
         generation_id=member.epoch,
         protocol_type=CONSUMER_PROTOCOL,
@@ -284,6 +284,6 @@ def session_timeout_ms(shared: Shared, group_id: str, member: ConsumerMember) ->
 
 
 def wait_to_join(shared: Shared, group_id: str, member: ConsumerMember) -> None:
-    """It was told to join again, and has its rebalance timeout for that."""
+    """It was asked to join again, and has its rebalance timeout for that."""
     deadline = Deadline(group_id, Waits.MEMBER_JOIN, member.member_id)
     shared.timers.start_if_absent(deadline, member.rebalance_timeout_ms)

@@ -1,4 +1,4 @@
-"""What tools are told about consumer groups."""
+"""Responses that describe consumer groups to tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat: a member joins, reports, and is told what to have.
+"""ConsumerGroupHeartbeat: a member joins, reports, and gets its assignment.
 
 Three steps, each of which may add records: the member and its subscription, the group's epoch and
 target assignment, the member's own way towards it.
@@ -77,12 +77,12 @@ def interval_ms(group: ConsumerGroup, member: ConsumerMember, configured_ms: int
     return configured_ms if is_settled else min(configured_ms, UNSETTLED_INTERVAL_MS)
 
 
-def owned_of(told: Sequence[OwnedPartitions] | None) -> Owned:
-    return None if told is None else {each.topic_id: each.partitions for each in told}
+def owned_of(reported: Sequence[OwnedPartitions] | None) -> Owned:
+    return None if reported is None else {each.topic_id: each.partitions for each in reported}
 
 
 def is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
-    """Whether a member has told everything, as it does when it joins and after any trouble."""
+    """Whether the request is complete, as a member's is when it joins and after an error."""
     has_subscription = (
         request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
     )
@@ -133,7 +133,8 @@ def find_member(
 
 
 def check_epoch(member: ConsumerMember, epoch: int, owned: Owned) -> None:
-    """An older epoch is fine if its end was not heard of: the member has nothing it should not."""
+    """The epoch before is accepted if the member, which may have missed a response, owns nothing
+    that it should not."""
     if epoch == member.epoch:
         return
     if member.epoch > epoch == member.previous_epoch and owned is not None:
@@ -191,7 +192,7 @@ def join_static(
 def updated(
     member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, caller: Caller
 ) -> ConsumerMember:
-    """What the request says anew; what it leaves out stays."""
+    """With the fields that the request has; the others stay."""
     names = request.subscribed_topic_names
     timeout_ms = request.rebalance_timeout_ms
     regex = request.subscribed_topic_regex

@@ -29,7 +29,7 @@ def leaving_member(draft: Draft, request: ConsumerGroupHeartbeatRequest) -> Cons
 def leave_for_a_while(draft: Draft, member: ConsumerMember) -> None:
     """A static member's client is started again: its partitions are kept for it.
 
-    They count as assigned from the beginning, for whoever comes back has a new id and epoch.
+    They count as assigned from the beginning: the member that comes back has a new id and epoch.
     """
     kept = {topic_id: dict.fromkeys(each, 0) for topic_id, each in member.assigned.items()}
     away = replace(member, epoch=STATIC_LEAVING_EPOCH, assigned=kept, revoking=NOTHING)

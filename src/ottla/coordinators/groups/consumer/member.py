@@ -71,9 +71,9 @@ class ConsumerMember:
     def moved_to(
         self, epoch: int, state: MemberState, assigned: Assigned, revoking: Assigned = NOTHING
     ) -> ConsumerMember:
-        """The epoch before is kept for a member that did not hear of its new one.
+        """The epoch before is kept for a member that missed the response with its new one.
 
-        Until the next step, as with Kafka: whoever takes that one has heard.
+        Until its next step, as with Kafka: a member that takes it has got the response.
         """
         return replace(
             self,

@@ -19,7 +19,7 @@ from ottla.coordinators.groups.consumer.member import ConsumerMember
 from ottla.coordinators.groups.consumer.records import target_epoch_record, target_record
 from ottla.metadata.image import Image
 
-# A larger group gets its target beside the event loop; members hear of it with later heartbeats.
+# A larger group gets its target beside the event loop; members get it with later heartbeats.
 MEMBERS_AT_ONCE = 100
 TOPICS_AT_ONCE = 200
 PARTITIONS_AT_ONCE = 2000
