@@ -53,8 +53,11 @@ class Place(Share):
     __slots__ = ("address",)
 
     def __init__(self, address: Address) -> None:
+        """Expected to ask for as much as the last connection did: else whoever makes a new one for
+        each large request would come before everybody else."""
         super().__init__()
         self.address = address
+        self.charge_s = address.charge_s
 
 
 class FairTurns:

@@ -23,6 +23,7 @@ class World:
         self._soon: list[Callable[[], None]] = []
         self.turns = FairTurns(cast(asyncio.AbstractEventLoop, self), lambda: self.now_s)
         self.served: list[Client] = []
+        self.newcomers: list[Client] = []
 
     def call_soon(self, function: Callable[[], None]) -> None:
         self._soon.append(function)
@@ -131,12 +132,12 @@ def test_equal_clients_are_served_one_after_the_other(world: World) -> None:
     assert world.served[:30] == clients * 3
 
 
-def test_a_newcomer_is_next_however_many_flood(world: World) -> None:
+def test_a_new_address_is_next_however_many_flood(world: World) -> None:
     world.be_busy()
     flood(world.clients(100, HEAVY_S))
     while len(world.served) < 150:
         world.turn()
-    (small,) = world.clients(1, CHARGE_S_MIN)
+    (small,) = world.clients(1, CHARGE_S_MIN, OTHER)
     small.ask()
     assert turns_until_served(world, small) <= 2
 
@@ -154,6 +155,20 @@ def test_a_small_request_waits_for_as_much_of_others_as_it_takes_itself(world: W
     waited = "".join("S" if each is small else "h" for each in world.served).split("S")
     fair = len(heavy) * CHARGE_S_MIN / HEAVY_S
     assert max(map(len, waited[1:])) <= 2 * fair
+
+
+def test_new_connections_with_large_requests_do_not_come_first(world: World) -> None:
+    world.be_busy()
+    (small,) = world.clients(1, CHARGE_S_MIN)
+    small.asks_again = True
+    small.ask()
+    for _ in range(200):  # as many new connections come as are served
+        while len(world.served) - world.served.count(small) > len(world.newcomers) - 50:
+            world.newcomers += world.clients(1, HEAVY_S)
+            world.newcomers[-1].ask()
+        world.turn()
+    waited = "".join("S" if each is small else "h" for each in world.served).split("S")
+    assert max(map(len, waited[2:])) <= 50 / 2
 
 
 def test_addresses_share_the_time_equally(world: World) -> None:
