@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
 from tests.unit.handlers.asking import produce
 from tests.unit.handlers.test_fetch import VERSION, answered, partition_of
-from tests.unit.handlers.test_fetch_bounds import named, told, until
+from tests.unit.handlers.test_fetch_bounds import PATIENT_MS, named, parked, told, until
 from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
 from ottla.base.turns import Slices
 from ottla.handlers.context import Context
 from ottla.handlers.fetching.large import LargeFetching
+from ottla.handlers.fetching.serving import Fetching
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Served
 from ottla.protocol.api_keys import ApiKey
@@ -111,3 +114,36 @@ def test_a_partition_forgotten_while_it_is_read_does_not_keep_the_session(world:
     assert readers == [True] + [False] * (PARTITIONS - 1)
     world.run(answered(world, named([], session=(session_id, -1))))
     world.run(until(lambda: not any(each.sessions for each in world.broker.replicas)))
+
+
+def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_own(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: Counter[int] = Counter()  # by turn of the event loop
+    turn, count = 0, 10
+    look = Fetching.look_again
+
+    def counted_look(fetching: Fetching) -> bool:
+        looks[turn] += 1
+        return look(fetching)
+
+    def next_turn() -> None:
+        nonlocal turn
+        turn += 1
+        asyncio.get_running_loop().call_soon(next_turn)
+
+    async def story() -> None:
+        fetches = [
+            asyncio.ensure_future(answered(world, named(list(range(100)), max_wait_ms=PATIENT_MS)))
+            for _ in range(count)
+        ]
+        await parked(world, count * 100)
+        monkeypatch.setattr(Fetching, "look_again", counted_look)
+        next_turn()
+        partition_of(world).append(batch_of(b"woken"), -1)
+        for each in fetches:
+            assert told(await each)
+
+    world.run(story())
+    assert sum(looks.values()) == count
+    assert max(looks.values()) == 1

@@ -26,6 +26,7 @@ from ottla.replication.fetch_sessions import WantedPartition
 from ottla.replication.waiting import DataWaiter, Watched
 
 UNPARKED_THROTTLE_MS = 100
+LOOKED_AT_TOGETHER_MAX = 20  # partitions of one fetch
 ABORTED_HERE_MAX = 500  # of one response: with more it is encoded in a thread
 
 
@@ -118,6 +119,10 @@ class Fetching:
         return is_enough
 
     async def is_enough(self) -> bool:
+        """Many fetches may be woken in one turn of the event loop, by a record or by a time that
+        they share: those that look at many partitions do so in one turn each."""
+        if self.wants.count > LOOKED_AT_TOGETHER_MAX:
+            await self.context.parts.turns.next()
         is_enough = self.look_again()
         return await self.look_longer() if self.cold else is_enough
 
