@@ -157,9 +157,11 @@ class Kafka:
             places = [partition(full, number) for number in numbers]
             ends = [consumer.get_watermark_offsets(each, PATIENCE_S)[1] for each in places]
             deadline_s = time.monotonic() + timeout
-            while (lag := sum(lags(consumer.committed(places, PATIENCE_S), ends))) > 0:
+            while (lag := sum(lags(committed := consumer.committed(places, PATIENCE_S), ends))) > 0:
                 if time.monotonic() > deadline_s:
-                    raise AssertionError(f"group {group} is {lag} records behind in {topic}")
+                    nothing = all(each.offset < 0 for each in committed)
+                    why = " and has committed nothing" if nothing else ""
+                    raise AssertionError(f"group {group} lags {counted(lag)} in {topic}{why}")
                 time.sleep(POLL_S)
         finally:
             consumer.close()

@@ -80,6 +80,12 @@ def topic(command: Command) -> str:
 
 
 @pytest.fixture
+def environment(shared_broker: RunningBroker) -> dict[str, str]:
+    """For commands that run as processes of their own."""
+    return {"OTTLA_BOOTSTRAP": shared_broker.bootstrap_servers}
+
+
+@pytest.fixture
 def group() -> str:
     """The name of a group that nobody else uses."""
     return f"group-{next(_numbers)}"

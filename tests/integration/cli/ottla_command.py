@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 
 PATIENCE_S = 180.0
+
+
+def start(
+    *words: str,
+    environment: Mapping[str, str] | None = None,
+    stdin: int | None = subprocess.DEVNULL,
+    stdout: int | None = subprocess.PIPE,
+) -> subprocess.Popen[bytes]:
+    """Start the command, which takes signals as if a person had started it in a terminal."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "ottla.cli.main", *words],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env={**clean_environment(), **(environment or {})},
+        # A shell's background jobs ignore Ctrl-C, and hand that down to what they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def ottla(

@@ -31,8 +31,8 @@ def test_a_broker_that_is_not_there_is_reported_with_what_to_do() -> None:
     port = quiet_port()
     failed = ottla("topics", "list", environment={"KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{port}"})
     assert failed.returncode == 1
-    assert f"no broker answers on 127.0.0.1:{port}: Connection refused" in failed.stderr
-    assert "ottla up" in failed.stderr
+    assert f"no broker responds on 127.0.0.1:{port}: Connection refused" in failed.stderr
+    assert f"ottla up --listen 127.0.0.1:{port}" in failed.stderr
     assert "--bootstrap" in failed.stderr
 
 

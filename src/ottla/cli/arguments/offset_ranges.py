@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.cli.arguments.durations import parse_duration
+from ottla.cli.arguments.numbers import INT64_MAX
 from ottla.cli.arguments.timestamps import TIMESTAMP, parse_timestamp
 
 START_WORDS = ("start", "beginning", "earliest")
@@ -150,7 +151,7 @@ def require_timestamp(text: str, now_ms: int) -> int:
     timestamp_ms = parse_timestamp(text, now_ms)
     if timestamp_ms is None:
         raise ValueError(text)
-    return timestamp_ms
+    return max(0, min(timestamp_ms, INT64_MAX))
 
 
 def is_number(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -12,10 +12,10 @@ T = TypeVar("T")
 NAMES = ("auto", "asyncio", "uvloop")
 
 
-def run_on(name: str, work: Coroutine[Any, Any, T]) -> T:
-    """Run to completion; `auto` uses uvloop if it is installed."""
+def run_on(name: str, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run to completion. ImportError if uvloop is asked for and missing, before `work` begins."""
     with asyncio.Runner(loop_factory=loop_factory(name)) as runner:
-        return runner.run(work)
+        return runner.run(work())
 
 
 def loop_factory(name: str) -> Any:

@@ -51,7 +51,24 @@ def explain(error: Exception, settings: LoadedConfig) -> str:
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             where = error.filename or ", ".join(settings.config.log_directories)
             return f"{where}: {error.strerror}\n  free some space, or {OTHER_DIRECTORY}"
+    return error_text(error)
+
+
+def error_text(error: BaseException) -> str:
+    """Without the number of an OSError, and with the file that it is about."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)
+
+
+def unclean_shutdown(error: Exception, directories: Iterable[str]) -> str:
+    """A broker that could not write its last state; what the next start can do about it."""
+    missing = [path for path in directories if not os.path.isdir(path)]
+    if missing or isinstance(error, MetadataLost):
+        return (
+            f"the shutdown was not clean, and the next start cannot recover it: {error_text(error)}"
+        )
+    return f"the shutdown was not clean; the next start runs recovery: {error_text(error)}"
 
 
 LISTEN_HINT = (

@@ -9,21 +9,22 @@ import argparse
 import os
 import socket
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, TypeVar
 
+from ottla.cli.arguments.addresses import Address, parse_addresses
 from ottla.cli.arguments.name_values import parse_name_values
+from ottla.cli.arguments.numbers import seconds
 from ottla.cli.errors import USAGE, CommandFailed
 
 T = TypeVar("T")
 
 VARIABLES = ("OTTLA_BOOTSTRAP", "KAFKA_BOOTSTRAP_SERVERS")
 DEFAULT_SERVERS = "localhost:9092"
-DEFAULT_PORT = 9092
 TIMEOUT_S = 10.0
-TIMEOUT_S_MAX = 3600  # of librdkafka
+TIMEOUT_S_MIN, TIMEOUT_S_MAX = 0.001, 3600  # of librdkafka
 CONNECT_S = 5.0
 CLIENT_ID = "ottla"
 ERRORS_MAX = 20
@@ -50,22 +51,10 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--timeout",
         metavar="SECONDS",
-        type=timeout_seconds,
+        type=seconds(TIMEOUT_S_MIN, TIMEOUT_S_MAX),
         default=TIMEOUT_S,
         help=f"how long to wait for a response (default: {TIMEOUT_S:.0f})",
     )
-
-
-def timeout_seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= TIMEOUT_S_MAX:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of seconds above 0 and at most {TIMEOUT_S_MAX}"
-        )
-    return seconds
 
 
 class Connection:
@@ -82,9 +71,14 @@ class Connection:
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Connection:
-        servers = arguments.bootstrap or servers_of(os.environ)
-        connection = cls(servers, client_settings(arguments.client_settings), arguments.timeout)
-        require_reachable(servers)
+        option, servers = servers_of(arguments.bootstrap, os.environ)
+        try:
+            addresses = parse_addresses(servers)
+        except ValueError as error:
+            raise CommandFailed(f"{option}: {error}", code=USAGE) from error
+        settings = parse_name_values("-X", arguments.client_settings)
+        connection = cls(servers, settings, arguments.timeout)
+        require_reachable(addresses)
         return connection
 
     # Clients
@@ -116,7 +110,7 @@ class Connection:
             )
         except confluent_kafka().KafkaException as error:
             message = error.args[0].str()
-            raise CommandFailed(message, "-X takes librdkafka's settings", code=USAGE) from error
+            raise CommandFailed(message, "-X takes settings of librdkafka", code=USAGE) from error
 
     # Responses
 
@@ -125,10 +119,10 @@ class Connection:
         try:
             return future.result(self.timeout_s + 5)  # the request itself has the timeout
         except FutureTimeout:
-            raise self.no_answer() from None
+            raise self.no_response() from None
         except confluent_kafka().KafkaException as error:
             if is_no_response(error.args[0]):
-                raise self.no_answer(error.args[0].str()) from error
+                raise self.no_response(error.args[0].str()) from error
             raise
 
     def metadata(self, client: Any, topic: str | None = None) -> Any:
@@ -137,7 +131,7 @@ class Connection:
         try:
             return client.list_topics(timeout=self.timeout_s, **only)
         except confluent_kafka().KafkaException as error:
-            raise self.no_answer(error.args[0].str()) from error
+            raise self.no_response(error.args[0].str()) from error
 
     def new_errors(self) -> list[str]:
         """Errors of the clients since the last call, without repetitions."""
@@ -149,8 +143,12 @@ class Connection:
                 self._last_reported = line
         return errors
 
-    def no_answer(self, reason: str = "") -> CommandFailed:
-        cause = self._errors[-1] if self._errors else self._last_reported or reason
+    @property
+    def last_error(self) -> str:
+        return self._errors[-1] if self._errors else self._last_reported
+
+    def no_response(self, reason: str = "") -> CommandFailed:
+        cause = self.last_error or reason
         return CommandFailed(
             f"{self.servers} accepts connections, but did not respond within {self.timeout_s:g} s"
             + (f": {cause}" if cause else ""),
@@ -159,12 +157,14 @@ class Connection:
         )
 
 
-def servers_of(environment: Mapping[str, str]) -> str:
-    return next((environment[name] for name in VARIABLES if environment.get(name)), DEFAULT_SERVERS)
-
-
-def client_settings(given: list[str]) -> dict[str, str]:
-    return parse_name_values("-X", given)
+def servers_of(given: str | None, environment: Mapping[str, str]) -> tuple[str, str]:
+    """The bootstrap servers, and before them the option or variable that named them."""
+    if given is not None:
+        return "--bootstrap", given
+    for name in VARIABLES:
+        if environment.get(name):
+            return name, environment[name]
+    return "default", DEFAULT_SERVERS
 
 
 def confluent_kafka() -> Any:
@@ -178,36 +178,30 @@ def confluent_kafka() -> Any:
     return library
 
 
-def require_reachable(servers: str) -> None:
+def require_reachable(addresses: Sequence[Address]) -> None:
     """Connect once with a plain socket: librdkafka would retry without saying why it fails."""
     problems = []
-    for server in servers.split(","):
+    for address in addresses:
         try:
-            socket.create_connection(address_of(server), CONNECT_S).close()
-        except OSError as error:
-            problems.append(f"no broker answers on {server.strip()}: {error.strerror or error}")
+            socket.create_connection(address, CONNECT_S).close()
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            problems.append(f"no broker responds on {address}: {reason}")
         else:
             return
     raise CommandFailed(
         "\n".join(problems),
-        "start one with: ottla up",
-        f"or name another with --bootstrap HOST:PORT or the variable {VARIABLES[0]}",
+        *start_advice(addresses[0]),
+        f"choose another address with --bootstrap HOST:PORT or the variable {VARIABLES[0]}",
     )
 
 
-def address_of(server: str) -> tuple[str, int]:
-    """Host and port of `host:port`, `host`, `[::1]:port` or `PLAINTEXT://host:port`."""
-    text = server.strip().rpartition("://")[2]
-    host, colon, port = text.rpartition(":")
-    if not colon or text.endswith("]"):
-        return text.strip("[]"), DEFAULT_PORT
-    if not (port.isascii() and port.isdigit()) or int(port) > 65535:
-        raise CommandFailed(f"--bootstrap {server}: expected HOST:PORT", code=USAGE)
-    return host.strip("[]"), int(port)
-
-
-def address_text(host: str, port: int) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+def start_advice(address: Address) -> list[str]:
+    """How to start a broker there, if it is on this machine."""
+    if not address.is_local:
+        return []
+    listen = "" if str(address) == DEFAULT_SERVERS else f" --listen {address}"
+    return [f"start a broker with: ottla up{listen}"]
 
 
 def is_no_response(error: Any) -> bool:

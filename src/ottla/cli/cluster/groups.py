@@ -2,12 +2,41 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
-from ottla.cli.errors import CommandFailed, suggestions
+from ottla.cli.errors import USAGE, CommandFailed, suggestions
+
+
+def group_name(text: str) -> str:
+    """An argparse type. librdkafka aborts the process for an empty name."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of a group is not empty")
+    return text
+
+
+def add_groups_argument(parser: argparse.ArgumentParser, help_text: str | None = None) -> None:
+    """GROUP..., or --group as in Kafka's own tools."""
+    parser.add_argument(
+        "groups", nargs="*", default=[], type=group_name, metavar="GROUP", help=help_text
+    )
+    parser.add_argument(
+        "--group", action="append", default=[], type=group_name, dest="group_options",
+        metavar="GROUP", help="the same as GROUP; may be repeated",
+    )  # fmt: skip
+
+
+def given_groups(arguments: argparse.Namespace) -> list[str]:
+    """The names and patterns that were given, each once."""
+    given = list(dict.fromkeys([*arguments.groups, *arguments.group_options]))
+    if not given:
+        raise CommandFailed("name a group", SEE_GROUPS, code=USAGE)
+    return given
+
 
 SEE_GROUPS = "see: ottla groups list"
 IDLE_STATES = ("Empty", "Dead", "Unknown")
@@ -19,6 +48,18 @@ def all_groups(connection: Connection, admin: Any) -> dict[str, Any]:
     if result.errors and not result.valid:
         raise result.errors[0]
     return {group.group_id: group for group in result.valid}
+
+
+def chosen_groups(given: Iterable[str], groups: dict[str, Any]) -> list[str]:
+    """The names, and for patterns such as `billing*` the groups that match."""
+    chosen: dict[str, None] = {}
+    for name in given:
+        matching = [each for each in sorted(groups) if fnmatchcase(each, name)]
+        if name in groups or not matching:
+            matching = [name]
+        chosen |= dict.fromkeys(matching)
+    require_groups(chosen, groups)
+    return list(chosen)
 
 
 def require_groups(names: Iterable[str], known: dict[str, Any]) -> None:
@@ -42,12 +83,40 @@ def committed_offsets(connection: Connection, admin: Any, group: str) -> dict[To
     futures = admin.list_consumer_group_offsets(
         [library.ConsumerGroupTopicPartitions(group)], request_timeout=connection.timeout_s
     )
-    result = connection.wait(futures[group])
+    return committed_in(connection.wait(futures[group]))
+
+
+def committed_offsets_of(
+    connection: Connection, admin: Any, groups: list[str]
+) -> dict[str, dict[TopicPartition, int]]:
+    """The same for several groups, asked at the same time."""
+    library = confluent_kafka()
+    futures = {
+        group: admin.list_consumer_group_offsets(
+            [library.ConsumerGroupTopicPartitions(group)], request_timeout=connection.timeout_s
+        )[group]
+        for group in groups
+    }
+    return {group: committed_in(connection.wait(future)) for group, future in futures.items()}
+
+
+def committed_in(result: Any) -> dict[TopicPartition, int]:
     return {
         TopicPartition(each.topic, each.partition): each.offset
         for each in result.topic_partitions
         if each.offset >= 0
     }
+
+
+def partition_lag(committed: int | None, end: int | None) -> int | None:
+    """Records after the committed offset; None if either is unknown."""
+    return None if committed is None or end is None else max(0, end - committed)
+
+
+def total_lag(lags: Iterable[int | None]) -> int | None:
+    """None if there is no partition, or if the lag of one is unknown."""
+    known = list(lags)
+    return None if not known or None in known else sum(each or 0 for each in known)
 
 
 def state_name(state: Any) -> str:

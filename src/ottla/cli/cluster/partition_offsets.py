@@ -8,6 +8,7 @@ from typing import Any
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.offset_ranges import At, AtTime, End, Position, Start
 from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.errors import CommandFailed
 
 
 def partition_ends(
@@ -25,6 +26,22 @@ def partition_ends(
     ]
     starts, ends = (receive(connection, futures) for futures in asked)
     return starts, ends
+
+
+def existing_ends(
+    connection: Connection, admin: Any, partitions: Iterable[TopicPartition]
+) -> dict[TopicPartition, int]:
+    """The end offsets of those partitions that exist and have a leader."""
+    from confluent_kafka.admin import OffsetSpec
+
+    wanted = dict.fromkeys(partitions, OffsetSpec.latest())
+    ends = {}
+    for partition, future in ask(connection, admin, wanted).items() if wanted else ():
+        try:
+            ends[partition] = connection.wait(future).offset
+        except confluent_kafka().KafkaException:
+            continue
+    return ends
 
 
 def ask(
@@ -74,3 +91,17 @@ def within(position: Position, start: int, end: int, found: int) -> int:
         case AtTime():
             offset = found if found >= 0 else end
     return max(start, min(offset, end))
+
+
+def require_offset(offset: int, ranges: dict[TopicPartition, tuple[int, int]]) -> None:
+    """CommandFailed if the offset lies beyond every partition."""
+    if not any(start <= offset <= end for start, end in ranges.values()):
+        raise CommandFailed(
+            f"no partition has offset {offset}",
+            *(
+                f"partition {number} of {topic} has {start} to {end - 1}"
+                if end > start
+                else f"partition {number} of {topic} is empty; its next offset is {end}"
+                for (topic, number), (start, end) in ranges.items()
+            ),
+        )

@@ -1,15 +1,36 @@
-"""The topics of a cluster, and errors about names that it does not have."""
+"""The topics of a cluster: choosing them by name or pattern, and errors about unknown names."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, confluent_kafka
-from ottla.cli.errors import CommandFailed, suggestions
+from ottla.cli.errors import USAGE, CommandFailed, suggestions
 
 SEE_TOPICS = "see: ottla topics list"
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+PATTERN_CHARACTERS = "*?["
+
+
+def add_topics_argument(parser: argparse.ArgumentParser, help_text: str | None = None) -> None:
+    """TOPIC..., or --topic as in Kafka's own tools."""
+    parser.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help=help_text)
+    parser.add_argument(
+        "--topic", action="append", default=[], dest="topic_options", metavar="TOPIC",
+        help="the same as TOPIC; may be repeated",
+    )  # fmt: skip
+
+
+def given_topics(arguments: argparse.Namespace) -> list[str]:
+    """The names and patterns that were given, each once."""
+    names = [name for each in arguments.topic_options for name in each.split(",")]
+    given = list(dict.fromkeys([*arguments.topics, *names]))
+    if not given:
+        raise CommandFailed("name a topic", SEE_TOPICS, code=USAGE)
+    return given
 
 
 def all_topics(connection: Connection, client: Any) -> dict[str, Any]:
@@ -17,19 +38,44 @@ def all_topics(connection: Connection, client: Any) -> dict[str, Any]:
     return dict(connection.metadata(client).topics)
 
 
-def require_topics(names: Iterable[str], known: dict[str, Any]) -> None:
+def is_pattern(name: str) -> bool:
+    return any(char in name for char in PATTERN_CHARACTERS)
+
+
+def chosen_topics(given: Iterable[str], topics: dict[str, Any]) -> list[str]:
+    """The names, and for patterns such as `orders*` the topics that match.
+
+    A pattern chooses internal topics only if it begins with two underscores.
+    """
+    chosen: dict[str, None] = {}
+    for name in given:
+        found = [name]
+        if is_pattern(name):
+            found = [
+                each
+                for each in sorted(topics)
+                if fnmatchcase(each, name) and (each not in INTERNAL or name.startswith("__"))
+            ]
+            if not found:
+                raise CommandFailed(f"no topic matches {name}", SEE_TOPICS)
+        chosen |= dict.fromkeys(found)
+    require_topics(chosen, topics)
+    return list(chosen)
+
+
+def require_topics(names: Iterable[str], topics: dict[str, Any]) -> None:
     """CommandFailed names those that are missing, and similar names."""
-    missing = [name for name in names if name not in known]
+    missing = [name for name in names if name not in topics]
     if missing:
-        advice = [line for name in missing for line in suggestions(name, known)]
+        advice = [line for name in missing for line in suggestions(name, topics)]
         raise CommandFailed(
-            "\n".join(f"there is no topic {name}" for name in missing),
+            "\n".join(f"there is no topic {name or repr(name)}" for name in missing),
             *(advice or [SEE_TOPICS]),
         )
 
 
-def advice_about(error: Any, name: str, known: Iterable[str]) -> list[str]:
+def advice_about(error: Any, name: str, topics: Iterable[str]) -> list[str]:
     """For errors that are about the topic's name."""
     if error.code() == confluent_kafka().KafkaError.UNKNOWN_TOPIC_OR_PART:
-        return suggestions(name, known) or [SEE_TOPICS]
+        return suggestions(name, topics) or [SEE_TOPICS]
     return []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Iterable
 from typing import BinaryIO
 
+from ottla.cli.arguments.numbers import INT32_MAX, INT64_MAX, whole_number
 from ottla.cli.arguments.offset_ranges import (
     END_WORDS,
     START_WORDS,
@@ -17,10 +19,12 @@ from ottla.cli.arguments.offset_ranges import (
     parse_range,
 )
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
+from ottla.cli.cluster.groups import group_name
+from ottla.cli.cluster.topics import add_topics_argument, given_topics
 from ottla.cli.consuming.plan import group_reader, partition_reader, tail_reader
 from ottla.cli.consuming.reader import RecordReader
 from ottla.cli.consuming.tail import last_records
-from ottla.cli.errors import CommandFailed
+from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.records.filters import RecordFilter, parse_filter
 from ottla.cli.records.formats import FormatRecord, record_formatter
 from ottla.cli.records.record import Record
@@ -45,7 +49,7 @@ formats (-f): text, json, yaml, or a template:
 
 examples:
   ottla consume orders                          all records, and new ones
-  ottla consume orders --tail 10                the last ten of all partitions
+  ottla consume orders --tail 10 --follow       the last ten of all partitions, and new ones
   ottla consume orders -o @-1h:end -f '%d{rfc3339} %k %v\n'
   ottla consume orders -g billing               as a member of a group, from its committed offsets
   ottla consume orders -e --key 4711 --format json
@@ -54,62 +58,56 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("topics", nargs="+", metavar="TOPIC")
-    add(
-        "-o",
-        "--offset",
-        default="start",
-        metavar="RANGE",
-        help="offsets or times to read (default: start)",
-    )
-    add("-p", "--partition", type=int, action="append", help="only this partition; may be repeated")
-    add("-g", "--group", help="join this consumer group, and commit the offsets of printed records")
-    add("-n", "--count", type=count_of_records, metavar="N", help="stop after N records")
-    add("-e", "--exit", action="store_true", help="stop at the end instead of waiting for more")
-    add(
-        "--tail",
-        type=count_of_records,
-        metavar="N",
-        help="print the last N records of all partitions, by timestamp",
-    )
-    add(
-        "-f",
-        "--format",
-        default="text",
-        help="output format: text (values), json, yaml, or a template (default: text)",
-    )
+    add_topics_argument(parser, "names, or patterns such as 'orders*'")
+    add("-p", "--partition", type=whole_number(0, INT32_MAX), action="append",
+        help="only this partition; may be repeated")  # fmt: skip
+    add("-g", "--group", type=group_name,
+        help="join this consumer group, and commit the offsets of printed records")  # fmt: skip
+    add("-n", "--count", "--max-messages", type=count_of_records, metavar="N",
+        help="stop after N records")  # fmt: skip
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument("-o", "--offset", metavar="RANGE",
+                       help="offsets or times to read (default: start)")  # fmt: skip
+    begin.add_argument("--from-beginning", action="store_const", const="start", dest="offset",
+                       help="the same as --offset start")  # fmt: skip
+    begin.add_argument("--tail", type=count_of_records, metavar="N",
+                       help="print the last N records of all partitions, by timestamp")  # fmt: skip
+    end = parser.add_mutually_exclusive_group()
+    end.add_argument("-e", "--exit", action="store_true",
+                     help="stop at the end instead of waiting for more")  # fmt: skip
+    end.add_argument("-F", "--follow", action="store_true",
+                     help="wait for more records, also after --tail")  # fmt: skip
+    add("-f", "--format", default="text",
+        help="output format: text (values), json, yaml, or a template (default: text)")  # fmt: skip
     add("-Z", "--null", nargs="?", const="NULL", default="", metavar="TEXT",
         help="text to print for null (default: nothing; NULL if TEXT is left out)")  # fmt: skip
     add("--key", metavar="TEXT", help="only records with this key")
     add("--grep", metavar="REGEX", help="only records whose value contains a match")
-    add(
-        "--header",
-        action="append",
-        default=[],
-        metavar="NAME[=VALUE]",
-        help="only records with this header",
-    )
+    add("--header", action="append", default=[], metavar="NAME[=VALUE]",
+        help="only records with this header")  # fmt: skip
     add("--isolation", choices=["read_committed", "read_uncommitted"], default="read_committed")
     add_connection_arguments(parser)
 
 
 def count_of_records(text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of records")
-    return min(int(text), sys.maxsize)
+    return whole_number(0, INT64_MAX)(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     wanted_range = parse_arguments(arguments)
     output = sys.stdout.buffer
-    write = make_writer(arguments)
+    write = make_writer(arguments, is_terminal=sys.stdout.isatty())
     wanted = parse_filter(arguments.key, arguments.grep, arguments.header)
+    arguments.topics = given_topics(arguments)
     connection = Connection.of(arguments)
     if arguments.tail is not None:
         reader, offsets = tail_reader(connection, arguments)
         with reader:
             last = last_records(reader.read_ranges, offsets, wanted, arguments.tail)
-            print_records([last], wanted, write, reader, output, arguments.count)
+            count = print_records([last], wanted, write, reader, output, arguments.count)
+            if arguments.follow and count != arguments.count:
+                batches = reader.follow(offsets)
+                print_records(batches, wanted, write, reader, output, arguments.count, count)
         return 0
     if arguments.group is not None:
         reader = group_reader(connection, arguments, wanted_range)
@@ -121,26 +119,34 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def parse_arguments(arguments: argparse.Namespace) -> OffsetRange:
+    offset = arguments.offset or START_WORDS[0]
     try:
-        found = parse_range(arguments.offset, round(time.time() * 1000))
+        found = parse_range(offset, round(time.time() * 1000))
     except BadRange as error:
-        raise CommandFailed(f"--offset {error}", code=2) from error
-    if arguments.group is not None and arguments.offset not in (*START_WORDS, *END_WORDS):
+        raise CommandFailed(f"--offset {error}", code=USAGE) from error
+    if arguments.follow and found.end is not None:
+        raise CommandFailed(f"--offset {offset} has an end, so --follow cannot be used", code=USAGE)
+    if arguments.group is None:
+        return OffsetRange(found.start, End()) if arguments.exit and found.end is None else found
+    if offset not in (*START_WORDS, *END_WORDS):
         raise CommandFailed(
             "a group continues at its committed offsets: with it --offset is start or end",
-            f"ottla groups reset {arguments.group} --to {arguments.offset} changes them",
-            code=2,
+            f"ottla groups reset {arguments.group} --to {offset} changes them",
+            code=USAGE,
         )
-    if arguments.tail is not None and (arguments.group is not None or arguments.offset != "start"):
-        raise CommandFailed("--tail cannot be combined with --group or --offset", code=2)
-    return OffsetRange(found.start, End()) if arguments.exit and found.end is None else found
+    for option in ("tail", "partition"):
+        if getattr(arguments, option) is not None:
+            raise CommandFailed(f"--{option} cannot be combined with --group", code=USAGE)
+    return OffsetRange(found.start, End()) if arguments.exit else found
 
 
-def make_writer(arguments: argparse.Namespace) -> FormatRecord:
+def make_writer(arguments: argparse.Namespace, *, is_terminal: bool) -> FormatRecord:
     try:
-        return record_formatter(arguments.format, arguments.null.encode())
+        return record_formatter(
+            arguments.format, os.fsencode(arguments.null), is_terminal=is_terminal
+        )
     except BadTemplate as error:
-        raise CommandFailed(f"--format {arguments.format}: {error}", code=2) from error
+        raise CommandFailed(f"--format {arguments.format}: {error}", code=USAGE) from error
 
 
 def print_records(
@@ -150,19 +156,27 @@ def print_records(
     reader: RecordReader,
     output: BinaryIO,
     count_max: int | None,
-) -> None:
-    """Print the chosen records; their offsets are committed after the output is flushed."""
-    count = 0
+    count: int = 0,
+) -> int:
+    """Print the chosen records; their offsets are committed after the output is flushed.
+
+    How many were printed, together with the `count` before.
+    """
+    if count_max is not None and count >= count_max:
+        return count
     for batch in batches:
         done: list[Record] = []
-        for record in batch:
-            if count_max is not None and count >= count_max:
-                break
-            done.append(record)
-            if wanted(record):
-                count += 1
-                output.write(write(record, RecordContext(count, reader.ends)))
-        output.flush()
-        reader.mark_processed(done)
-        if count_max is not None and count >= count_max:
-            return
+        try:
+            for record in batch:
+                if wanted(record):
+                    output.write(write(record, RecordContext(count + 1, reader.ends)))
+                    count += 1
+                done.append(record)
+                if count == count_max:
+                    break
+        finally:  # also when Ctrl-C ends it in the middle of a batch
+            output.flush()
+            reader.mark_processed(done)
+        if count == count_max:
+            break
+    return count

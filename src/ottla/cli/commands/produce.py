@@ -3,46 +3,72 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from ottla.cli.arguments.name_values import parse_name_value
+from ottla.cli.arguments.numbers import INT32_MAX, whole_number
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
-from ottla.cli.errors import CommandFailed, suggestions
+from ottla.cli.cluster.topic_configs import creates_topics, message_bytes_max
+from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import FORMATS, show
 from ottla.cli.output.tables import count_text
-from ottla.cli.producing.input import LINES, given_records, with_defaults
-from ottla.cli.producing.sender import RecordSender, invalid_topic_name, is_valid_topic_name
-from ottla.cli.records.json_format import BadRecord
-from ottla.cli.records.record import Header
-from ottla.cli.templates.parser import BadTemplate
+from ottla.cli.producing.failures import invalid_topic_name, is_valid_topic_name, no_topic
+from ottla.cli.producing.input import (
+    LINES,
+    Numbered,
+    given_records,
+    take_short_input,
+    with_defaults,
+)
+from ottla.cli.producing.sender import RecordSender
+from ottla.cli.records.record import BadRecord, Header
 
 EPILOG = """\
-Without values, each line of standard input is a record. --format says how input is read instead:
+Without values, each line of standard input is a value. --format says how records are read instead:
   '%k\\t%v\\n'                   key and value, separated by a tab
   '%K{big32}%k%V{big32}%v'     each preceded by its length
-  json                         what `ottla consume --format json` prints; also for values
+  json                         objects as `ottla consume --format json` prints them
+  json-values                  each line is a value, which must be JSON
 A template is the one with which `ottla consume` would print the records.
 
 examples:
   ottla produce greetings hello 'hello again'
   ottla produce orders -k 4711 -H source=shop '{"total": 12}'
   ottla produce orders -k 4711 -Z ''            (a tombstone)
+  ottla produce pictures @photo.jpg             (@@text for a value that begins with @)
   ottla consume orders --format json -e | ottla produce copy --format json
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("topic", metavar="TOPIC")
-    add("values", nargs="*", default=[], metavar="VALUE", help="the values, one for each record")
-    add("-f", "--format", default=LINES, metavar="FORMAT", help="input format: a template, or json")
+    add("topic", nargs="?", metavar="TOPIC")
+    add("values", nargs="*", default=[], metavar="VALUE",
+        help="the values, a record each; @FILE is the content of a file")  # fmt: skip
+    add("--topic", dest="topic_option", metavar="TOPIC", help="the same as TOPIC")
+    add(
+        "-f",
+        "--format",
+        default=LINES,
+        metavar="FORMAT",
+        help="input format: a template, json, or json-values",
+    )
     add("-K", "--key-separator", metavar="TEXT",
         help="lines are KEY TEXT VALUE; a line without TEXT has no key")  # fmt: skip
     add("-k", "--key", help="key of all records that have none")
     add("-H", "--header", action="append", default=[], metavar="NAME=VALUE",
         help="a header of all records; may be repeated")  # fmt: skip
-    add("-p", "--partition", type=int, default=-1, help="partition (default: chosen by the key)")
+    add(
+        "-p",
+        "--partition",
+        type=whole_number(0, INT32_MAX),
+        default=-1,
+        help="partition (default: chosen by the key)",
+    )
     add("-Z", "--tombstone", action="store_true", help="write null instead of empty values")
     add("-z", "--compression", default="none", choices=["none", "gzip", "snappy", "lz4", "zstd"])
     add("--acks", default="all", choices=["all", "1", "0"],
@@ -53,34 +79,78 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    take_topic(arguments)
     if not is_valid_topic_name(arguments.topic):  # librdkafka does not check it
         raise invalid_topic_name(arguments.topic)
     headers = tuple(parse_header(each) for each in arguments.header)
-    records = with_defaults(given_records(arguments, sys.stdin.buffer), arguments, headers)
+    stdin, is_short = sys.stdin.buffer, bool(arguments.values)
+    check_format(arguments)
     connection = Connection.of(arguments)
-    sender = RecordSender(connection, arguments)
-    report_new_topic(connection, sender.producer, arguments.topic)
-    try:
-        for record in records:
-            sender.send(record)
-    except (BadRecord, BadTemplate) as error:
-        raise CommandFailed(f"{error}", *sender.finish_after_bad_input()) from error
-    sender.finish()
+    batch_bytes = check_topic(connection, arguments.topic)
+    if not arguments.values:
+        if stdin.isatty():
+            print("each line is a record; Ctrl-D ends the input", file=sys.stderr)
+        stdin, is_short = take_short_input(stdin)
+    given = given_records(arguments, stdin)
+    sender = RecordSender(
+        connection,
+        unit=given.unit,
+        acks=arguments.acks,
+        compression=arguments.compression,
+        is_short=is_short,
+        batch_bytes=batch_bytes,
+    )
+    send(sender, with_defaults(given.records, arguments, headers))
     show_result(arguments, sender)
     return 0
 
 
+def take_topic(arguments: argparse.Namespace) -> None:
+    """With --topic all other words are values."""
+    if arguments.topic_option is not None:
+        before = [] if arguments.topic is None else [arguments.topic]
+        arguments.topic, arguments.values = arguments.topic_option, [*before, *arguments.values]
+    if arguments.topic is None:
+        raise CommandFailed("name a topic", code=USAGE)
+
+
+def send(sender: RecordSender, records: Iterable[Numbered]) -> None:
+    """However it ends, say what was acknowledged."""
+    try:
+        sender.send_all(records)
+    except BadRecord as error:
+        sender.stop()
+        raise CommandFailed(str(error), *sender.summary(), *error.advice) from error
+    except KeyboardInterrupt:
+        sender.stop()
+        print(f"ottla produce: interrupted: {'; '.join(sender.summary())}", file=sys.stderr)
+        raise
+
+
+def check_format(arguments: argparse.Namespace) -> None:
+    """Before anything is read."""
+    given_records(arguments, io.BytesIO())
+
+
 def parse_header(text: str) -> Header:
     name, value = parse_name_value("-H", text)
-    return name, value.encode()
+    return name, os.fsencode(value)
 
 
-def report_new_topic(connection: Connection, producer: Any, topic: str) -> None:
-    """An automatically created topic may be a typing error."""
-    topics = connection.metadata(producer).topics
-    if topic not in topics:
-        question = "".join(f"; {each}" for each in suggestions(topic, topics))
-        print(f"ottla produce: there is no topic {topic} yet{question}", file=sys.stderr)
+def check_topic(connection: Connection, topic: str) -> int | None:
+    """How large a batch may be, if that is known. A topic that is created is reported: its name may
+    be a typing error.
+    """
+    admin = connection.admin()
+    metadata = connection.metadata(admin)
+    if topic in metadata.topics:
+        return message_bytes_max(connection, admin, topic)
+    if creates_topics(connection, admin, min(metadata.brokers)) is False:
+        message, *advice = no_topic(topic, metadata.topics)
+        raise CommandFailed(message, *advice)
+    question = "".join(f"; {each}" for each in suggestions(topic, metadata.topics))
+    print(f"ottla produce: topic {topic} does not exist, creating it{question}", file=sys.stderr)
+    return None
 
 
 def show_result(arguments: argparse.Namespace, sender: RecordSender) -> None:

@@ -9,7 +9,9 @@ import argparse
 import time
 from typing import Any
 
-from ottla.cli.cluster.connection import Connection, add_connection_arguments, address_text
+from ottla.cli.arguments.addresses import Address
+from ottla.cli.arguments.numbers import seconds
+from ottla.cli.cluster.connection import Connection, add_connection_arguments
 from ottla.cli.cluster.groups import all_groups
 from ottla.cli.cluster.topics import INTERNAL
 from ottla.cli.errors import CommandFailed
@@ -17,6 +19,7 @@ from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, count_text, fields_text, table
 
 RETRY_S = 0.1
+WAIT_S_MAX = 86_400
 
 
 BROKER_COLUMNS = (Column("BROKER", "id"), Column("ADDRESS", "address"), Column("RACK", "rack"))
@@ -24,7 +27,7 @@ BROKER_COLUMNS = (Column("BROKER", "id"), Column("ADDRESS", "address"), Column("
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--wait", type=float, default=0.0, metavar="SECONDS",
+        "--wait", type=seconds(0, WAIT_S_MAX), default=0.0, metavar="SECONDS",
         help="wait until the cluster responds and is healthy, at most this long",
     )  # fmt: skip
     add_format_argument(parser)
@@ -72,7 +75,7 @@ def status_document(connection: Connection) -> dict[str, Any]:
 
 
 def broker_document(node: Any) -> dict[str, Any]:
-    return {"id": node.id, "address": address_text(node.host, node.port), "rack": node.rack}
+    return {"id": node.id, "address": str(Address(node.host, node.port)), "rack": node.rack}
 
 
 def as_text(status: dict[str, Any]) -> str:

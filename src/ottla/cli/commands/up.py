@@ -16,13 +16,14 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ottla.base.allocator import keep_freed_memory
 from ottla.base.collector import begin_lasting
 from ottla.base.log_format import FloodFilter, LineFormatter
+from ottla.cli.arguments.addresses import parse_port
 from ottla.cli.broker_process.event_loop import NAMES, run_on
 from ottla.cli.broker_process.open_files import raise_open_files_limit
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 DEFAULT_DATA = "ottla-data"
 DEFAULT_LISTEN = "localhost:9092"
-PORT_MAX = 65535
 # How long the event loop may wait to run again, after each system call, while a thread decodes or
 # encodes a large message: Python's own 5 ms would be nearly all of its time.
 THREAD_SWITCH_S = 0.0005
@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log-level",
         default="WARNING",
+        type=str.upper,
         choices=["DEBUG", "INFO", "WARNING", "ERROR"],
         help="minimum level of log messages on standard error (default: WARNING)",
     )
@@ -81,10 +82,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def listen_address(text: str) -> str:
     """HOST:PORT, :PORT for all addresses of this machine, or a port alone for localhost."""
     _host, colon, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit()):
+    if "://" in text or not (port.isascii() and port.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, such as {DEFAULT_LISTEN}")
-    if len(port) > 5 or int(port) > PORT_MAX:
-        raise argparse.ArgumentTypeError(f"{text!r}: ports go from 0 to {PORT_MAX}")
+    try:
+        parse_port(text, port, lowest=0)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
     return text if colon else f"localhost:{port}"
 
 
@@ -104,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
     keep_freed_memory()
     sys.setswitchinterval(THREAD_SWITCH_S)
     try:
-        return run_on(arguments.loop, serve(settings, stops_with_stdin=arguments.stop_with_stdin))
+        return run_on(
+            arguments.loop, lambda: serve(settings, stops_with_stdin=arguments.stop_with_stdin)
+        )
     except ModuleNotFoundError as error:
         if error.name != "uvloop":
             raise
@@ -172,25 +177,26 @@ async def serve(settings: LoadedConfig, *, stops_with_stdin: bool = False) -> in
     ready = asyncio.create_task(broker.ready(), name="ready")
     await asyncio.wait([ready, running], return_when=asyncio.FIRST_COMPLETED)
     if ready.done():
-        print(ready_message(broker, is_for_people=sys.stdout.isatty()), flush=True)
+        with suppress(OSError):  # standard output may be closed: the broker serves nevertheless
+            print(ready_message(broker, is_for_people=sys.stdout.isatty()), flush=True)
     stop = asyncio.create_task(stopping.wait(), name="stop")
     await asyncio.wait([stop, running], return_when=asyncio.FIRST_COMPLETED)
     if not running.done():
         await broker.drain()
     running.cancel()
-    from ottla.cli.broker_process.start_errors import EXPECTED
+    from ottla.cli.broker_process.start_errors import EXPECTED, error_text, unclean_shutdown
 
     try:
         await running
     except asyncio.CancelledError:
         return 0
     except EXPECTED as error:  # a disk that is full or gone
-        return refuse(f"the shutdown was not clean; the next start runs recovery: {error}", code=1)
+        return refuse(unclean_shutdown(error, broker.config.log_directories), code=1)
     except ExceptionGroup as ended:
         expected, others = ended.split(EXPECTED)
         if expected is None or others is not None:
             raise
-        return refuse(f"cannot continue: {first_of(expected)}", code=1)
+        return refuse(f"cannot continue: {error_text(first_of(expected))}", code=1)
     return refuse("the broker ended unexpectedly", code=1)
 
 

@@ -6,13 +6,14 @@ Owns      converting a range of offsets or times to the offsets of each partitio
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.offset_ranges import At, AtTime, End, OffsetRange, Position, Start
 from ottla.cli.cluster.connection import Connection, confluent_kafka
-from ottla.cli.cluster.partition_offsets import within
-from ottla.cli.cluster.topics import all_topics, require_topics
+from ottla.cli.cluster.partition_offsets import require_offset, within
+from ottla.cli.cluster.topics import all_topics, chosen_topics
 from ottla.cli.consuming.reader import RecordReader
 from ottla.cli.errors import CommandFailed
 
@@ -29,12 +30,37 @@ def group_reader(
         enable_auto_offset_store=False,
         **common_settings(arguments, stops_at_end=wanted.end is not None),
     )
-    known = all_topics(connection, consumer)
-    require_topics(arguments.topics, known)
-    reader = RecordReader(connection, consumer, is_group=True)
+    topics = all_topics(connection, consumer)
+    names = chosen_topics(arguments.topics, topics)
+    if arguments.offset is not None:
+        report_ignored_offset(connection, consumer, arguments, [topics[name] for name in names])
+    reader = RecordReader(connection, consumer, names, is_group=True)
     reader.stops_at_end = wanted.end is not None
-    consumer.subscribe(arguments.topics, on_assign=reader.assigned, on_revoke=reader.revoked)
+    consumer.subscribe(names, on_assign=reader.assigned, on_revoke=reader.revoked)
     return reader
+
+
+def report_ignored_offset(
+    connection: Connection, consumer: Any, arguments: argparse.Namespace, topics: list[Any]
+) -> None:
+    """--offset applies only to partitions for which the group has committed nothing."""
+    library = confluent_kafka()
+    committed = consumer.committed(
+        [
+            library.TopicPartition(each.topic, number)
+            for each in topics
+            for number in each.partitions
+        ],
+        timeout=connection.timeout_s,
+    )
+    if any(each.offset >= 0 for each in committed):
+        print(
+            f"ottla consume: group {arguments.group} continues at its committed offsets, "
+            f"--offset {arguments.offset} is not used\n"
+            f"  to move it: ottla groups reset {arguments.group} --to {arguments.offset}",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def partition_reader(
@@ -42,9 +68,9 @@ def partition_reader(
 ) -> RecordReader:
     stops_at_end = arguments.exit or isinstance(wanted.end, End | AtTime)
     consumer = groupless_consumer(connection, arguments, "error", stops_at_end=stops_at_end)
-    reader = RecordReader(connection, consumer, is_group=False)
-    reader.stops_at_end = stops_at_end
     partitions = chosen_partitions(connection, consumer, arguments)
+    reader = RecordReader(connection, consumer, topics_of(partitions), is_group=False)
+    reader.stops_at_end = stops_at_end
     starts = positions(connection, consumer, partitions, wanted.start)
     ends = {} if wanted.end is None else end_positions(connection, consumer, partitions, wanted.end)
     reader.begin(starts, {partition: end for partition, end in ends.items() if end >= 0})
@@ -56,10 +82,11 @@ def tail_reader(
 ) -> tuple[RecordReader, dict[TopicPartition, tuple[int, int]]]:
     """A reader without an assignment, and the start and end offset of each partition."""
     # If records are deleted meanwhile, the remaining ones are the last.
-    consumer = groupless_consumer(connection, arguments, "earliest", stops_at_end=True)
-    reader = RecordReader(connection, consumer, is_group=False)
-    reader.stops_at_end = True
+    stops_at_end = not arguments.follow
+    consumer = groupless_consumer(connection, arguments, "earliest", stops_at_end=stops_at_end)
     partitions = chosen_partitions(connection, consumer, arguments)
+    reader = RecordReader(connection, consumer, topics_of(partitions), is_group=False)
+    reader.stops_at_end = True
     return reader, watermarks(connection, consumer, partitions)
 
 
@@ -85,17 +112,19 @@ def common_settings(arguments: argparse.Namespace, *, stops_at_end: bool) -> dic
 def chosen_partitions(
     connection: Connection, consumer: Any, arguments: argparse.Namespace
 ) -> list[TopicPartition]:
-    known = all_topics(connection, consumer)
-    topics = list(dict.fromkeys(arguments.topics))
-    require_topics(topics, known)
+    topics = all_topics(connection, consumer)
     partitions = []
-    for topic in topics:
-        numbers = sorted(known[topic].partitions)
+    for topic in chosen_topics(arguments.topics, topics):
+        numbers = sorted(topics[topic].partitions)
         for number in arguments.partition or numbers:
             if number not in numbers:
                 raise CommandFailed(f"{topic} has no partition {number}: it has {len(numbers)}")
             partitions.append(TopicPartition(topic, number))
     return partitions
+
+
+def topics_of(partitions: list[TopicPartition]) -> list[str]:
+    return list(dict.fromkeys(each.topic for each in partitions))
 
 
 def end_positions(
@@ -121,7 +150,7 @@ def positions(
             return offsets_of_time(connection, consumer, partitions, timestamp_ms)
     ranges = watermarks(connection, consumer, partitions)
     if isinstance(position, At):
-        require_existing(position.offset, ranges)
+        require_offset(position.offset, ranges)
     return {
         partition: within(position, start, end, -1) for partition, (start, end) in ranges.items()
     }
@@ -137,20 +166,6 @@ def watermarks(
         )
         for partition in partitions
     }
-
-
-def require_existing(offset: int, ranges: dict[TopicPartition, tuple[int, int]]) -> None:
-    """CommandFailed if the offset lies beyond every partition."""
-    if not any(start <= offset <= end for start, end in ranges.values()):
-        raise CommandFailed(
-            f"no partition has offset {offset}",
-            *(
-                f"partition {number} of {topic} has {start} to {end - 1}"
-                if end > start
-                else f"partition {number} of {topic} is empty; its next offset is {end}"
-                for (topic, number), (start, end) in ranges.items()
-            ),
-        )
 
 
 def offsets_of_time(

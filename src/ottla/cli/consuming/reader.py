@@ -6,7 +6,8 @@ Promises  offsets of a group are committed only after `mark_processed`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from ottla.base.ids import TopicPartition
@@ -16,15 +17,21 @@ from ottla.cli.errors import CommandFailed
 from ottla.cli.records.record import Record
 
 BATCH_RECORDS = 1000
+CHECK_TOPICS_S = 5.0  # while no records arrive
 WAIT_S = 0.5  # the longest delay of Ctrl-C by a call into librdkafka
 
 
 class RecordReader:
     """A consumer, the partitions it still reads, and where they end."""
 
-    def __init__(self, connection: Connection, consumer: Any, *, is_group: bool) -> None:
+    def __init__(
+        self, connection: Connection, consumer: Any, topics: Iterable[str], *, is_group: bool
+    ) -> None:
         self._connection = connection
         self._consumer = consumer
+        self._topics = set(topics)
+        self._topics_checked_s = time.monotonic()
+        self._next_offsets: dict[TopicPartition, int] = {}
         self._is_group = is_group
         self.stops_at_end = False
         self._ends: dict[TopicPartition, int] = {}  # one past the last offset to show
@@ -52,9 +59,8 @@ class RecordReader:
         ]
         self._consumer.assign(partitions)
         if self._has_begun:
-            self._consumer.resume(
-                partitions
-            )  # a paused partition stays paused when it is assigned again
+            # A paused partition stays paused when it is assigned again.
+            self._consumer.resume(partitions)
         self._has_begun = True
 
     def read_ranges(self, ranges: Ranges) -> Iterator[list[Record]]:
@@ -62,6 +68,13 @@ class RecordReader:
         starts = {partition: start for partition, (start, _) in ranges.items()}
         ends = {partition: end for partition, (_, end) in ranges.items() if end is not None}
         self.begin(starts, ends)
+        return self.batches()
+
+    def follow(self, ends: Mapping[TopicPartition, tuple[int, int]]) -> Iterator[list[Record]]:
+        """What comes after the records that were read; `ends` is for partitions without any."""
+        self.stops_at_end = False
+        starts = {each: self._next_offsets.get(each, end) for each, (_, end) in ends.items()}
+        self.begin(starts, {})
         return self.batches()
 
     def assigned(self, _consumer: Any, partitions: list[Any]) -> None:
@@ -76,6 +89,7 @@ class RecordReader:
             first = self._consumer.poll(WAIT_S)
             if first is None:
                 self._report_errors()
+                self._check_topics()
                 continue
             messages = [first, *self._consumer.consume(BATCH_RECORDS - 1, 0)]
             records = [record for each in messages if (record := self._take(each)) is not None]
@@ -87,6 +101,22 @@ class RecordReader:
         for line in self._connection.new_errors():
             print(f"ottla consume: {line}; retrying", file=sys.stderr, flush=True)
 
+    def _check_topics(self) -> None:
+        """librdkafka waits for a deleted topic to appear again, and does not say so."""
+        if time.monotonic() < self._topics_checked_s + CHECK_TOPICS_S:
+            return
+        self._topics_checked_s = time.monotonic()
+        try:
+            existing = self._consumer.list_topics(timeout=WAIT_S).topics
+        except confluent_kafka().KafkaException:
+            return  # no broker responds, which is reported by itself
+        deleted = sorted(self._topics - set(existing))
+        self._topics &= set(existing)
+        if not self._topics:
+            raise CommandFailed(f"topic {', '.join(deleted)} was deleted")
+        for topic in deleted:
+            print(f"ottla consume: topic {topic} was deleted", file=sys.stderr, flush=True)
+
     @property
     def _can_end(self) -> bool:
         return self.stops_at_end or bool(self._ends)
@@ -95,12 +125,21 @@ class RecordReader:
         """The record; None if it is after the end, or an event instead of a record."""
         partition = TopicPartition(message.topic(), message.partition())
         if message.error() is not None:
+            self._note_end(message, partition)
             self._event(message.error(), partition)
             return None
+        self._note_offset(partition, message.offset() + 1)
         end = self._ends.get(partition)
         if end is not None and message.offset() >= end - 1:
             self._close(partition)
         return None if end is not None and message.offset() >= end else as_record(message)
+
+    def _note_end(self, message: Any, partition: TopicPartition) -> None:
+        if message.error().code() == confluent_kafka().KafkaError._PARTITION_EOF:
+            self._note_offset(partition, message.offset())
+
+    def _note_offset(self, partition: TopicPartition, next_offset: int) -> None:
+        self._next_offsets[partition] = max(self._next_offsets.get(partition, 0), next_offset)
 
     def _close(self, partition: TopicPartition) -> None:
         self._open.discard(partition)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ottla.cli.output.printable import display_width, printable
+
 GAP = "  "
 UNKNOWN = "-"
 
@@ -33,14 +35,19 @@ def table(columns: Sequence[Column], documents: Iterable[Mapping[str, Any]]) -> 
         [column.header for column in columns],
         *([cell(value) for value in row] for row in rows),
     ]
-    widths = [max(len(row[i]) for row in texts) for i in range(len(columns))]
+    widths = [max(display_width(row[i]) for row in texts) for i in range(len(columns))]
     return "\n".join(
         GAP.join(
-            text.rjust(width) if numeric else text.ljust(width)
+            padded(text, width, to_the_left=numeric)
             for text, width, numeric in zip(row, widths, is_numeric, strict=True)
         ).rstrip()
         for row in texts
     )
+
+
+def padded(text: str, width: int, *, to_the_left: bool) -> str:
+    padding = " " * (width - display_width(text))
+    return padding + text if to_the_left else text + padding
 
 
 def fields_text(pairs: Iterable[tuple[str, Any]]) -> str:
@@ -54,8 +61,8 @@ def cell(value: Any) -> str:
     if value is None or value == "" or value == []:
         return UNKNOWN
     if isinstance(value, list | tuple):
-        return ",".join(map(str, value))
-    return str(value)
+        return ",".join(cell(each) for each in value)
+    return printable(str(value), kept="")
 
 
 def count_text(count: int, noun: str) -> str:

@@ -1,50 +1,91 @@
-"""The records that `ottla produce` is given: as arguments, or on standard input."""
+"""The records that `ottla produce` is given: as arguments, or on standard input.
+
+Promises  every record comes with its number, and BadRecord names the line or record.
+"""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from typing import BinaryIO
+import io
+import os
+import select
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 from ottla.cli.errors import USAGE, CommandFailed
-from ottla.cli.records.json_format import BadRecord, record_from_json
-from ottla.cli.records.record import Header, Record
+from ottla.cli.records.json_format import json_value, record_from_json
+from ottla.cli.records.record import BadRecord, Header, Record
 from ottla.cli.templates.parser import BadTemplate, parse_template
 from ottla.cli.templates.reader import read_records
 
 LINES = "%v\\n"
+JSON_READERS: dict[str, Callable[[bytes], Record]] = {
+    "json": record_from_json,
+    "json-values": json_value,
+}
+CHUNK_BYTES = 64 * 1024
+FILE_SIGN = "@"
+
+Numbered = tuple[int, Record]
 
 
-def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> Iterator[Record]:
-    values = [value.encode() for value in arguments.values]
-    if stdin.isatty() and not values:
-        print("each line is a record; Ctrl-D ends the input", file=sys.stderr)
-    if arguments.format == "json":
-        return read_json(values or stdin)
+class RecordInput(NamedTuple):
+    """Records with their numbers; `unit` is what the numbers count: line, record or value."""
+
+    unit: str
+    records: Iterator[Numbered]
+
+
+def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput:
+    values = [argument_value(value) for value in arguments.values]
+    unit = "value" if values else "line"
+    if arguments.format in JSON_READERS:
+        return RecordInput(unit, read_json(values or stdin, unit, JSON_READERS[arguments.format]))
     if arguments.key_separator is not None:
-        return read_keyed_lines(values or stdin, arguments.key_separator.encode())
+        separator = os.fsencode(arguments.key_separator)
+        return RecordInput(unit, enumerate(read_keyed_lines(values or stdin, separator), 1))
     if values and arguments.format != LINES:
         raise CommandFailed(
             f"--format {arguments.format} applies to standard input, but values are given",
             code=USAGE,
         )
     if values:
-        return iter([Record(value) for value in values])
+        return RecordInput(unit, enumerate(map(Record, values), 1))
+    unit = "line" if arguments.format == LINES else "record"
     try:
-        return read_records(stdin, parse_template(arguments.format))
+        template = parse_template(arguments.format)
+        return RecordInput(unit, enumerate(read_records(stdin, template, unit), 1))
     except BadTemplate as error:
         raise CommandFailed(f"--format {arguments.format}: {error}", code=USAGE) from error
 
 
-def read_json(lines: Iterable[bytes]) -> Iterator[Record]:
+def argument_value(text: str) -> bytes:
+    """`@FILE` is the content of the file, `@@text` is `@text`."""
+    if not text.startswith(FILE_SIGN):
+        return os.fsencode(text)
+    name = text.removeprefix(FILE_SIGN)
+    if name.startswith(FILE_SIGN):
+        return os.fsencode(name)
+    try:
+        return Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        raise CommandFailed(
+            f"{text}: the file {name!r} cannot be read: {getattr(error, 'strerror', error)}",
+            f"for the value {text} itself write {FILE_SIGN}{text}",
+            code=USAGE,
+        ) from error
+
+
+def read_json(
+    lines: Iterable[bytes], unit: str, read: Callable[[bytes], Record]
+) -> Iterator[Numbered]:
     for number, line in enumerate(lines, 1):
         try:
             if line.strip():
-                yield record_from_json(line)
+                yield number, read(line)
         except BadRecord as error:
-            raise BadRecord(f"line {number}: {error}") from error
+            raise BadRecord(f"{unit} {number}: {error}", *error.advice) from error
 
 
 def read_keyed_lines(lines: Iterable[bytes], separator: bytes) -> Iterator[Record]:
@@ -54,16 +95,62 @@ def read_keyed_lines(lines: Iterable[bytes], separator: bytes) -> Iterator[Recor
 
 
 def with_defaults(
-    records: Iterable[Record], arguments: argparse.Namespace, headers: tuple[Header, ...]
-) -> Iterator[Record]:
+    records: Iterable[Numbered], arguments: argparse.Namespace, headers: tuple[Header, ...]
+) -> Iterator[Numbered]:
     """Records with the topic, key, headers and partition that options give to all of them."""
-    key = None if arguments.key is None else arguments.key.encode()
-    for record in records:
-        yield replace(
-            record,
-            key=record.key if record.key is not None else key,
-            value=None if arguments.tombstone and not record.value else record.value,
-            headers=record.headers + headers,
-            topic=record.topic or arguments.topic,
-            partition=record.partition if record.partition >= 0 else arguments.partition,
+    key = None if arguments.key is None else os.fsencode(arguments.key)
+    for number, record in records:
+        yield (
+            number,
+            record._replace(
+                key=record.key if record.key is not None else key,
+                value=None if arguments.tombstone and not record.value else record.value,
+                headers=record.headers + headers,
+                topic=record.topic or arguments.topic,
+                partition=record.partition if record.partition >= 0 else arguments.partition,
+            ),
         )
+
+
+# Short inputs
+
+
+def take_short_input(stdin: BinaryIO) -> tuple[BinaryIO, bool]:
+    """The same input, and whether it is complete and fits into one chunk.
+
+    Waits for the first bytes, as reading the first record would.
+    """
+    chunk = stdin.read1(CHUNK_BYTES)  # type: ignore[attr-defined]
+    if not chunk:
+        return io.BytesIO(), True
+    rest = stdin.read1(CHUNK_BYTES) if has_input(stdin) else None  # type: ignore[attr-defined]
+    if rest == b"":
+        return io.BytesIO(chunk), True
+    return io.BufferedReader(Continued(chunk + (rest or b""), stdin), CHUNK_BYTES), False
+
+
+def has_input(stdin: BinaryIO) -> bool:
+    """Whether reading returns at once, with bytes or because the input has ended."""
+    try:
+        return bool(select.select([stdin], [], [], 0)[0])
+    except (OSError, ValueError):  # not a descriptor
+        return True
+
+
+class Continued(io.RawIOBase):
+    """Bytes that were read already, then the rest of the file."""
+
+    def __init__(self, begin: bytes, file: BinaryIO) -> None:
+        self._begin = memoryview(begin)
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        if not self._begin:
+            content = self._file.read1(len(buffer))  # type: ignore[attr-defined]
+        else:
+            content, self._begin = self._begin[: len(buffer)], self._begin[len(buffer) :]
+        buffer[: len(content)] = content
+        return len(content)

@@ -1,39 +1,116 @@
-"""Sends records with librdkafka's producer, and counts what was acknowledged."""
+"""Sends records with librdkafka's producer, and knows which of them were acknowledged.
+
+Promises  after every end, the ordinary one, a failure or an interruption, `summary` says how many
+          records were acknowledged and which were not.
+"""
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+import sys
+import time
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, NamedTuple
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
-from ottla.cli.errors import CommandFailed, suggestions
+from ottla.cli.errors import CommandFailed
 from ottla.cli.output.tables import count_text
+from ottla.cli.producing.failures import explain
+from ottla.cli.producing.input import Numbered
 from ottla.cli.records.record import Record
 
-NAME_RULE = "a name has 1 to 249 ASCII letters, digits, '.', '_' and '-'"
 NEW_TOPIC_MS = 5_000  # how long an automatically created topic may take to appear
+MESSAGE_BYTES_MAX = 100_000_000  # of a request to a broker by default; topics have smaller limits
+BATCH_BYTES = 1_000_000
+POLL_S = 0.2  # how long Ctrl-C waits for a call into librdkafka
+DRAIN_S = 5.0  # after an interruption: how long to wait for records in flight
+FAILED_SHOWN_MAX = 10
+
+
+class Failure(NamedTuple):
+    """A record that was not acknowledged."""
+
+    number: int
+    topic: str
+    partition: int
+    size: int
+    error: Any  # of librdkafka
 
 
 class RecordSender:
-    """A producer, and the offsets of the records that were acknowledged."""
+    """A producer, and what became of the records that were given to it."""
 
-    def __init__(self, connection: Connection, arguments: argparse.Namespace) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        unit: str,
+        acks: str,
+        compression: str,
+        is_short: bool,
+        batch_bytes: int | None,
+    ) -> None:
         self._connection = connection
+        self._unit = unit
+        self._acks = acks
         self.producer = connection.producer(
-            acks=arguments.acks,
-            # librdkafka needs half a second to initialize it, too much for a record or two.
-            enable_idempotence=arguments.acks == "all" and not arguments.values,
-            compression_type=arguments.compression,
+            acks=acks,
+            # librdkafka needs half a second to become idempotent: too much for a few records.
+            enable_idempotence=acks == "all" and not is_short,
+            max_in_flight_requests_per_connection=1 if is_short else 5,  # keeps the order
+            compression_type=compression,
             partitioner="murmur2_random",  # as Kafka's own producer: one key, one partition
             message_timeout_ms=max(1, round(connection.timeout_s * 1000)),
+            message_max_bytes=MESSAGE_BYTES_MAX,
+            # Of a batch that is too large librdkafka would fail every record.
+            batch_size=max(1, min(BATCH_BYTES, batch_bytes or BATCH_BYTES)),
             topic_metadata_propagation_max_ms=NEW_TOPIC_MS,
             linger_ms=1,
         )
         self.acknowledged: dict[TopicPartition, list[int]] = {}  # count, first and last offset
-        self.error: Any = None
+        self._failures: list[Failure] = []
+        self._failed_count = 0
+        self._last_sent = 0
+        self._is_complete = False  # the whole input was sent
 
-    def send(self, record: Record) -> None:
+    def send_all(self, records: Iterable[Numbered]) -> None:
+        """CommandFailed at the first record that is not acknowledged."""
+        for number, record in records:
+            self._send(number, record)
+            if self._failures:
+                break
+        else:
+            self._is_complete = True
+        self._drain(self._connection.timeout_s + 5)
+        if self._failures:
+            raise self._first_failure()
+        if len(self.producer):
+            raise self._connection.no_response()
+
+    def stop(self) -> None:
+        """Deliver what was sent, as far as that takes little time."""
+        self._drain(DRAIN_S)
+
+    def summary(self) -> list[str]:
+        """How many records were acknowledged, and which were not."""
+        count = sum(each[0] for each in self.acknowledged.values())
+        verb = "sent" if self._acks == "0" else "acknowledged"
+        lines = [f"{count_text(count, 'record')} {'was' if count == 1 else 'were'} {verb}"]
+        if self._failed_count:
+            numbers = sorted(each.number for each in self._failures)
+            shown = ", ".join(map(str, numbers[:FAILED_SHOWN_MAX]))
+            more = self._failed_count - len(numbers[:FAILED_SHOWN_MAX])
+            lines[0] += f"; not {verb}: {self._unit} {shown}" + (
+                f" and {more} more" if more else ""
+            )
+        unknown = len(self.producer)
+        if unknown:
+            were = "was" if unknown == 1 else "were"
+            lines.append(f"{count_text(unknown, 'record')} {were} sent, but not acknowledged yet")
+        return lines
+
+    def _send(self, number: int, record: Record) -> None:
         timestamp = {"timestamp": record.timestamp_ms} if record.timestamp_ms >= 0 else {}
         while True:
             try:
@@ -42,35 +119,35 @@ class RecordSender:
                     record.value,
                     record.key,
                     record.partition,
-                    self._delivered,
+                    partial(self._delivered, number),
                     headers=list(record.headers),
                     **timestamp,
                 )
                 break
-            except BufferError:
-                self.producer.poll(0.1)  # the queue is full: wait for space
+            except BufferError:  # the queue is full: wait for space
+                self.producer.poll(POLL_S)
+                self._report_errors()
+                if self._failures:
+                    return
             except confluent_kafka().KafkaException as error:
-                raise self._failure(error.args[0], record.topic, record.partition) from error
+                self._fail(number, record.topic, record.partition, size_of(record), error.args[0])
+                return
+        self._last_sent = number
         self.producer.poll(0)
-        self._check()
 
-    def finish(self) -> None:
-        self.producer.flush(self._connection.timeout_s + 5)
-        self._check()
-        if len(self.producer):
-            raise self._connection.no_answer()
+    def _drain(self, patience_s: float) -> None:
+        deadline_s = time.monotonic() + patience_s
+        while self.producer.flush(POLL_S) and time.monotonic() < deadline_s:
+            self._report_errors()
 
-    def finish_after_bad_input(self) -> list[str]:
-        """Send what preceded the error, and say how much that was."""
-        self.finish()
-        count = sum(each[0] for each in self.acknowledged.values())
-        return [
-            f"{count_text(count, 'record')} before that {'was' if count == 1 else 'were'} written"
-        ]
+    def _report_errors(self) -> None:
+        for line in self._connection.new_errors():
+            print(f"ottla produce: {line}; retrying", file=sys.stderr, flush=True)
 
-    def _delivered(self, error: Any, message: Any) -> None:
+    def _delivered(self, number: int, error: Any, message: Any) -> None:
         if error is not None:
-            self.error = self.error or (error, message.topic(), message.partition())
+            size = len(message.value() or b"") + len(message.key() or b"")
+            self._fail(number, message.topic(), message.partition(), size, error)
             return
         partition = TopicPartition(message.topic(), message.partition())
         seen = self.acknowledged.setdefault(partition, [0, message.offset(), message.offset()])
@@ -78,34 +155,22 @@ class RecordSender:
         seen[1] = min(seen[1], message.offset())
         seen[2] = max(seen[2], message.offset())
 
-    def _check(self) -> None:
-        if self.error is not None:
-            raise self._failure(*self.error)
+    def _fail(self, number: int, topic: str, partition: int, size: int, error: Any) -> None:
+        self._failed_count += 1
+        if len(self._failures) < FAILED_SHOWN_MAX:
+            self._failures.append(Failure(number, topic, partition, size, error))
 
-    def _failure(self, error: Any, topic: str, partition: int) -> CommandFailed:
-        library = confluent_kafka().KafkaError
-        topics = self._connection.metadata(self.producer).topics
-        if error.code() == library.TOPIC_EXCEPTION or not is_valid_topic_name(topic):
-            return invalid_topic_name(topic)
-        if topic not in topics:
-            return CommandFailed(
-                f"there is no topic {topic}, and the cluster does not create topics automatically",
-                f"ottla topics create {topic}",
-                *suggestions(topic, topics),
-            )
-        if error.code() == library._UNKNOWN_PARTITION:
-            count = len(topics[topic].partitions)
-            return CommandFailed(f"{topic} has no partition {partition}: it has {count}")
-        if error.code() == library._MSG_TIMED_OUT:
-            return self._connection.no_answer(error.str())
-        return CommandFailed(f"{topic}: {error.str()}")
+    def _first_failure(self) -> CommandFailed:
+        failure = min(self._failures)
+        message, *advice = explain(self._connection, self.producer, failure)
+        where = f"{self._unit} {failure.number}: "
+        after = [
+            f"the input after {self._unit} {max(self._last_sent, failure.number)} was not sent"
+        ]
+        return CommandFailed(
+            where + message, *self.summary(), *([] if self._is_complete else after), *advice
+        )
 
 
-def is_valid_topic_name(topic: str) -> bool:
-    from ottla.metadata.topic_names import fault_of_name
-
-    return fault_of_name(topic) is None
-
-
-def invalid_topic_name(topic: str) -> CommandFailed:
-    return CommandFailed(f"{topic!r} is not a valid topic name", NAME_RULE)
+def size_of(record: Record) -> int:
+    return len(record.value or b"") + len(record.key or b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 
@@ -24,13 +25,13 @@ def parse_filter(key: str | None, grep: str | None, headers: list[str]) -> Recor
 
 
 def key_is(text: str) -> RecordFilter:
-    key = text.encode()
+    key = os.fsencode(text)
     return lambda record: record.key == key
 
 
 def value_matches(pattern: str) -> RecordFilter:
     try:
-        compiled = re.compile(pattern.encode())
+        compiled = re.compile(os.fsencode(pattern))
     except re.error as error:
         raise CommandFailed(f"--grep {pattern}: {error}", code=2) from error
     return lambda record: record.value is not None and compiled.search(record.value) is not None
@@ -41,5 +42,5 @@ def header_is(text: str) -> RecordFilter:
     name, equals, value = text.partition("=")
     if not equals:
         return lambda record: any(each == name for each, _ in record.headers)
-    header = (name, value.encode())
+    header = (name, os.fsencode(value))
     return lambda record: header in record.headers

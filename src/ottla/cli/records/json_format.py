@@ -1,7 +1,7 @@
 """Records as JSON, one a line: `produce --format json` reads what `consume --format json` prints.
 
 Promises  every key and value is preserved: bytes that are not UTF-8 are encoded as `key_base64`
-          and `value_base64`.
+          and `value_base64`. What is not such an object is refused, and the field is named.
 """
 
 from __future__ import annotations
@@ -9,21 +9,28 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import Any
+from typing import Any, NoReturn
 
+from ottla.cli.arguments.numbers import INT32_MAX, INT64_MAX
 from ottla.cli.arguments.timestamps import format_timestamp, parse_timestamp
-from ottla.cli.records.record import Header, Record
+from ottla.cli.errors import did_you_mean
+from ottla.cli.records.record import BadRecord, Header, Record
 
-
-class BadRecord(ValueError):
-    """The input is not a record; the message says where and why."""
+FIELDS = (
+    "topic", "partition", "offset", "timestamp", "key", "key_base64", "value", "value_base64",
+    "headers",
+)  # fmt: skip
+HEADER_FIELDS = ("name", "value", "value_base64")
+EXAMPLE = '{"key": "a", "value": "b"}'
+HEADER_EXAMPLE = '[{"name": "a", "value": "b"}]'
+JSON_VALUES = "if each line is a value, use --format json-values"
 
 
 def record_document(record: Record) -> dict[str, Any]:
     return {
         "topic": record.topic,
-        "partition": record.partition,
-        "offset": record.offset,
+        "partition": record.partition if record.partition >= 0 else None,
+        "offset": record.offset if record.offset >= 0 else None,
         "timestamp": format_timestamp(record.timestamp_ms) if record.timestamp_ms >= 0 else None,
         **text_fields("key", record.key),
         **text_fields("value", record.value),
@@ -43,49 +50,149 @@ def text_fields(name: str, content: bytes | None) -> dict[str, str | None]:
 
 
 def record_from_json(line: bytes | str) -> Record:
-    """Topic, partition and offset are ignored: they describe where the record was read."""
-    try:
-        document = json.loads(line)
-    except ValueError as error:
-        raise BadRecord(f"no JSON: {error}") from error
+    """A record with an offset is a copy: its topic, partition and offset say where it was read, and
+    are ignored. In a record without an offset they say where it is written.
+    """
+    document = parse_json(line)
     if not isinstance(document, dict):
-        raise BadRecord('no JSON object: a record looks like {"key": "a", "value": "b"}')
-    headers = document.get("headers") or []
-    if not isinstance(headers, list):
-        raise BadRecord("headers: expected a list")
+        raise BadRecord(
+            f"expected an object such as {EXAMPLE}, found {kind_of(document)}", JSON_VALUES
+        )
+    check_fields(document, FIELDS)
+    if "value" not in document and "value_base64" not in document:
+        raise BadRecord('there is no "value"', 'a tombstone has "value": null', JSON_VALUES)
+    topic, partition, offset = where(document)
     return Record(
         content(document, "value"),
         content(document, "key"),
-        tuple(header(each) for each in headers),
+        headers(document.get("headers")),
+        topic=topic if offset is None else "",
+        partition=partition if offset is None else -1,
         timestamp_ms=timestamp(document.get("timestamp")),
     )
 
 
-def content(document: dict[str, Any], name: str) -> bytes | None:
+def json_value(line: bytes) -> Record:
+    """A record whose value is the line itself, which must be JSON."""
+    parse_json(line)
+    return Record(line.strip())
+
+
+def parse_json(line: bytes | str) -> Any:
+    try:
+        return json.loads(line.rstrip(), parse_constant=refuse_constant)
+    except json.JSONDecodeError as error:
+        raise BadRecord(f"not JSON: {error.msg} at column {error.colno}") from error
+    except RecursionError as error:
+        raise BadRecord("not usable as JSON: nested too deeply") from error
+    except ValueError as error:  # not UTF-8, or an integer with thousands of digits
+        raise BadRecord(f"not JSON: {error}") from error
+
+
+def refuse_constant(name: str) -> NoReturn:
+    raise BadRecord(f"not JSON: {name} is not a JSON number")
+
+
+def check_fields(document: dict[str, Any], known: tuple[str, ...], within: str = "") -> None:
+    for name in document:
+        if name not in known:
+            question = did_you_mean(name, known)
+            raise BadRecord(
+                f"{within}unknown field {json.dumps(name)}" + (f"; {question}" if question else ""),
+                *([] if within else [f"the fields are {', '.join(known)}", JSON_VALUES]),
+            )
+    for name in ("key", "value"):
+        if name in document and f"{name}_base64" in document:
+            raise BadRecord(f"{within}give either {name} or {name}_base64, not both")
+
+
+def where(document: dict[str, Any]) -> tuple[str, int, int | None]:
+    topic = document.get("topic")
+    if topic is not None and not isinstance(topic, str):
+        raise BadRecord(f"topic: expected text, found {kind_of(topic)}")
+    partition = integer(document, "partition", INT32_MAX)
+    return (
+        topic or "",
+        -1 if partition is None else partition,
+        integer(document, "offset", INT64_MAX),
+    )
+
+
+def integer(document: dict[str, Any], name: str, highest: int) -> int | None:
+    found = document.get(name)
+    if found is None:
+        return None
+    if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= highest:
+        raise BadRecord(f"{name}: expected a number from 0, found {json.dumps(found)}")
+    return found
+
+
+def content(document: dict[str, Any], name: str, within: str = "") -> bytes | None:
+    """A value that is neither text nor null is kept as compact JSON."""
     encoded = document.get(f"{name}_base64")
     if encoded is not None:
         try:
             return base64.b64decode(encoded, validate=True)
-        except (TypeError, binascii.Error) as error:
-            raise BadRecord(f"{name}_base64: {error}") from error
+        except (TypeError, ValueError, binascii.Error) as error:
+            raise BadRecord(f"{within}{name}_base64: not base64: {error}") from error
     found = document.get(name)
-    if found is None or isinstance(found, str):
-        return None if found is None else found.encode()
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()
+    if found is None:
+        return None
+    text = (
+        found
+        if isinstance(found, str)
+        else json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    )
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise BadRecord(f"{within}{name}: a lone surrogate is not Unicode text") from error
+
+
+def headers(found: Any) -> tuple[Header, ...]:
+    if found is None:
+        return ()
+    if not isinstance(found, list):
+        raise BadRecord(
+            f"headers: expected a list such as {HEADER_EXAMPLE}, found {kind_of(found)}"
+        )
+    return tuple(header(each) for each in found)
 
 
 def header(document: Any) -> Header:
+    within = "headers: "
     if not isinstance(document, dict) or not isinstance(document.get("name"), str):
-        raise BadRecord("headers: expected objects with name and value")
-    return document["name"], content(document, "value")
+        raise BadRecord(f"{within}expected objects with name and value, as in {HEADER_EXAMPLE}")
+    check_fields(document, HEADER_FIELDS, within)
+    if "value" not in document and "value_base64" not in document:
+        raise BadRecord(f'{within}{document["name"]}: there is no "value"')
+    return document["name"], content(document, "value", within)
 
 
 def timestamp(found: Any) -> int:
     if found is None:
         return -1
-    if isinstance(found, int):
+    if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= INT64_MAX:
         return found
     timestamp_ms = parse_timestamp(found, 0) if isinstance(found, str) else None
-    if timestamp_ms is None:
-        raise BadRecord(f"timestamp: {found!r} is not a time")
+    if timestamp_ms is None or timestamp_ms < 0:
+        raise BadRecord(
+            f"timestamp: {json.dumps(found)} is not a time",
+            'expected milliseconds since 1970 or "2024-02-14T09:30:00Z"',
+        )
     return timestamp_ms
+
+
+def kind_of(found: Any) -> str:
+    match found:
+        case None:
+            return "null"
+        case bool():
+            return "true" if found else "false"
+        case str():
+            return "text"
+        case int() | float():
+            return "a number"
+        case list():
+            return "a list"
+    return "an object"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Header = tuple[str, bytes | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     value: bytes | None
     key: bytes | None = None
     headers: tuple[Header, ...] = ()
@@ -17,3 +16,11 @@ class Record:
     offset: int = -1
     timestamp_ms: int = -1
     leader_epoch: int = -1
+
+
+class BadRecord(ValueError):
+    """The input is not a record. The message says why, `advice` what to do."""
+
+    def __init__(self, message: str, *advice: str) -> None:
+        super().__init__(message)
+        self.advice = advice

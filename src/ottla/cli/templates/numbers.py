@@ -37,12 +37,17 @@ def decode_number(encoding: str, content: bytes) -> int:
     if encoding == "bool":
         words = {b"true": 1, b"1": 1, b"false": 0, b"0": 0}
         if content.strip().lower() not in words:
-            raise ValueError(f"{content!r} is neither true nor false")
+            raise ValueError(
+                f"{content.decode('utf-8', 'backslashreplace')!r} is neither true nor false"
+            )
         return words[content.strip().lower()]
-    if encoding in ("", "ascii"):
-        return int(content)
-    if encoding.startswith("hex"):
-        return int(content, 16)
+    if encoding in ("", "ascii") or encoding.startswith("hex"):
+        try:
+            return int(content, 16 if encoding.startswith("hex") else 10)
+        except ValueError:
+            raise ValueError(
+                f"{content.decode('utf-8', 'backslashreplace')!r} is not a number"
+            ) from None
     size, order = binary_layout(encoding)
     return int.from_bytes(content, order, signed=size > 1)
 

@@ -24,6 +24,7 @@ class RecordContext(NamedTuple):
     ends: Callable[[Record], tuple[int, int]] = lambda _: (-1, -1)  # of its partition
 
 
+Escape = Callable[[bytes], bytes]
 PrintRecord = Callable[[Record, RecordContext], bytes]
 
 _TEXTS: dict[str, Callable[[Record], bytes | None]] = {
@@ -45,31 +46,33 @@ _NUMBERS: dict[str, Callable[[Record, RecordContext], int]] = {
 }
 
 
-def record_printer(template: Sequence[Piece], null: bytes = b"") -> PrintRecord:
-    """`null` is printed for keys and values that are null."""
-    parts = [_part(piece, null) for piece in template]
+def record_printer(
+    template: Sequence[Piece], null: bytes = b"", escape: Escape | None = None
+) -> PrintRecord:
+    """`null` is printed for keys and values that are null; `escape` is applied to the others."""
+    parts = [_part(piece, null, escape) for piece in template]
     return lambda record, context: b"".join([part(record, context) for part in parts])
 
 
-def _part(piece: Piece, null: bytes) -> PrintRecord:
+def _part(piece: Piece, null: bytes, escape: Escape | None) -> PrintRecord:
     if isinstance(piece, Literal):
         content = piece.content
         return lambda _record, _context: content
     if piece.kind == TEXT:
-        take, write = _TEXTS[piece.letter], text_encoder(piece.encoding)
+        take, write = _TEXTS[piece.letter], text_encoder(piece.encoding, escape)
         return lambda record, _: null if (text := take(record)) is None else write(text)
     if piece.kind == TIME:
         write_time = time_encoder(piece.encoding)
         return lambda record, _: write_time(record.timestamp_ms)
     if piece.kind == HEADERS:
-        return _headers(piece, null)
+        return _headers(piece, null, escape)
     number, write_number = _NUMBERS[piece.letter], number_encoder(piece.encoding)
     return lambda record, context: write_number(number(record, context))
 
 
-def _headers(piece: Field, null: bytes) -> PrintRecord:
+def _headers(piece: Field, null: bytes, escape: Escape | None) -> PrintRecord:
     """A header is printed as the record whose key and value it has."""
-    inner = record_printer(piece.inner, null)
+    inner = record_printer(piece.inner, null, escape)
     return lambda record, context: b"".join(
         [inner(as_record(header), context) for header in record.headers]
     )
@@ -84,17 +87,18 @@ def length(text: bytes | None) -> int:
     return -1 if text is None else len(text)
 
 
-def text_encoder(encoding: str) -> Callable[[bytes], bytes]:
+def text_encoder(encoding: str, escape: Escape | None) -> Callable[[bytes], bytes]:
     match encoding:
         case "":
-            return lambda text: text
+            return escape or (lambda text: text)
         case "hex":
             return lambda text: text.hex().encode()
         case "base64":
             return base64.b64encode
         case "base64raw":
             return lambda text: base64.b64encode(text).rstrip(b"=")
-    return unpacker(encoding.partition("[")[2].removesuffix("]"))
+    unpack = unpacker(encoding.partition("[")[2].removesuffix("]"))
+    return unpack if escape is None else lambda text: escape(unpack(text))
 
 
 def unpacker(layout: str) -> Callable[[bytes], bytes]:

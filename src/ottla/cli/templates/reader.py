@@ -11,12 +11,12 @@ Promises  the input is read in chunks; memory is not allocated for a length befo
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 from ottla.cli.arguments.timestamps import parse_timestamp
-from ottla.cli.records.json_format import BadRecord
-from ottla.cli.records.record import Header, Record
+from ottla.cli.records.record import BadRecord, Header, Record
 from ottla.cli.templates.numbers import decode_number, number_size
 from ottla.cli.templates.parser import HEADERS, TEXT, TIME, BadTemplate, Field, Literal, Piece
 
@@ -25,16 +25,19 @@ SIZES = {"t": "T", "k": "K", "v": "V"}
 CHUNK_BYTES = 64 * 1024
 
 
-def read_records(input_file: BinaryIO, template: Sequence[Piece]) -> Iterator[Record]:
+def read_records(
+    input_file: BinaryIO, template: Sequence[Piece], unit: str = "record"
+) -> Iterator[Record]:
     """The records of the input.
 
-    BadTemplate is raised at once, BadRecord when the record is reached that cannot be read.
+    BadTemplate is raised at once, BadRecord when the record is reached that cannot be read. It
+    names the record by `unit` and number.
     """
     check_readable(template)
-    return _records(ByteSource(input_file), template)
+    return _records(ByteSource(input_file), template, unit)
 
 
-def _records(source: ByteSource, template: Sequence[Piece]) -> Iterator[Record]:
+def _records(source: ByteSource, template: Sequence[Piece], unit: str) -> Iterator[Record]:
     number = 0
     last = template[-1] if template else None
     source.record_end = last.content if isinstance(last, Literal) else None
@@ -43,7 +46,7 @@ def _records(source: ByteSource, template: Sequence[Piece]) -> Iterator[Record]:
         try:
             yield as_record(read_pieces(source, template))
         except (ValueError, EOFError) as error:
-            raise BadRecord(f"record {number}: {error}") from error
+            raise BadRecord(f"{unit} {number}: {error}") from error
 
 
 def check_readable(template: Sequence[Piece]) -> None:
@@ -94,7 +97,7 @@ def read_text(
     content = source.until(end) if size is None else source.exactly(size)
     match field.encoding:
         case "hex":
-            return bytes.fromhex(content.decode())
+            return decode_hex(content)
         case "base64" | "base64raw":
             return base64.b64decode(content.rstrip(b"=") + b"=" * (-len(content.rstrip(b"=")) % 4))
     return content
@@ -106,7 +109,7 @@ def read_number(source: ByteSource, field: Field, end: bytes | None) -> int:
     if field.kind == TIME and field.encoding == "rfc3339":
         timestamp_ms = parse_timestamp(content.decode(), 0)
         if timestamp_ms is None:
-            raise ValueError(f"{content!r} is not a time")
+            raise ValueError(f"{quoted(content)} is not a time")
         return timestamp_ms
     return decode_number(field.encoding, content)
 
@@ -124,6 +127,17 @@ def as_record(found: dict[str, Any]) -> Record:
 
 def as_header(found: dict[str, Any]) -> Header:
     return (found.get("k") or b"").decode(), found.get("v")
+
+
+def decode_hex(content: bytes) -> bytes:
+    try:
+        return bytes.fromhex(content.decode())
+    except ValueError:
+        raise ValueError(f"{quoted(content)} is not hexadecimal") from None
+
+
+def quoted(content: bytes | None) -> str:
+    return json.dumps((content or b"").decode("utf-8", "backslashreplace"), ensure_ascii=False)
 
 
 class ByteSource:
@@ -145,7 +159,8 @@ class ByteSource:
         if not self._held and content == self.record_end:
             return
         if not self._held.startswith(content):
-            raise ValueError(f"expected {content!r}, found {bytes(self._held[:20])!r}")
+            found = quoted(bytes(self._held[:20])) if self._held else "the end of the input"
+            raise ValueError(f"expected {quoted(content)}, found {found}")
         del self._held[: len(content)]
 
     def until(self, end: bytes | None) -> bytes:
@@ -161,14 +176,14 @@ class ByteSource:
 
     def _checked(self, content: bytes, end: bytes | None) -> bytes:
         if self.record_end not in (None, end) and self.record_end in content:
-            raise ValueError(f"there is no {end!r} before {self.record_end!r}")
+            raise ValueError(f"there is no {quoted(end)} before {quoted(self.record_end)}")
         return content
 
     def exactly(self, size: int) -> bytes:
         while len(self._held) < size and self._more():
             pass
         if len(self._held) < size:
-            raise EOFError(f"{size} bytes announced, but the input ends after {len(self._held)}")
+            raise EOFError(f"expected {size} bytes, but the input ends after {len(self._held)}")
         return self._take(size)
 
     def _take(self, size: int) -> bytes:

@@ -33,7 +33,7 @@ def test_an_address_without_a_port_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["x:65536", "70000", "x:" + "9" * 5000])
 def test_a_port_that_is_too_large_is_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="ports go from 0 to 65535"):
+    with pytest.raises(argparse.ArgumentTypeError, match="ports are 0 to 65535"):
         listen_address(text)
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.cli.records.json_format import BadRecord
-from ottla.cli.records.record import Record
+from ottla.cli.records.record import BadRecord, Record
 from ottla.cli.templates.numbers import decode_number, number_encoder
 from ottla.cli.templates.parser import NUMBER_ENCODINGS, BadTemplate, parse_template
 from ottla.cli.templates.printer import RecordContext, record_printer
@@ -138,11 +137,15 @@ def test_a_template_that_cannot_be_read_is_refused(template: str, reason: str) -
 @pytest.mark.parametrize(
     ("template", "content", "reason"),
     [
-        ("%V{big32}%v", b"\x00\x00\x00\x01a\x7f\xff\xff\xffabc", "record 2: 2147483647 bytes"),
+        (
+            "%V{big32}%v",
+            b"\x00\x00\x00\x01a\x7f\xff\xff\xffabc",
+            "record 2: expected 2147483647 bytes",
+        ),
         (r"%v{hex}\n", b"zz\n", "record 1: "),
-        (r"%p %v\n", b"x y\n", "record 1: invalid literal"),
-        (r"%k %v\n", b"a\n", "record 1: expected b' '"),
-        (r"%k %v\n", b"a 1\nb\nc 3\n", r"record 2: there is no b' ' before b'\\n'"),
+        (r"%p %v\n", b"x y\n", "record 1: 'x' is not a number"),
+        (r"%k %v\n", b"a\n", 'record 1: expected " ", found the end of the input'),
+        (r"%k %v\n", b"a 1\nb\nc 3\n", r'record 2: there is no " " before "\\n"'),
         (r"%d{rfc3339} %v\n", b"noon x\n", "is not a time"),
     ],
 )
@@ -156,7 +159,7 @@ def test_input_that_does_not_fit_is_refused_with_the_record(
 @given(
     st.lists(
         st.builds(
-            Record,
+            lambda value, key, headers: Record(value, key, headers),
             st.none() | st.binary(max_size=20),
             st.none() | st.binary(max_size=20),
             st.lists(

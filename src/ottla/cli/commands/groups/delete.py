@@ -6,24 +6,23 @@ import argparse
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
-from ottla.cli.cluster.groups import SEE_GROUPS, all_groups
+from ottla.cli.cluster.groups import SEE_GROUPS, add_groups_argument, all_groups, given_groups
 from ottla.cli.errors import suggestions
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("groups", nargs="+", metavar="GROUP")
+    add_groups_argument(parser)
     add_format_argument(parser)
     add_connection_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    groups = given_groups(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
-    futures = admin.delete_consumer_groups(
-        list(dict.fromkeys(arguments.groups)), request_timeout=connection.timeout_s
-    )
+    futures = admin.delete_consumer_groups(groups, request_timeout=connection.timeout_s)
     outcomes = [delete(connection, admin, name, future) for name, future in futures.items()]
     return report("ottla groups delete", "group", arguments.format, outcomes)
 
@@ -37,7 +36,7 @@ def delete(connection: Connection, admin: Any, name: str, future: Any) -> Outcom
 
     def advice(error: Any) -> list[str]:
         if error.code() == library.NON_EMPTY_GROUP:
-            return ["stop its members first: see ottla groups describe {name}"]
+            return [f"stop its members first: see ottla groups describe {name}"]
         if error.code() == library.GROUP_ID_NOT_FOUND:
             return suggestions(name, all_groups(connection, admin)) or [SEE_GROUPS]
         return []

@@ -7,19 +7,24 @@ import time
 from typing import Any
 
 from ottla.base.ids import TopicPartition
+from ottla.cli.arguments.addresses import Address
 from ottla.cli.arguments.durations import format_duration
-from ottla.cli.cluster.connection import Connection, add_connection_arguments, address_text
+from ottla.cli.cluster.connection import Connection, add_connection_arguments
 from ottla.cli.cluster.groups import (
+    add_groups_argument,
     all_groups,
+    chosen_groups,
     committed_offsets,
     described_groups,
-    require_groups,
+    given_groups,
+    partition_lag,
     state_name,
+    total_lag,
 )
 from ottla.cli.cluster.lag_time import first_timestamps_at
-from ottla.cli.cluster.partition_offsets import partition_ends
+from ottla.cli.cluster.partition_offsets import existing_ends
 from ottla.cli.output.documents import add_format_argument, show
-from ottla.cli.output.tables import Column, fields_text, table
+from ottla.cli.output.tables import Column, count_text, fields_text, table
 
 COLUMNS = (
     Column("TOPIC", "topic"),
@@ -34,7 +39,7 @@ COLUMNS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("groups", nargs="+", metavar="GROUP")
+    add_groups_argument(parser, "names, or patterns such as 'billing*'")
     parser.add_argument(
         "-t", "--time", action="store_true",
         help="also show the age of the first record that was not read",
@@ -44,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    given = given_groups(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
-    names = list(dict.fromkeys(arguments.groups))
-    require_groups(names, all_groups(connection, admin))
+    names = chosen_groups(given, all_groups(connection, admin))
     described = described_groups(connection, admin, names)
     document = [
         group_document(connection, admin, described[name], with_time=arguments.time)
@@ -63,7 +68,7 @@ def group_document(
     committed = committed_offsets(connection, admin, group.group_id)
     readers = readers_of(group)
     partitions = sorted(committed.keys() | readers.keys())
-    _starts, ends = partition_ends(connection, admin, partitions)
+    ends = existing_ends(connection, admin, partitions)
     rows = [
         row(each, committed.get(each), ends.get(each), readers.get(each)) for each in partitions
     ]
@@ -73,9 +78,9 @@ def group_document(
         "group": group.group_id,
         "state": state_name(group.state),
         "assignor": group.partition_assignor or None,
-        "coordinator": address_text(group.coordinator.host, group.coordinator.port),
+        "coordinator": str(Address(group.coordinator.host, group.coordinator.port)),
         "members": [member_document(member) for member in group.members],
-        "lag": sum(each["lag"] or 0 for each in rows),
+        "lag": total_lag(each["lag"] for each in rows),
         "partitions": rows,
     }
 
@@ -96,7 +101,7 @@ def row(
         "partition": partition.partition,
         "committed_offset": committed,
         "end_offset": end,
-        "lag": None if committed is None or end is None else max(0, end - committed),
+        "lag": partition_lag(committed, end),
         "client_id": None if reader is None else reader.client_id,
         "host": None if reader is None else reader.host,
     }
@@ -126,6 +131,16 @@ def add_waiting_times(connection: Connection, rows: list[dict[str, Any]]) -> Non
             each["lag_ms"] = max(0, now_ms - found_ms)
 
 
+def lag_text(group: dict[str, Any]) -> str | None:
+    """The total, or what is known of it."""
+    lags = [each["lag"] for each in group["partitions"]]
+    known = [lag for lag in lags if lag is not None]
+    if group["lag"] is not None or not known:
+        return None if group["lag"] is None else str(group["lag"])
+    unknown = count_text(len(lags) - len(known), "partition")
+    return f"{sum(known)}, and unknown in {unknown}"
+
+
 def as_text(group: dict[str, Any]) -> str:
     about = fields_text(
         [
@@ -134,7 +149,7 @@ def as_text(group: dict[str, Any]) -> str:
             ("assignor", group["assignor"]),
             ("coordinator", group["coordinator"]),
             ("members", str(len(group["members"]))),
-            ("lag", str(group["lag"])),
+            ("lag", lag_text(group)),
         ]
     )
     rows = group["partitions"]

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import argparse
 from fnmatch import fnmatchcase
+from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
-from ottla.cli.cluster.groups import all_groups, described_groups, state_name
+from ottla.cli.cluster.groups import (
+    all_groups,
+    committed_offsets_of,
+    described_groups,
+    partition_lag,
+    state_name,
+    total_lag,
+)
+from ottla.cli.cluster.partition_offsets import existing_ends
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, table
 
@@ -15,12 +24,16 @@ COLUMNS = (
     Column("STATE", "state"),
     Column("MEMBERS", "members"),
     Column("COORDINATOR", "coordinator"),
+    Column("LAG", "lag"),
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "patterns", nargs="*", metavar="PATTERN", help="only these groups, such as 'billing*'"
+    )
+    parser.add_argument(
+        "-l", "--lag", action="store_true", help="also show the lag; needs a request for each group"
     )
     add_format_argument(parser)
     add_connection_arguments(parser)
@@ -44,5 +57,20 @@ def run(arguments: argparse.Namespace) -> int:
         }
         for name in names
     ]
-    show(arguments.format, document, lambda: table(COLUMNS, document))
+    if arguments.lag:
+        lags = lag_of_groups(connection, admin, names)
+        document = [{**each, "lag": lags[str(each["group"])]} for each in document]
+    columns = COLUMNS if arguments.lag else COLUMNS[:-1]
+    show(arguments.format, document, lambda: table(columns, document))
     return 0
+
+
+def lag_of_groups(connection: Connection, admin: Any, groups: list[str]) -> dict[str, int | None]:
+    """The sum over the partitions with a committed offset; None if it is not known for all."""
+    committed = committed_offsets_of(connection, admin, groups)
+    partitions = {partition for offsets in committed.values() for partition in offsets}
+    ends = existing_ends(connection, admin, partitions)
+    return {
+        group: total_lag(partition_lag(offset, ends.get(each)) for each, offset in offsets.items())
+        for group, offsets in committed.items()
+    }

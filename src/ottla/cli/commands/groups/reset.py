@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from typing import Any
 
 from ottla.base.ids import TopicPartition
+from ottla.cli.arguments.numbers import INT64_MAX, whole_number
 from ottla.cli.arguments.offset_ranges import At, BadRange, Position, parse_position
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
 from ottla.cli.cluster.groups import (
@@ -14,9 +16,10 @@ from ottla.cli.cluster.groups import (
     all_groups,
     committed_offsets,
     described_groups,
+    group_name,
     state_name,
 )
-from ottla.cli.cluster.partition_offsets import partition_ends, resolve, within
+from ottla.cli.cluster.partition_offsets import partition_ends, require_offset, resolve
 from ottla.cli.cluster.topics import all_topics, require_topics
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import add_format_argument, show
@@ -44,11 +47,14 @@ Offsets = dict[TopicPartition, int]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("group", metavar="GROUP")
+    parser.add_argument("group", type=group_name, metavar="GROUP")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--to", metavar="POSITION", help="where the group continues")
     where.add_argument(
-        "--shift-by", type=int, metavar="N", help="add N to each offset; N may be negative"
+        "--shift-by",
+        type=whole_number(-INT64_MAX, INT64_MAX),
+        metavar="N",
+        help="add N to each offset; N may be negative",
     )
     parser.add_argument(
         "--topic", action="append", default=[], metavar="TOPIC[:0,1]",
@@ -69,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if position is None:
         targets = shifted(connection, admin, partitions, committed, arguments.shift_by)
     else:
-        targets = resolve(connection, admin, partitions, position)
+        targets = positions(connection, admin, partitions, position)
     if not arguments.dry_run:
         commit(connection, admin, arguments.group, targets)
     document = [
@@ -159,9 +165,31 @@ def shifted(
         )
     starts, ends = partition_ends(connection, admin, partitions)
     return {
-        each: within(At(max(0, committed[each] + count)), starts[each], ends[each], -1)
+        each: limited(each, committed[each] + count, starts[each], ends[each])
         for each in partitions
     }
+
+
+def positions(
+    connection: Connection, admin: Any, partitions: list[TopicPartition], position: Position
+) -> Offsets:
+    if not isinstance(position, At):
+        return resolve(connection, admin, partitions, position)
+    starts, ends = partition_ends(connection, admin, partitions)
+    require_offset(position.offset, {each: (starts[each], ends[each]) for each in partitions})
+    return {each: limited(each, position.offset, starts[each], ends[each]) for each in partitions}
+
+
+def limited(partition: TopicPartition, offset: int, start: int, end: int) -> int:
+    """The nearest offset that the partition has; the difference is reported."""
+    nearest = max(start, min(offset, end))
+    if nearest != offset:
+        print(
+            f"ottla groups reset: partition {partition.partition} of {partition.topic} has the "
+            f"offsets {start} to {end}: set to {nearest} instead of {offset}",
+            file=sys.stderr,
+        )
+    return nearest
 
 
 def commit(connection: Connection, admin: Any, group: str, targets: Offsets) -> None:

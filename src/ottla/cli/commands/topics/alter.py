@@ -1,4 +1,4 @@
-"""`ottla topics alter`: change configs of topics, or add partitions."""
+"""`ottla topics alter`: change settings of topics, or add partitions."""
 
 from __future__ import annotations
 
@@ -6,50 +6,74 @@ import argparse
 from typing import Any
 
 from ottla.cli.arguments.name_values import parse_name_values
+from ottla.cli.arguments.numbers import PARTITIONS_MAX, whole_number
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
-from ottla.cli.cluster.topic_configs import EXAMPLE, advice_about_configs
-from ottla.cli.cluster.topics import all_topics, require_topics
-from ottla.cli.errors import CommandFailed
+from ottla.cli.cluster.topic_configs import (
+    EXAMPLE,
+    advice_about_configs,
+    is_set_on_topic,
+    topic_configs,
+)
+from ottla.cli.cluster.topics import (
+    add_topics_argument,
+    all_topics,
+    given_topics,
+    require_topics,
+)
+from ottla.cli.errors import USAGE, CommandFailed, suggestions
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topics", nargs="+", metavar="TOPIC")
-    parser.add_argument(
-        "-c", "--config", action="append", default=[], metavar="NAME=VALUE",
-        help="set a topic setting; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "-d", "--delete-config", action="append", default=[], metavar="NAME",
-        help="remove a topic setting, so that the default applies; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "-p", "--partitions", type=int, metavar="N",
-        help="new number of partitions; it can only grow",
-    )  # fmt: skip
-    parser.add_argument(
-        "--dry-run", action="store_true", help="check whether it would succeed, change nothing"
-    )
+    add = parser.add_argument
+    add_topics_argument(parser)
+    add("-c", "--config", action="append", default=[], metavar="NAME=VALUE",
+        help="set a topic setting; may be repeated")  # fmt: skip
+    add("-d", "--delete-config", action="append", default=[], metavar="NAME",
+        help="remove a topic setting, so that the default applies; may be repeated")  # fmt: skip
+    add("-p", "--partitions", type=whole_number(1, PARTITIONS_MAX), metavar="N",
+        help="new number of partitions; it can only grow")  # fmt: skip
+    add("--dry-run", action="store_true", help="check whether it would succeed, change nothing")
     add_format_argument(parser)
     add_connection_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     configs = parse_name_values("-c", arguments.config, EXAMPLE)
-    names = [*configs, *arguments.delete_config]
-    if not names and arguments.partitions is None:
-        raise CommandFailed("nothing to change: give -c, -d or -p", code=2)
+    if not configs and not arguments.delete_config and arguments.partitions is None:
+        raise CommandFailed("nothing to change: give -c, -d or -p", code=USAGE)
+    topics = given_topics(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
-    topics = list(dict.fromkeys(arguments.topics))
     require_topics(topics, all_topics(connection, admin))
+    deleted = deleted_configs(connection, admin, topics, arguments.delete_config)
     outcomes: list[Outcome] = []
     if arguments.partitions is not None:
         outcomes += add_partitions(connection, admin, topics, arguments)
-    if names:
-        outcomes += change_configs(connection, admin, topics, configs, arguments)
+    if configs or arguments.delete_config:
+        outcomes += change_configs(connection, admin, configs, deleted, arguments)
     return report("ottla topics alter", "topic", arguments.format, outcomes)
+
+
+def deleted_configs(
+    connection: Connection, admin: Any, topics: list[str], names: list[str]
+) -> dict[str, dict[str, bool]]:
+    """For each topic the settings to delete, and whether it has them.
+
+    Brokers accept to delete what does not exist, so an unknown name is refused here.
+    """
+    if not names:
+        return {topic: {} for topic in topics}
+    described = topic_configs(connection, admin, topics)
+    for name in names:
+        for known in described.values():
+            if name not in known:
+                raise CommandFailed(f"-d {name}: no such topic setting", *suggestions(name, known))
+    return {
+        topic: {name: is_set_on_topic(entries[name]) for name in names}
+        for topic, entries in described.items()
+    }
 
 
 def add_partitions(
@@ -79,24 +103,27 @@ def add_partitions(
 def change_configs(
     connection: Connection,
     admin: Any,
-    topics: list[str],
     configs: dict[str, str],
+    deleted: dict[str, dict[str, bool]],
     arguments: argparse.Namespace,
 ) -> list[Outcome]:
     futures = admin.incremental_alter_configs(
-        [resource(name, configs, arguments.delete_config) for name in topics],
+        [resource(topic, configs, list(names)) for topic, names in deleted.items()],
         request_timeout=connection.timeout_s,
         validate_only=arguments.dry_run,
     )
-    names = [*configs, *arguments.delete_config]
     verb = "would change" if arguments.dry_run else "changed"
 
-    def outcome(name: str, future: Any) -> Outcome:
+    def outcome(topic: str, future: Any) -> Outcome:
         def work() -> str:
             connection.wait(future)
-            return f"{verb} {', '.join(names)} of {name}"
+            changed = [*configs, *(name for name, was_set in deleted[topic].items() if was_set)]
+            unset = [name for name, was_set in deleted[topic].items() if not was_set]
+            parts = [f"{verb} {', '.join(changed)} of {topic}"] if changed else []
+            parts += [f"{', '.join(unset)} was not set on {topic}"] if unset else []
+            return "; ".join(parts)
 
-        return attempt(name, work, lambda error: advice_about_configs(error, names))
+        return attempt(topic, work, lambda error: advice_about_configs(error, list(configs)))
 
     return [outcome(each.name, future) for each, future in futures.items()]
 

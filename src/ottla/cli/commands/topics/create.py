@@ -6,8 +6,10 @@ import argparse
 from typing import Any
 
 from ottla.cli.arguments.name_values import parse_name_values
+from ottla.cli.arguments.numbers import PARTITIONS_MAX, REPLICAS_MAX, whole_number
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
 from ottla.cli.cluster.topic_configs import EXAMPLE, advice_about_configs
+from ottla.cli.cluster.topics import add_topics_argument, given_topics
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
 
@@ -15,37 +17,29 @@ BROKER_DEFAULT = -1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topics", nargs="+", metavar="TOPIC")
-    parser.add_argument(
-        "-p", "--partitions", type=int, default=BROKER_DEFAULT, metavar="N",
-        help="number of partitions (default: the broker's num.partitions)",
-    )  # fmt: skip
-    parser.add_argument(
-        "-r", "--replicas", type=int, default=BROKER_DEFAULT, metavar="N",
-        help="replication factor (default: the broker's default.replication.factor)",
-    )  # fmt: skip
-    parser.add_argument(
-        "-c", "--config", action="append", default=[], metavar="NAME=VALUE",
-        help="a topic setting, such as cleanup.policy=compact; may be repeated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--if-not-exists",
-        action="store_true",
-        help="do not fail if a topic exists; it is not changed",
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="check whether it would succeed, change nothing"
-    )
+    add = parser.add_argument
+    add_topics_argument(parser)
+    add("-p", "--partitions", type=whole_number(1, PARTITIONS_MAX), default=BROKER_DEFAULT,
+        metavar="N", help="partitions of each topic (default: the broker's)")  # fmt: skip
+    add("-r", "--replicas", "--replication-factor", type=whole_number(1, REPLICAS_MAX),
+        default=BROKER_DEFAULT, metavar="N",
+        help="replication factor (default: the broker's)")  # fmt: skip
+    add("-c", "--config", action="append", default=[], metavar="NAME=VALUE",
+        help="a topic setting, such as cleanup.policy=compact; may be repeated")  # fmt: skip
+    add("--if-not-exists", action="store_true",
+        help="do not fail if a topic exists; it is not changed")  # fmt: skip
+    add("--dry-run", action="store_true", help="check whether it would succeed, change nothing")
     add_format_argument(parser)
     add_connection_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     configs = parse_name_values("-c", arguments.config, EXAMPLE)
+    topics = given_topics(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
     futures = admin.create_topics(
-        [wanted(name, arguments, configs) for name in dict.fromkeys(arguments.topics)],
+        [new_topic(name, arguments, configs) for name in topics],
         operation_timeout=connection.timeout_s,
         request_timeout=connection.timeout_s,
         validate_only=arguments.dry_run,
@@ -58,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     return report("ottla topics create", "topic", arguments.format, outcomes)
 
 
-def wanted(name: str, arguments: argparse.Namespace, configs: dict[str, str]) -> Any:
+def new_topic(name: str, arguments: argparse.Namespace, configs: dict[str, str]) -> Any:
     confluent_kafka()
     from confluent_kafka.admin import NewTopic
 

@@ -6,13 +6,13 @@ import argparse
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
-from ottla.cli.cluster.topics import advice_about, all_topics
+from ottla.cli.cluster.topics import add_topics_argument, advice_about, all_topics, given_topics
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topics", nargs="+", metavar="TOPIC")
+    add_topics_argument(parser)
     parser.add_argument(
         "--if-exists", action="store_true", help="do not fail if a topic does not exist"
     )
@@ -21,10 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    topics = given_topics(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
     futures = admin.delete_topics(
-        list(dict.fromkeys(arguments.topics)),
+        topics,
         operation_timeout=connection.timeout_s,
         request_timeout=connection.timeout_s,
     )

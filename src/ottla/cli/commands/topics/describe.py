@@ -8,7 +8,13 @@ from typing import Any
 from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
 from ottla.cli.cluster.partition_offsets import partition_ends
-from ottla.cli.cluster.topics import all_topics, require_topics
+from ottla.cli.cluster.topic_configs import is_set_on_topic, topic_configs
+from ottla.cli.cluster.topics import (
+    add_topics_argument,
+    all_topics,
+    chosen_topics,
+    given_topics,
+)
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, fields_text, table
 
@@ -24,7 +30,7 @@ SETTING_COLUMNS = (Column("SETTING", "name"), Column("VALUE", "value"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topics", nargs="+", metavar="TOPIC")
+    add_topics_argument(parser, "names, or patterns such as 'orders*'")
     parser.add_argument(
         "-a",
         "--all",
@@ -36,16 +42,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    given = given_topics(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
-    names = list(dict.fromkeys(arguments.topics))
-    known = all_topics(connection, admin)
-    require_topics(names, known)
+    topics = all_topics(connection, admin)
+    names = chosen_topics(given, topics)
     settings = topic_settings(connection, admin, names, with_defaults=arguments.all)
     led = [
         TopicPartition(name, number)
         for name in names
-        for number, partition in known[name].partitions.items()
+        for number, partition in topics[name].partitions.items()
         if partition.leader >= 0
     ]
     starts, ends = partition_ends(connection, admin, led)
@@ -58,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
                     starts.get(TopicPartition(name, number)),
                     ends.get(TopicPartition(name, number)),
                 )
-                for number, partition in sorted(known[name].partitions.items())
+                for number, partition in sorted(topics[name].partitions.items())
             ],
             "settings": settings[name],
         }
@@ -82,20 +88,13 @@ def partition_document(partition: Any, start: int | None, end: int | None) -> di
 def topic_settings(
     connection: Connection, admin: Any, names: list[str], *, with_defaults: bool
 ) -> dict[str, dict[str, str | None]]:
-    from confluent_kafka.admin import ConfigResource, ConfigSource, ResourceType
-
-    futures = admin.describe_configs(
-        [ConfigResource(ResourceType.TOPIC, name) for name in names],
-        request_timeout=connection.timeout_s,
-    )
-    own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
     return {
-        resource.name: {
+        topic: {
             name: entry.value
-            for name, entry in sorted(connection.wait(future).items())
-            if with_defaults or entry.source == own
+            for name, entry in entries.items()
+            if with_defaults or is_set_on_topic(entry)
         }
-        for resource, future in futures.items()
+        for topic, entries in topic_configs(connection, admin, names).items()
     }
 
 

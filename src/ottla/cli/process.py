@@ -1,0 +1,131 @@
+"""A command as a process: standard streams, signals, and exit codes of failures.
+
+Promises  no failure that a user can cause ends with a traceback.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ottla.cli.errors import CommandFailed
+from ottla.cli.output.printable import printable
+
+OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal asked the process to end: it is handled as Ctrl-C is."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"signal {number}")
+        self.code = 128 + number  # as shells report it
+
+
+@contextmanager
+def raise_on_termination() -> Iterator[None]:
+    """SIGTERM and SIGHUP raise Terminated, so that consumers leave their groups.
+
+    A second signal ends the process at once.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
+    handled = [number for number, handler in before.items() if handler == signal.SIG_DFL]
+
+    def terminate(number: int, _frame: object) -> None:
+        for each in handled:
+            signal.signal(each, signal.SIG_DFL)
+        raise Terminated(number)
+
+    for number in handled:
+        signal.signal(number, terminate)
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, before[number])
+
+
+def repair_standard_streams() -> None:
+    """Replace closed streams, and let unencodable characters be escaped instead of raising.
+
+    The number of a closed descriptor would be given to a socket, and output would be sent there.
+    """
+    for number, name, flags in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY),
+                                (2, "stderr", os.O_WRONLY)):  # fmt: skip
+        if getattr(sys, name) is None and not is_open(number):
+            # Standard output is opened for reading: then writing fails, and is reported.
+            opened = os.open(os.devnull, flags)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            stream: Any = open(number, "r" if number == 0 else "w", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def report_failures(name: str, command: Callable[[], int]) -> int:
+    """Run the command; the exit code. `name` begins the message of a failure."""
+    try:
+        return command()
+    except CommandFailed as error:
+        print_error(f"{name}: {error}")
+        return error.code
+    except kafka_errors() as error:
+        print_error(f"{name}: {error.args[0].str()}")
+        return 1
+    except UnicodeEncodeError as error:
+        print_error(f"{name}: {error.object!r} is not valid Unicode text")
+        return 2
+    except BrokenPipeError:  # the reader of our output has ended, as `head` does
+        discard_output()
+        return 0
+    except OSError as error:
+        if error.errno not in OUTPUT_ERRORS or is_output_writable():
+            raise
+        discard_output()
+        print_error(f"{name}: the output cannot be written: {error.strerror}")
+        return 1
+
+
+def print_error(text: str) -> None:
+    print("\n".join(printable(line) for line in text.split("\n")), file=sys.stderr, flush=True)
+
+
+def kafka_errors() -> tuple[type[Exception], ...]:
+    """Exceptions of the client library, if the command has loaded it."""
+    library: Any = sys.modules.get("confluent_kafka")
+    return () if library is None else (library.KafkaException,)
+
+
+def is_output_writable() -> bool:
+    """False if standard output is what failed, and not a file of the command."""
+    try:
+        print(flush=True)
+    except OSError:
+        return False
+    return True
+
+
+def discard_output() -> None:
+    """Drop what is still buffered: Python would try to write it again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,79 @@
+"""Why a record was not acknowledged, and what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ottla.cli.cluster.connection import Connection, confluent_kafka
+from ottla.cli.cluster.topic_configs import message_bytes_max
+from ottla.cli.errors import CommandFailed, suggestions
+
+if TYPE_CHECKING:
+    from ottla.cli.producing.sender import Failure
+
+NAME_RULE = "a name has 1 to 249 ASCII letters, digits, '.', '_' and '-'"
+
+
+def is_valid_topic_name(topic: str) -> bool:
+    from ottla.metadata.topic_names import fault_of_name
+
+    return fault_of_name(topic) is None
+
+
+def invalid_topic_name(topic: str) -> CommandFailed:
+    return CommandFailed(f"{topic!r} is not a valid topic name", NAME_RULE)
+
+
+def explain(connection: Connection, producer: Any, failure: Failure) -> list[str]:
+    """The message, and lines of advice."""
+    library = confluent_kafka().KafkaError
+    match failure.error.code():
+        case library._MSG_TIMED_OUT:
+            return not_acknowledged(connection)
+        case library.MSG_SIZE_TOO_LARGE | library.RECORD_LIST_TOO_LARGE:
+            return too_large(connection, failure)
+        case library.INVALID_RECORD:
+            return [
+                f"topic {failure.topic} refused the record: {failure.error.str()}",
+                "a compacted topic takes only records with a key",
+            ]
+    if not is_valid_topic_name(failure.topic):
+        return [f"{failure.topic!r} is not a valid topic name", NAME_RULE]
+    if failure.error.code() in (
+        library._UNKNOWN_PARTITION,
+        library._UNKNOWN_TOPIC,
+        library.UNKNOWN_TOPIC_OR_PART,
+        library.TOPIC_EXCEPTION,
+    ):
+        topics = connection.metadata(producer).topics
+        if failure.topic not in topics:
+            return no_topic(failure.topic, topics)
+        count = len(topics[failure.topic].partitions)
+        return [f"{failure.topic} has no partition {failure.partition}: it has {count}"]
+    return [f"{failure.topic}: {failure.error.str()}"]
+
+
+def no_topic(topic: str, topics: Any) -> list[str]:
+    return [
+        f"there is no topic {topic}, and the cluster does not create topics automatically",
+        f"create it with: ottla topics create {topic}",
+        *suggestions(topic, topics),
+    ]
+
+
+def not_acknowledged(connection: Connection) -> list[str]:
+    cause = connection.last_error
+    return [
+        f"not acknowledged within {connection.timeout_s:g} s" + (f": {cause}" if cause else ""),
+        "it may have been written nevertheless: check before you send it again",
+        "--timeout SECONDS waits longer",
+    ]
+
+
+def too_large(connection: Connection, failure: Failure) -> list[str]:
+    limit = message_bytes_max(connection, connection.admin(), failure.topic)
+    accepts = "" if limit is None else f", and topic {failure.topic} accepts {limit}"
+    return [
+        f"the record is too large: {failure.size} bytes{accepts} (setting max.message.bytes)",
+        f"raise it with: ottla topics alter {failure.topic} -c max.message.bytes=...",
+    ]
