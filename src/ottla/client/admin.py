@@ -76,6 +76,7 @@ def _wait_for_leaders(cluster: Cluster, topic_ids: Mapping[str, bytes]) -> None:
         are_new = all(topic_ids[name] in (ZERO_UUID, found[name].topic_id) for name in found)
         leaders = [each.leader for topic in found.values() for each in topic.partitions]
         if len(found) == len(topic_ids) and are_new and min(leaders, default=0) >= 0:
+            patience.note_success()
             return
         patience.pause("the new topics are not known everywhere, or have no leaders yet")
 

@@ -70,6 +70,7 @@ def ask_until(
         answer = cluster.ask_any(request, patience)
         trouble = check(problems(answer))
         if trouble is None:
+            patience.note_success()
             return answer
         patience.pause(trouble)
 
@@ -92,6 +93,7 @@ def ask_controller(
             answer = connection.ask(built_for(connection, request))
             trouble = check(problems(answer), failing)
             if trouble is None:
+                patience.note_success()
                 return answer
         except (ConnectionLost, Unreachable) as error:
             trouble = error
@@ -126,6 +128,7 @@ def ask_coordinator(
             answer = cluster.ask_broker(broker_id, request, at_most=at_most)
             trouble = check(problems(answer))
             if trouble is None:
+                patience.note_success()
                 return answer
             is_lost = reaction_to(trouble.code) is Reaction.REFRESH
         except (ConnectionLost, Unreachable) as error:
@@ -194,7 +197,9 @@ def ask_leaders(
                 trouble = error
                 continue
             trouble = _take(cluster, read(answer), remaining, found) or trouble
-        if remaining:
+        if not remaining and patience is not None:
+            patience.note_success()
+        elif remaining:
             patience = patience or Patience(_list_of(remaining), cluster.settings)
             patience.pause(trouble or "no leader")
     return found

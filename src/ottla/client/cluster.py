@@ -98,6 +98,7 @@ class Cluster:
         *,
         may_create: bool = False,
     ) -> dict[str, TopicDescription]:
+        is_alone = patience is None  # else others decide when all is well again
         patience = patience or Patience("Metadata", self.settings)
         while True:
             answer, trouble = self._ask_metadata(names, patience, may_create)
@@ -109,6 +110,8 @@ class Cluster:
                     raise kafka_error(code, f"topic {name}")
                 trouble = f"topic {name}: {code.name}"
             if not trouble:
+                if is_alone:
+                    patience.note_success()
                 wanted = {topic.name or "" for topic in answer.topics} - troubles.keys()
                 return {name: self.topology.topics[name] for name in wanted}
             patience.pause(trouble)
@@ -217,7 +220,7 @@ class Cluster:
         if not unknown:
             return None
         names = sorted({each.topic for each in unknown})
-        brief = Patience("", self.settings, UNKNOWN_TOPIC_MS)
+        brief = Patience(f"looking for {', '.join(names)}", self.settings, UNKNOWN_TOPIC_MS)
         while missing := self._first_missing(unknown, self.read_metadata(names, patience)):
             if not brief.left_ms:
                 raise missing

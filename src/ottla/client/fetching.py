@@ -151,6 +151,8 @@ class Fetcher:
     def _take(self, digest: Digest) -> None:
         self._ready = digest.records[::-1]
         self._has_progress = bool(digest.records or digest.done)
+        if self._has_progress:
+            self._patience.note_success()
         self._last = digest.waiting or self._last
         for position in digest.done:
             del self._end_offsets[position.partition]

@@ -198,6 +198,7 @@ def list_transactions(
         for broker_id in cluster.broker_ids():
             trouble = _list_at(cluster, broker_id, id_prefix, wanted, found) or trouble
         if trouble is None:
+            patience.note_success()
             return [found[each] for each in sorted(found)]
         patience.pause(trouble)
 

@@ -108,7 +108,7 @@ def _problem_with_key(given: Given) -> str | None:
     if is_without_meaning(given.name, given.text):
         return None
     if (feature := refused_for(given.name)) is not None:
-        return f"{given.place}: {given.name}: {feature}: not supported yet, and not left out"
+        return f"{given.place}: {given.name}: {feature} is not supported yet"
     if (successor := REMOVED.get(given.name)) is not None:
         return f"{given.place}: {given.name}: gone since Kafka 3.0, in its place stands {successor}"
     similar = difflib.get_close_matches(given.name, BROKER_OPTIONS, n=1, cutoff=0.8)

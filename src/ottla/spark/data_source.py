@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ottla.spark.sink.writers import BatchWriter, StreamWriter
 
 
-def schema_of(options: Mapping[str, str]) -> StructType | str:
+def schema_of(options: Mapping[str, str]) -> StructType:
     """Called by `load()`, so that wrong options are reported there."""
     from ottla.spark.options.consumer_options import parse_kafka_options
     from ottla.spark.options.source_checks import check_common
@@ -40,12 +40,11 @@ def schema_of(options: Mapping[str, str]) -> StructType | str:
 
 
 def batch_reader(options: Mapping[str, str], schema: StructType) -> DataSourceReader:
-    from ottla.spark.options.source_checks import check_batch
     from ottla.spark.source.batch_reader import BatchReader, FilteringBatchReader
     from ottla.spark.source.query import parse_query
 
     check_spark()
-    query = parse_query(options, schema, check_batch)
+    query = parse_query(options, schema)
     # The option is needed as well: Spark 4.3 keeps the plan of the first filters with the
     # DataFrame, so that the same DataFrame would give wrong rows without or with other filters.
     takes_filters = query.options.push_filters and is_planning_filters()
@@ -53,12 +52,11 @@ def batch_reader(options: Mapping[str, str], schema: StructType) -> DataSourceRe
 
 
 def stream_reader(options: Mapping[str, str], schema: StructType) -> DataSourceStreamReader:
-    from ottla.spark.options.source_checks import check_stream
     from ottla.spark.source.query import parse_query
     from ottla.spark.source.stream_reader import StreamReader
 
     check_spark()
-    return StreamReader(parse_query(options, schema, check_stream))
+    return StreamReader(parse_query(options, schema, is_stream=True))
 
 
 def batch_writer(schema: StructType, options: Mapping[str, str], overwrite: bool) -> BatchWriter:

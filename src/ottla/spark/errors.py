@@ -7,11 +7,6 @@ from __future__ import annotations
 
 from ottla.base.ids import TopicPartition
 
-HOW_TO_GO_ON = (
-    "Set the option failOnDataLoss to false to go on with what is still there, "
-    "or start with a new checkpoint."
-)
-
 
 class SourceError(Exception):
     """A query cannot go on, or cannot begin."""
@@ -19,12 +14,6 @@ class SourceError(Exception):
 
 class DataLoss(SourceError):
     """Records that the query was to read are no longer there."""
-
-    def __init__(self, what: str) -> None:
-        super().__init__(f"{what} {HOW_TO_GO_ON}")
-
-    def __reduce__(self) -> tuple[type[SourceError], tuple[str]]:
-        return SourceError, (str(self),)  # the advice is not to be given twice
 
 
 class UnreadableRecords(SourceError):

@@ -13,11 +13,13 @@ import io
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from tests.integration.examples.test_examples import PATIENCE_S, environment
+from tests.integration.spark.queries import insist
 
 from ottla.testing.broker import RunningBroker
 
@@ -66,11 +68,12 @@ def run_shell(command: str, broker: RunningBroker) -> str:
     return done.stdout
 
 
-def run_python(content: str, broker: RunningBroker) -> str:
+def run_python(content: str, broker: RunningBroker, names: dict[str, object]) -> str:
+    """`names` are those of the programs before it in the same guide."""
     printed = io.StringIO()
     program = compile(content.replace(ADDRESS, broker.bootstrap_servers), "guide", "exec")
     with contextlib.redirect_stdout(printed):
-        exec(program, {"__name__": "guide"})
+        exec(program, names)
     return printed.getvalue()
 
 
@@ -92,6 +95,7 @@ def test_the_guide_shows_what_happens(name: str) -> None:
     blocks = blocks_of(ROOT / name)
     assert any(block.kind in ("console", "python") for block in blocks)
     printed = ""
+    names: dict[str, object] = {"__name__": "guide"}
     with RunningBroker() as broker:
         for block in blocks:
             if block.kind == "console":
@@ -100,6 +104,7 @@ def test_the_guide_shows_what_happens(name: str) -> None:
             elif block.kind == "python" and not any(
                 sign in block.content for sign in FIXTURE_EXAMPLES
             ):
-                printed = run_python(block.content, broker)
+                program = partial(run_python, block.content, broker, names)
+                printed = insist(program)
             elif block.kind == "output":
                 assert_printed(block.content, printed, "the program above")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ottla.client import retrying
 from ottla.client.errors import ConnectionLost, GaveUp
 from ottla.client.retrying import Patience, Reaction, backoff_ms, reaction_to
 from ottla.client.settings import ClientSettings
@@ -53,3 +54,40 @@ def test_progress_renews_patience() -> None:
     patience.pause("first")
     patience.renew()
     assert patience.left_ms > 90_000
+
+
+class Clock:
+    """The functions of `time` that are used there."""
+
+    now_s = 0.0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def sleep(self, _seconds: float) -> None:
+        pass
+
+
+def test_failures_that_last_are_logged_and_so_is_their_end(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(retrying, "time", clock)
+    patience = Patience("Metadata", ClientSettings("a:1"), timeout_ms=60_000)
+    for clock.now_s in (0.5, 1.9):
+        patience.pause("refused")
+    patience.note_success()
+    assert not caplog.messages, "what passes at once is not worth a line"
+    for clock.now_s in (2.1, 3.0, 16.0, 18.0):
+        patience.pause("refused")
+    assert caplog.messages == [
+        "Metadata: has failed for 2.1 s, trying again for another 58 s: refused",
+        "Metadata: has failed for 18.0 s, trying again for another 42 s: refused",
+    ]
+    clock.now_s = 20.0
+    patience.renew()
+    patience.renew()
+    assert caplog.messages[2:] == ["Metadata: works again, after 20.0 s"]
+    clock.now_s = 21.0
+    patience.pause("refused")
+    assert len(caplog.messages) == 3, "the time counts from the last success"

@@ -1,7 +1,8 @@
-"""Options that begin with `kafka.`: settings of the client under Kafka's names.
+"""Options for reading that begin with `kafka.`: a consumer's settings under Kafka's names.
 
-Owns      which of them our client takes, which need another option here, which change nothing.
-Promises  whatever is neither is refused by its name, before anything is read.
+Owns      which settings are refused because another option replaces them, and which are accepted
+          without effect.
+Promises  a setting that is neither, and that the client does not have, is refused by name.
 """
 
 from __future__ import annotations
@@ -10,7 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ottla.client.settings import ClientSettings
-from ottla.spark.options.kafka_settings import client_settings, kafka_properties
+from ottla.config.kinds import BOOLEAN, INT, LIST, STRING
+from ottla.spark.options.kafka_settings import (
+    COMMON_WITHOUT_EFFECT,
+    WithoutEffect,
+    client_settings,
+    kafka_properties,
+)
 
 REFUSED = {
     "auto.offset.reset": "use the option startingOffsets; new partitions begin at earliest",
@@ -24,16 +31,19 @@ REFUSED = {
     "metric.reporters": "they are Java classes",
 }
 
-# What a consumer in a group needs, or Java's threads and sockets: jobs have them, nothing here
-# depends on them. They are accepted so that a job need not change.
-WITHOUT_EFFECT = frozenset({
-    "allow.auto.create.topics", "auto.commit.interval.ms", "client.dns.lookup", "client.rack",
-    "connections.max.idle.ms", "exclude.internal.topics", "group.instance.id",
-    "heartbeat.interval.ms", "max.poll.interval.ms", "max.poll.records", "metadata.max.age.ms",
-    "metrics.num.samples", "metrics.recording.level", "metrics.sample.window.ms",
-    "partition.assignment.strategy", "reconnect.backoff.max.ms", "reconnect.backoff.ms",
-    "session.timeout.ms", "socket.connection.setup.timeout.max.ms",
-})  # fmt: skip
+# Settings of a member of a consumer group: this source is none.
+WITHOUT_EFFECT: WithoutEffect = COMMON_WITHOUT_EFFECT | {
+    "allow.auto.create.topics": BOOLEAN,
+    "auto.commit.interval.ms": INT,
+    "client.rack": STRING,
+    "exclude.internal.topics": BOOLEAN,
+    "group.instance.id": STRING,
+    "heartbeat.interval.ms": INT,
+    "max.poll.interval.ms": INT,
+    "max.poll.records": INT,
+    "partition.assignment.strategy": LIST,
+    "session.timeout.ms": INT,
+}
 GROUP_ID = "group.id"
 
 

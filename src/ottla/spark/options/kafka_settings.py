@@ -7,14 +7,32 @@ Leaves    which of Kafka's settings are refused or have no effect to `consumer_o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ottla.client.errors import InvalidSetting
 from ottla.client.settings import BOOTSTRAP_SERVERS, ClientSettings
-from ottla.config.options import InvalidOption
-from ottla.spark.options.option_table import KAFKA_PREFIX
+from ottla.config.checks import anything
+from ottla.config.kinds import INT, LONG, STRING, Kind
+from ottla.config.options import InvalidOption, Option
+from ottla.spark.options.option_table import KAFKA_PREFIX, parse_option
 
 CLIENT_ID = "client.id"
+WithoutEffect = Mapping[str, Kind[Any]]  # Kafka's name: its type
+
+# Settings of Java's sockets, metadata and metrics. They are accepted, so that a job need not be
+# changed, and nothing here depends on them.
+COMMON_WITHOUT_EFFECT: dict[str, Kind[Any]] = {
+    "client.dns.lookup": STRING,
+    "connections.max.idle.ms": LONG,
+    "metadata.max.age.ms": LONG,
+    "metrics.num.samples": INT,
+    "metrics.recording.level": STRING,
+    "metrics.sample.window.ms": LONG,
+    "reconnect.backoff.max.ms": LONG,
+    "reconnect.backoff.ms": LONG,
+    "socket.connection.setup.timeout.max.ms": LONG,
+}
 
 
 def kafka_properties(texts: Mapping[str, str], refused: Mapping[str, str]) -> dict[str, str]:
@@ -36,9 +54,13 @@ def _properties(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def client_settings(
-    properties: Mapping[str, str], without_effect: Collection[str], client_id: str
+    properties: Mapping[str, str], without_effect: WithoutEffect, client_id: str
 ) -> ClientSettings:
-    """Settings of the client; `client_id` is used unless the properties name one."""
+    """Settings of the client; `client_id` is used unless the properties name one. A wrong value is
+    refused also where the setting has no effect: it is a mistake of the user's all the same."""
+    for name in properties.keys() & without_effect.keys():
+        declared = Option(name, None, without_effect[name], anything, "")
+        parse_option(declared, properties[name], KAFKA_PREFIX)
     understood = {name: text for name, text in properties.items() if name not in without_effect}
     try:
         return ClientSettings.from_properties({CLIENT_ID: client_id, **understood})

@@ -1,9 +1,8 @@
-"""A table of declared options, and how a query's texts become values of it. Both for reading and
-for writing.
+"""A table of declared options, and parsing the options of a query with it.
 
-Owns      names in any case, words in any case, advice for names that nobody knows.
-Promises  InvalidOption names the option that is unknown or has an impossible value; whatever begins
-          with `kafka.` is left to those who know Kafka's settings.
+Owns      matching names without regard to case, and the advice for unknown names.
+Promises  InvalidOption names the option that is unknown or has an invalid value.
+Leaves    options that begin with `kafka.` to `kafka_settings.py`.
 """
 
 from __future__ import annotations
@@ -16,21 +15,33 @@ from typing import Any, Generic, TypeVar
 
 from ottla.client.settings import BOOTSTRAP_SERVERS
 from ottla.config.kinds import Kind
-from ottla.config.options import InvalidOption, Option
+from ottla.config.options import InvalidOption, Option, invalid
+from ottla.metadata.topic_names import fault_of_name
 
 T = TypeVar("T")
 
 KAFKA_PREFIX = "kafka."
-# A choice among words, which people write as they like: Spark's own options take any case.
+# One of several words; Spark's own options ignore case as well.
 WORD: Kind[str] = Kind("STRING", 2, str.lower, str)
 Declared = dict[str, tuple[str, Option[Any]]]  # name in lower case: attribute, declaration
 
 
+def topic_name(name: str, value: str | None) -> str | None:
+    """A check: the name must be one that a topic can have."""
+    fault = None if value is None else fault_of_name(value)
+    return None if fault is None else invalid(name, repr(value), fault)
+
+
+def topic_names(name: str, values: tuple[str, ...] | None) -> str | None:
+    faults = (topic_name(name, each) for each in values or ())
+    return next((fault for fault in faults if fault is not None), None)
+
+
 @dataclass(frozen=True)
 class OptionTable(Generic[T]):
-    made: type[T]  # a dataclass whose fields are made with `option`
-    use: str  # what the options are for, in a sentence about one that is not known
-    elsewhere: Mapping[str, str]  # names, in lower case, that people look for here, and advice
+    made: type[T]  # a dataclass whose fields are declared with `option`
+    use: str  # what the options are for, in the error about an unknown one
+    elsewhere: Mapping[str, str]  # names, in lower case, that belong to something else: advice
 
     @property
     def declared(self) -> Declared:
@@ -63,7 +74,7 @@ class OptionTable(Generic[T]):
 
 
 def parse_option(declared: Option[Any], text: str, prefix: str = "") -> Any:
-    """`prefix`: what the user wrote before the name. The whole name is in what is told."""
+    """`prefix` is what the user wrote before the name; the error has the whole name."""
     try:
         return declared.parse(text)
     except InvalidOption as error:

@@ -1,8 +1,8 @@
-"""Options of a write that begin with `kafka.`: a producer's settings under Kafka's names.
+"""Options for writing that begin with `kafka.`: a producer's settings under Kafka's names.
 
-Owns      which of them shape batches and transactions here, which go to our client, which change
-          nothing, which need another option.
-Promises  whatever is none of these is refused by its name, before anything is written.
+Owns      the settings of batches and transactions, which settings are refused because another
+          option replaces them, and which are accepted without effect.
+Promises  a setting that is none of these, and that the client does not have, is refused by name.
 """
 
 from __future__ import annotations
@@ -12,10 +12,15 @@ from dataclasses import dataclass
 
 from ottla.client.settings import ClientSettings
 from ottla.config.checks import between, one_of_any_case
-from ottla.config.kinds import BOOLEAN, INT, STRING, optional
+from ottla.config.kinds import BOOLEAN, INT, LONG, STRING, optional
 from ottla.config.options import MINUTE_MS, InvalidOption, fields_of, option, options_of
 from ottla.protocol.records.compression import Codec
-from ottla.spark.options.kafka_settings import client_settings, kafka_properties
+from ottla.spark.options.kafka_settings import (
+    COMMON_WITHOUT_EFFECT,
+    WithoutEffect,
+    client_settings,
+    kafka_properties,
+)
 from ottla.spark.options.option_table import KAFKA_PREFIX, parse_option
 
 CODECS = {
@@ -34,53 +39,63 @@ REFUSED = {
     "interceptor.classes": "they are Java classes",
     "metric.reporters": "they are Java classes",
 }
-# Java's threads, pauses and sockets: jobs have them, and nothing here depends on them.
-WITHOUT_EFFECT = frozenset({
-    "client.dns.lookup", "connections.max.idle.ms", "linger.ms", "max.block.ms",
-    "metadata.max.age.ms", "metadata.max.idle.ms", "metrics.num.samples",
-    "metrics.recording.level", "metrics.sample.window.ms",
-    "partitioner.adaptive.partitioning.enable", "partitioner.availability.timeout.ms",
-    "partitioner.ignore.keys", "reconnect.backoff.max.ms", "reconnect.backoff.ms", "retries",
-    "socket.connection.setup.timeout.max.ms",
-})  # fmt: skip
+# Settings of how Java's producer waits and chooses partitions.
+WITHOUT_EFFECT: WithoutEffect = COMMON_WITHOUT_EFFECT | {
+    "linger.ms": LONG,
+    "max.block.ms": LONG,
+    "metadata.max.idle.ms": LONG,
+    "partitioner.adaptive.partitioning.enable": BOOLEAN,
+    "partitioner.availability.timeout.ms": LONG,
+    "partitioner.ignore.keys": BOOLEAN,
+    "retries": INT,
+}
 BATCH_BYTES_MAX = 1_000_000  # below the 1,048,588 that topics take unless told otherwise
 
 
 @dataclass(frozen=True)
 class ProducerOptions:
     compression: str = option(
-        "compression.type", "none", STRING, one_of_any_case(*CODECS), "The codec of batches."
+        "compression.type",
+        "none",
+        STRING,
+        one_of_any_case(*CODECS),
+        "Compression of batches: none, gzip, snappy, lz4 or zstd.",
     )
     gzip_level: int | None = option(
-        "compression.gzip.level", None, optional(INT), between(-1, 9), "gzip's level."
+        "compression.gzip.level", None, optional(INT), between(-1, 9), "The level of gzip."
     )
     lz4_level: int | None = option(
-        "compression.lz4.level", None, optional(INT), between(1, 17), "lz4's level."
+        "compression.lz4.level", None, optional(INT), between(1, 17), "The level of lz4."
     )
     zstd_level: int | None = option(
-        "compression.zstd.level", None, optional(INT), between(-131072, 22), "zstd's level."
+        "compression.zstd.level", None, optional(INT), between(-131072, 22), "The level of zstd."
     )
     batch_bytes: int = option(
         "batch.size",
         BATCH_BYTES_MAX,
         INT,
         between(1, 2**31 - 1),
-        "Bytes of records in a batch, before compression. Above Kafka's 16 KiB: whole columns "
-        "are at hand, and large batches are what makes this fast.",
+        "Bytes of records in a batch, before compression. Kafka's default is 16 KiB; larger "
+        "batches are faster, and a task has many rows at once.",
     )
     transaction_timeout_ms: int = option(
         "transaction.timeout.ms",
         15 * MINUTE_MS,
         INT,
         between(1, 2**31 - 1),
-        "How long a batch may stay undecided, and a driver away after it has decided.",
+        "How long a micro-batch may take to write, and a driver may be away after it has decided "
+        "to commit it.",
     )
     idempotence: bool = option(
         "enable.idempotence",
         True,
         BOOLEAN,
-        lambda _name, value: None if value else "must stay true: no attempt may write twice",
-        "Always on.",
+        lambda _name, value: (
+            None
+            if value
+            else "kafka.enable.idempotence must stay true: no attempt may write a row twice"
+        ),
+        "Must stay true.",
     )
 
     @property

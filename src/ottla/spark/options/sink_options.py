@@ -1,8 +1,8 @@
 """The options of a query that writes, declared once: name, type, check, explanation.
 
-Owns      the table of options, which are those of Spark's `kafka` format and a few of our own.
-Leaves    names and texts to `option_table.py`, `kafka.*` to `producer_options.py`, what names the
-          sink to `names.py`.
+Owns      the table of options: those of Spark's `kafka` format, and additions.
+Leaves    parsing to `option_table.py`, `kafka.*` to `producer_options.py`, the name of the sink to
+          `sink/names.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ottla.config.checks import anything, at_least, one_of
 from ottla.config.kinds import BOOLEAN, LONG, STRING, optional
 from ottla.config.options import MIB, InvalidOption, option
-from ottla.spark.options.option_table import WORD, OptionTable
+from ottla.spark.options.option_table import WORD, OptionTable, topic_name
 
 EXACTLY_ONCE, AT_LEAST_ONCE = "exactly-once", "at-least-once"
 DECISIONS_TOPIC = "ottla-spark-decisions"
@@ -33,23 +33,23 @@ class RowOptions:
         "topic",
         None,
         optional(STRING),
-        anything,
-        "The topic of all rows; goes before a column topic.",
+        topic_name,
+        "The topic of all rows; takes precedence over a column topic.",
     )
     include_headers: bool = option(
         "includeHeaders",
         True,
         BOOLEAN,
         anything,
-        "Accepted, and without effect: a column headers is always written.",
+        "Accepted without effect: a column headers is always written.",
     )
     chunk_bytes: int = option(
         "chunkBytes",
         16 * MIB,
         LONG,
         at_least(1),
-        "Ours. Rows that a task gathers before it sorts them by partition: more make larger "
-        "batches, and take that much memory a few times over.",
+        "Ours. Bytes of rows that a task collects before it sorts them by partition. More makes "
+        "larger batches, and takes several times as much memory.",
     )
 
 
@@ -60,16 +60,16 @@ class DeliveryOptions:
         EXACTLY_ONCE,
         WORD,
         one_of(EXACTLY_ONCE, AT_LEAST_ONCE),
-        "Ours. exactly-once writes in transactions that are decided together; at-least-once "
-        "writes without, and a task or batch that runs again writes its rows again.",
+        "Ours. exactly-once writes in transactions that are committed together; at-least-once "
+        "writes without transactions, and a task or batch that is repeated writes its rows again.",
     )
     sink_name: str | None = option(
         "sinkName",
         None,
         optional(STRING),
         plain_name,
-        "Ours. Under this name a restarted query finds what it decided before. Default: made of "
-        "the checkpoint, so that it stays the same for a query and differs between queries.",
+        "Ours. The name under which a restarted query finds its earlier decisions. Default: "
+        "derived from the checkpoint, so that each query has a name of its own that stays.",
     )
     decisions_topic: str = option(
         "decisionsTopic",
@@ -83,7 +83,7 @@ class DeliveryOptions:
         None,
         optional(LONG),
         at_least(0),
-        "Ours. The number of a torn batch to be taken as it is, after somebody has looked at it.",
+        "Ours. The number of a batch that was committed only in part, to continue after it.",
     )
     txn_app_id: str | None = option(
         "txnAppId",
@@ -125,9 +125,9 @@ class SinkOptions(QueryOptions, DeliveryOptions, RowOptions):
 
 
 ELSEWHERE = {
-    "path": "the format ottla has no path: name the topic with the option topic, or a column",
-    "subscribe": "subscribe is an option for reading: to write, use topic",
-    "subscribepattern": "subscribePattern is an option for reading: to write, use topic",
+    "path": "topics have no path: name the topic with the option topic, or a column topic",
+    "subscribe": "it is for reading; to write, use topic",
+    "subscribepattern": "it is for reading; to write, use topic",
 }
 _TABLE = OptionTable(SinkOptions, " for writing", ELSEWHERE)
 SINK_OPTIONS = _TABLE.declared

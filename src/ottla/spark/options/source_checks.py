@@ -51,6 +51,10 @@ def check_topics(options: SourceOptions) -> None:
         )
     if options.subscribe == ():
         raise InvalidOption("Option subscribe: no topic is named.")
+    if options.subscribe_pattern is not None and not options.subscribe_pattern.strip():
+        raise InvalidOption(
+            "Option subscribePattern is empty, which would match every topic: use .* for that."
+        )
     if options.subscribe_pattern is not None:
         compile_pattern(options.subscribe_pattern)
 

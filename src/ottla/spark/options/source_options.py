@@ -1,9 +1,9 @@
 """The options of a query that reads, declared once: name, type, check, explanation.
 
-Owns      the table of options, which are those of Spark's `kafka` format and a few of our own.
-Promises  values are read as Spark reads them: words in any case, blanks around them left out.
-Leaves    names and texts to `option_table.py`, what must hold between options to
-          `option_checks.py`, `kafka.*` to `kafka_options.py`.
+Owns      the table of options: those of Spark's `kafka` format, and additions.
+Promises  values are read as Spark reads them: words in any case, without surrounding blanks.
+Leaves    parsing to `option_table.py`, checks between options to `source_checks.py`, `kafka.*` to
+          `consumer_options.py`.
 """
 
 # ruff: noqa: RUF009 (`option` makes a field, which is what dataclasses want there)
@@ -18,7 +18,7 @@ from ottla.config.checks import anything, at_least, one_of
 from ottla.config.kinds import BOOLEAN, INT, LONG, STRING, Kind, optional
 from ottla.config.options import MIB, MINUTE_MS, option
 from ottla.spark.options.durations import DURATION
-from ottla.spark.options.option_table import WORD, OptionTable
+from ottla.spark.options.option_table import WORD, OptionTable, topic_names
 from ottla.spark.options.positions import (
     ASSIGNMENT,
     POSITION,
@@ -31,7 +31,7 @@ from ottla.spark.options.positions import (
 
 
 def _parse_names(text: str) -> tuple[str, ...]:
-    """Blanks between commas are no names: a trailing comma does no harm."""
+    """Empty names are ignored: a trailing comma is allowed."""
     return tuple(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
 
 
@@ -43,7 +43,7 @@ class TopicOptions:
     """Which partitions are read: exactly one of the three."""
 
     subscribe: tuple[str, ...] | None = option(
-        "subscribe", None, optional(NAMES), anything, "Topics to read, separated by commas."
+        "subscribe", None, optional(NAMES), topic_names, "Topics to read, separated by commas."
     )
     subscribe_pattern: str | None = option(
         "subscribePattern",
@@ -81,15 +81,15 @@ class PositionOptions:
         None,
         TIMESTAMP,
         anything,
-        "Begin at the first record of each partition that is at least this young (ms since 1970). "
-        "Goes before startingOffsetsByTimestamp and startingOffsets.",
+        "Begin at the first record of each partition with this timestamp or a later one (ms since "
+        "1970). Takes precedence over startingOffsetsByTimestamp and startingOffsets.",
     )
     ending_timestamp: AtTimestamp | None = option(
         "endingTimestamp",
         None,
         TIMESTAMP,
         anything,
-        "End before the first record of each partition that is at least this young.",
+        "End before the first record of each partition with this timestamp or a later one.",
     )
     starting_offsets_by_timestamp: AtTimestamps | None = option(
         "startingOffsetsByTimestamp",
@@ -106,48 +106,50 @@ class PositionOptions:
         "error",
         WORD,
         one_of("error", "latest"),
-        "What to do where no record is young enough for the start: error, or begin at the end.",
+        "What to do in a partition without a record of the starting time or later: error, or "
+        "latest, which begins at its end.",
     )
 
 
 @dataclass(frozen=True)
 class SizeOptions:
-    """How much comes at a time, and in how many pieces."""
+    """How much a batch and a task read."""
 
     max_offsets_per_trigger: int | None = option(
         "maxOffsetsPerTrigger",
         None,
         optional(LONG),
         at_least(1),
-        "At most so many offsets in a micro-batch, shared out by what each partition has waiting.",
+        "The largest number of offsets in a micro-batch, shared between partitions in proportion "
+        "to what each has waiting.",
     )
     min_offsets_per_trigger: int | None = option(
         "minOffsetsPerTrigger",
         None,
         optional(LONG),
         at_least(1),
-        "Wait until so many offsets are there, or maxTriggerDelay has passed.",
+        "Wait until this many offsets are available, or maxTriggerDelay has passed.",
     )
     max_trigger_delay_ms: int = option(
         "maxTriggerDelay",
         15 * MINUTE_MS,
         DURATION,
         at_least(0),
-        "How long minOffsetsPerTrigger may hold back what is there, such as 30s or 15m.",
+        "How long minOffsetsPerTrigger may delay a micro-batch, such as 30s or 15m.",
     )
     min_partitions: int | None = option(
         "minPartitions",
         None,
         optional(INT),
         at_least(1),
-        "Read with at least so many tasks: the larger partitions are split.",
+        "Read with at least this many tasks: the larger partitions are split.",
     )
     max_records_per_partition: int | None = option(
         "maxRecordsPerPartition",
         None,
         optional(LONG),
         at_least(1),
-        "A task reads at most so many offsets: larger ranges are split.",
+        "The largest number of offsets that a task reads: larger ranges are split.",
     )
     preserve_order: bool = option(
         "preserveOrder",
@@ -163,9 +165,9 @@ class SizeOptions:
         True,
         BOOLEAN,
         anything,
-        "Ours. Where there are many partitions with little to read, several share a task, because "
-        "each task has a cost. Never fewer than 8 tasks, two for each core of the driver's "
-        "machine, or minPartitions. false gives each partition a task of its own.",
+        "Ours. Several partitions with little to read share a task, because each task has a fixed "
+        "cost. There are never fewer tasks than 8, than two for each core of the driver's "
+        "machine, or than minPartitions. false gives each partition a task of its own.",
     )
 
 
@@ -185,7 +187,7 @@ class FilterOptions:
 
 @dataclass(frozen=True)
 class RecordOptions:
-    """What becomes of the records."""
+    """How records become rows."""
 
     include_headers: bool = option(
         "includeHeaders", False, BOOLEAN, anything, "Add the column headers."
@@ -195,7 +197,8 @@ class RecordOptions:
         True,
         BOOLEAN,
         anything,
-        "Fail where records are gone that were to be read; false warns and goes on.",
+        "Fail if records that the query was to read no longer exist; false logs a warning and "
+        "continues.",
     )
     value_format: str | None = option(
         "valueFormat",
@@ -217,7 +220,8 @@ class RecordOptions:
         128 * MIB,
         LONG,
         at_least(1),
-        "Ours. A record batch that unpacks to more is refused: it bounds the memory of a task.",
+        "Ours. A record batch that decompresses to more is refused, so that the memory of a task "
+        "is bounded.",
     )
 
 
@@ -236,29 +240,29 @@ class FileOptions:
 
 @dataclass(frozen=True)
 class ProgressOptions:
-    """What others see of the query."""
+    """What a stream reports to a consumer group."""
 
     group_id_prefix: str | None = option(
         "groupIdPrefix",
         None,
         optional(STRING),
         anything,
-        "Begins the name of the group in which a stream's progress is kept, where kafka.group.id "
-        "names none: then come the topics and an id that the query keeps in its checkpoint. "
-        "Default: spark-ottla.",
+        "The beginning of the name of the group to which a stream commits its progress, unless "
+        "kafka.group.id names the group. The topics and an id from the checkpoint follow. Spark "
+        "does not tell a source the name of its query: give it here. Default: spark-ottla.",
     )
     commit_offsets: bool = option(
         "commitOffsets",
         True,
         BOOLEAN,
         anything,
-        "Ours. Streams commit their progress to that group, so that lag tools see them. It is "
-        "never read back: the checkpoint decides where a stream goes on.",
+        "Ours. Streams commit their progress to that group, so that lag tools show them. It is "
+        "never read: the checkpoint alone decides where a stream continues.",
     )
 
 
 @dataclass(frozen=True)
-class PatienceOptions:
+class TimeoutOptions:
     """How long to wait for brokers."""
 
     poll_timeout_ms: int | None = option(
@@ -266,28 +270,29 @@ class PatienceOptions:
         None,
         optional(LONG),
         at_least(0),
-        "How long a task waits for a broker's answer; as kafka.default.api.timeout.ms.",
+        "How long reading may fail before the query does; the same as "
+        "kafka.default.api.timeout.ms.",
     )
     fetch_offset_retries: int | None = option(
         "fetchOffset.numRetries",
         None,
         optional(INT),
         at_least(0),
-        "How often a stream asks again before it believes that a partition is gone, or its end "
-        "lies before what was read. Default: 3.",
+        "How often a stream looks again before it reports that a partition is gone, or that a log "
+        "is shorter than what was read. Default: 3.",
     )
     fetch_offset_retry_interval_ms: int | None = option(
         "fetchOffset.retryIntervalMs",
         None,
         optional(LONG),
         at_least(0),
-        "How long it waits in between. Default: 1000.",
+        "The pause in between, in ms. Default: 1000.",
     )
 
 
 @dataclass(frozen=True)
 class SourceOptions(
-    PatienceOptions,
+    TimeoutOptions,
     ProgressOptions,
     FileOptions,
     RecordOptions,
@@ -296,16 +301,16 @@ class SourceOptions(
     PositionOptions,
     TopicOptions,
 ):
-    """Everything but `kafka.*`. Bases are listed last part first: fields come out in order."""
+    """Everything but `kafka.*`. Bases are listed in reverse, so that the fields are in order."""
 
 
-# Options of the sink, of other sources, and of what people look for here.
+# Options of the sink and of other sources, which people try here.
 ELSEWHERE = {
-    "path": "the format ottla has no path: name topics with subscribe, subscribePattern or assign",
-    "topic": "topic is an option for writing: to read, use subscribe",
+    "path": "topics have no path: name them with subscribe, subscribePattern or assign",
+    "topic": "it is for writing; to read, use subscribe",
     "provider": "Spark does not hand the options of CREATE TABLE to Python sources: use "
     "CREATE TEMPORARY VIEW ... USING ottla OPTIONS (...)",
-    "checkpointlocation": "checkpointLocation belongs to writeStream, not to readStream",
+    "checkpointlocation": "it belongs to writeStream, not to readStream",
 }
 _TABLE = OptionTable(SourceOptions, "", ELSEWHERE)
 SOURCE_OPTIONS = _TABLE.declared

@@ -1,8 +1,8 @@
-"""How far the next micro-batch reaches: limits, the target of AvailableNow, waiting for more.
+"""The end of the next micro-batch: limits, the target of AvailableNow, minOffsetsPerTrigger.
 
-Owns      the target, and when the last batch was handed out.
-Promises  whatever the limits, a batch is not empty while anything is waiting that may be read.
-Leaves    the arithmetic to `limits.py`. The time is given to it.
+Owns      the target, and the time of the last batch.
+Promises  with any limit, a batch is not empty while there is something that it may read.
+Leaves    the arithmetic to `trigger_limits.py`. The time is passed in.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Admission:
         return ReadAllAvailable()
 
     def stop_at(self, ends: Offsets) -> None:
-        """AvailableNow: what comes later is for the next run."""
+        """AvailableNow: what is written later is left to the next run."""
         self._target = dict(ends)
 
     def stop_at_instead(self, ends: Offsets) -> None:
-        """Other ends for partitions of topics that were made again, if there is a target."""
+        """Other ends for partitions of topics that were created again, if there is a target."""
         if self._target is not None:
             self._target |= ends
 
@@ -52,7 +52,7 @@ class Admission:
     def decide_ends(
         self, reached: Offsets, starts: Offsets, latest: Offsets, limit: ReadLimit, now_s: float
     ) -> dict[TopicPartition, int]:
-        """`reached` is what the stream knows, `starts` also has partitions that are new to it."""
+        """`reached` is where the stream is; `starts` also has partitions that are new to it."""
         ends = latest
         if self._target is not None:
             waits = {place: at for place, at in starts.items() if place in reached}
@@ -75,7 +75,7 @@ class Admission:
 
 
 def _up_to(target: Offsets, starts: Offsets, latest: Offsets) -> dict[TopicPartition, int]:
-    """Partitions newer than the target wait for the next run. A start behind the target is that
-    of a query that began at the end, just now."""
+    """Partitions newer than the target are left to the next run. A start beyond the target is that
+    of a query that has just begun at the end of the log."""
     ends = not_beyond(latest, target)
     return {place: max(end, min(starts[place], latest[place])) for place, end in ends.items()}

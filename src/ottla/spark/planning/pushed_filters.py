@@ -1,13 +1,13 @@
-"""Filters that Spark hands over in batch reads: what need not be read because of them.
+"""Filters that Spark passes to a batch read, and the bounds that follow from them.
 
-Owns      bounds on topic, partition, offset and timestamp, gathered from filters.
-Promises  only what cannot fulfil the filters is left out. Every filter is still given back to
-          Spark, which applies it again: a mistake here can cost time, never a row too many.
-Leaves    the search by time to `resolving.py`.
+Owns      bounds on topic, partition, offset and timestamp.
+Promises  only records that cannot satisfy the filters are excluded. Every filter is returned to
+          Spark, which applies it again: records that are read in vain cost time, nothing else.
+Leaves    looking up offsets by time to `source/position_lookup.py`.
 
-A record before the first one that is at least as young as T is older than T, so a lower bound on
-the time moves the start. Timestamps need not grow along a log: a younger record may be followed
-by older ones, so an upper bound cannot move the end. Both are applied to each record in the task,
+Every record before the first one with timestamp T or later is older than T, so a lower bound on
+the timestamp moves the start. Timestamps need not be sorted: an older record may follow a newer
+one, so an upper bound cannot move the end. Both bounds are applied to each record in the task,
 before it is sent to Spark.
 """
 
@@ -37,7 +37,7 @@ Bound = int | None
 
 @dataclass(frozen=True)
 class Bounds:
-    """At least, and less than; None where there is no bound. Timestamps in microseconds."""
+    """`_min` is included, `_end` is not; None means no bound. Timestamps in microseconds."""
 
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None
@@ -57,27 +57,26 @@ class Bounds:
         )
 
     def narrowed(self, start: int, end: int) -> tuple[int, int]:
-        """The part of a range of offsets that may hold what is asked for."""
+        """The part of a range of offsets that may satisfy the filters."""
         start = start if self.offset_min is None else max(start, self.offset_min)
         end = end if self.offset_end is None else min(end, self.offset_end)
         return start, max(start, end)
 
     @property
     def search_ms(self) -> int | None:
-        """The time, in whole milliseconds, before whose first record nothing is wanted."""
+        """The time in ms of which to look up the first record; nothing before it is needed."""
         if self.timestamp_min is None:
             return None
         time_ms = -(-self.timestamp_min // 1000)
-        return (
-            time_ms if time_ms > 0 else None
-        )  # below lie special values, and records without time
+        # Times below have a special meaning in ListOffsets; -1 is a record without a timestamp.
+        return time_ms if time_ms > 0 else None
 
 
 NO_BOUNDS = Bounds()
 
 
 def gather(filters: Iterable[Filter]) -> Bounds:
-    """Filters are joined by AND; those that say nothing about our columns are passed over."""
+    """Filters are combined with AND; those on other columns are ignored."""
     bounds = Bounds()
     for each in filters:
         bounds = _with(bounds, each)
@@ -125,7 +124,7 @@ def _comparable(column: str, value: Any) -> Value | None:
 
 
 def _microseconds(moment: datetime) -> int | None:
-    """Since 1970. A time without a zone says nothing: we do not know the session's."""
+    """Since 1970. None for a time without a zone: the session's time zone is not known here."""
     if moment.tzinfo is None:
         return None
     moment = moment.astimezone(UTC)
@@ -133,7 +132,7 @@ def _microseconds(moment: datetime) -> int | None:
 
 
 def _among(bounds: Bounds, column: str, values: list[Value | None]) -> Bounds:
-    """One of the values. A null among them matches nothing; another type says nothing."""
+    """One of the values. A value of another type makes the filter unusable."""
     numbers = [each for each in values if isinstance(each, int)]
     if column == "topic":
         topics = frozenset(each for each in values if isinstance(each, str))

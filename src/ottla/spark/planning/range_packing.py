@@ -1,12 +1,13 @@
-"""Which small ranges share a task. Pure functions.
+"""Which small ranges share a task.
 
-    A task costs Spark and Python many milliseconds before it reads anything, as much as thousands
-    of records do: a topic of many small partitions would spend its time on that.
+A task costs Spark and Python many milliseconds before it reads anything, as much as thousands of
+records do. With a task for each of many small partitions, a query would spend its time on that.
 
-Promises  every range is in exactly one task; ranges that are large stay alone; a task has never
+Promises  every range is in exactly one task; a large range has a task of its own; a task never has
           two ranges of one partition; the same input gives the same tasks, in the order of the
-          ranges. Not fewer tasks than asked for, as long as there are ranges enough.
-Leaves    splitting what is large to `splitting.py`, how large records are to `record_sizes.py`.
+          ranges; there are at least `tasks_min` tasks if there are as many ranges.
+Leaves    splitting large ranges to `range_splitting.py`, the size of records to
+          `source/record_sizes.py`.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from ottla.base.ids import TopicPartition
 from ottla.config.options import KIB, MIB
 from ottla.spark.planning.range_splitting import ReadRange
 
-TASK_BYTES = 32 * MIB  # what a task is worth its cost for
-RECORD_BYTES_MIN = 128  # to decode a record costs something, however small it is
-RANGE_BYTES = 256 * KIB  # and so does a partition, however few records it has
+TASK_BYTES = 32 * MIB  # at this size the fixed cost of a task is small
+RECORD_BYTES_MIN = 128  # decoding a record has a cost, however small the record is
+RANGE_BYTES = 256 * KIB  # and so has reading a partition, however few records it has
 TASKS_MIN = 8
 TASKS_PER_CORE = 2
 
@@ -30,8 +31,8 @@ Ranges = tuple[ReadRange, ...]
 
 @dataclass(frozen=True)
 class Packing:
-    """What tasks are to be like. `record_bytes` says how large records of a topic are; those of
-    topics that are not named count as small."""
+    """The limits of tasks. `record_bytes` is the average size of a topic's records; records of
+    other topics count as small."""
 
     tasks_min: int = TASKS_MIN
     offsets_max: int | None = None  # in one task
@@ -46,9 +47,9 @@ class Packing:
 
 
 def tasks_min_of(cores: int, min_partitions: int | None) -> int:
-    """Work that follows the reading in the same task may be worth a core, however few the records
-    are. How many cores executors have is not known where reads are planned, only those of the
-    driver's machine; who has more says so with minPartitions."""
+    """The work after reading, in the same task, may need a core however few the records are. How
+    many cores the executors have is not known where a read is planned, only how many the driver's
+    machine has; users with more set minPartitions."""
     return max(TASKS_MIN, TASKS_PER_CORE * cores, min_partitions or 0)
 
 
@@ -84,7 +85,7 @@ def _packs_wanted(
 
 
 class _Packs:
-    """Tasks in the making. Each range goes to the lightest; where it must not, to a new one."""
+    """Each range goes to the task with the least work, or to a new one if it must not go there."""
 
     def __init__(self, pieces: Sequence[ReadRange], packing: Packing, count: int) -> None:
         self._pieces = pieces

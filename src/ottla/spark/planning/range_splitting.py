@@ -1,7 +1,7 @@
-"""Ranges of offsets, split where they are large or more tasks are asked for. Pure functions.
+"""Ranges of offsets, split where they are large or where more tasks are asked for.
 
-Promises  together the pieces are exactly the ranges; within one partition they are in order, and
-          the same input gives the same pieces.
+Promises  the pieces are exactly the ranges, in order within a partition; the same input gives the
+          same pieces.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from ottla.base.ids import TopicPartition
 
-BATCH_SPLIT_OFFSETS = 1_000_000  # about a second's work for a task
+BATCH_SPLIT_OFFSETS = 1_000_000  # about a second of work for a task
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def split_by_size(ranges: Sequence[ReadRange], offsets_max: int) -> list[ReadRan
 
 
 def split_into(ranges: Sequence[ReadRange], pieces_min: int) -> list[ReadRange]:
-    """At least so many pieces, as equal as can be: ranges smaller than a fair share stay whole."""
+    """At least `pieces_min` pieces of similar size; ranges below the average stay whole."""
     found = [each for each in ranges if each.size > 0]
     if not found or len(found) >= pieces_min:
         return found
@@ -59,7 +59,7 @@ def split_into(ranges: Sequence[ReadRange], pieces_min: int) -> list[ReadRange]:
 
 
 def _part(ranges: Sequence[ReadRange], pieces: int) -> tuple[list[ReadRange], list[ReadRange], int]:
-    """Those below a fair share of what is left, the others, and how many pieces are for these."""
+    """Ranges below the average size of a piece, the others, and the pieces left for the others."""
     small: list[ReadRange] = []
     large = sorted(ranges, key=lambda each: each.size)
     while len(large) > 1 and large[0].size * pieces < sum(each.size for each in large):
@@ -69,7 +69,7 @@ def _part(ranges: Sequence[ReadRange], pieces: int) -> tuple[list[ReadRange], li
 
 
 def _largest_first(ranges: Sequence[ReadRange], counts: list[int], missing: int) -> list[int]:
-    """Whose pieces are largest, one for each piece that rounding down has left over."""
+    """The ranges with the largest pieces, one for each piece that rounding down left over."""
     order = sorted(range(len(ranges)), key=lambda n: -ranges[n].size / counts[n])
     return [order[number % len(order)] for number in range(max(0, missing))]
 

@@ -1,7 +1,7 @@
-"""What Spark carries from the driver to tasks: the ranges of each, and what is the same for all.
+"""What Spark carries from the driver to the tasks: the ranges of each task, and the common part.
 
-Who leads the partitions goes with them, so that a task need not ask before it can begin. Leaders
-that have changed since are found as ever: by what the old ones say.
+The leaders of the partitions are sent along, so that a task can fetch without reading metadata
+first. A leader that has changed since then answers with an error, and the task looks it up.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 from ottla.base.ids import TopicPartition
 from ottla.client.settings import Address, ClientSettings
 from ottla.client.topology import Leader, Topology
+from ottla.spark.data_loss import LossPolicy
 from ottla.spark.planning.pushed_filters import Bounds
 from ottla.spark.planning.range_splitting import ReadRange
 
@@ -26,7 +27,8 @@ class KnownLeaders:
 
     @classmethod
     def of(cls, topology: Topology, ranges: Iterable[ReadRange]) -> KnownLeaders:
-        """Only with topic ids: without, epochs of another topic of this name would be believed."""
+        """Only with topic ids: otherwise the leader epochs of an earlier topic of this name would
+        be taken for those of the new one."""
         found = {
             each.place: leader
             for each in ranges
@@ -53,12 +55,12 @@ class TaskRanges(InputPartition):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """What is the same for all tasks of a query."""
+    """The part of a query that is the same for all its tasks."""
 
     settings: ClientSettings
     schema: StructType
     with_headers: bool
-    fail_on_data_loss: bool
+    loss_policy: LossPolicy
     batch_bytes_max: int
     bounds: Bounds
     value_format: str | None = None

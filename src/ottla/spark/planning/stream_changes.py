@@ -1,13 +1,13 @@
-"""What the next micro-batch is: decisions, given what the cluster says. Pure functions.
+"""The topics as they are now compared with a stream's checkpoint, and the ranges of a batch.
 
-Owns      how a stream's place and the topics of now fit together: partitions that came, that went,
-          topics made anew under an old name, logs that have become shorter.
-Leaves    asking the cluster, and what to do about losses (failOnDataLoss), to `stream_reader.py`.
+Owns      which partitions are new, gone, or of a topic that was created again; logs that are
+          shorter than what was read; where a micro-batch begins.
+Leaves    asking the cluster, and reporting losses (failOnDataLoss), to `source/stream_reader.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ottla.base.ids import TopicPartition
@@ -21,18 +21,18 @@ Offsets = Mapping[TopicPartition, int]
 
 @dataclass(frozen=True)
 class Change:
-    """The topics of now, seen from where the stream is."""
+    """What changed since the offsets in the checkpoint."""
 
-    kept: tuple[TopicPartition, ...]  # the stream goes on where it is
+    kept: tuple[TopicPartition, ...]  # continued at their offset
     new: tuple[TopicPartition, ...]  # read from their beginning
-    anew: tuple[TopicPartition, ...]  # of topics that were made again: from their beginning, too
+    anew: tuple[TopicPartition, ...]  # of topics that were created again: from their beginning
     gone: tuple[TopicPartition, ...]
 
 
 def compare(
     place: StreamOffsets, partitions: Sequence[TopicPartition], topic_ids: Mapping[str, str]
 ) -> Change:
-    """An id that is not known on either side says nothing."""
+    """A topic whose id is unknown on either side is taken for the same topic."""
     there = set(partitions)
     known = [each for each in partitions if each in place.offsets]
     anew = {each: None for each in known if is_another(each.topic, place.topic_ids, topic_ids)}
@@ -48,12 +48,20 @@ def is_another(topic: str, before: Mapping[str, str], now: Mapping[str, str]) ->
     return topic in before and topic in now and before[topic] != now[topic]
 
 
-def losses(change: Change) -> list[str]:
-    """What can no longer be read, in sentences."""
+def losses(
+    change: Change, is_selected: Callable[[TopicPartition], bool], selection: str
+) -> list[str]:
+    """What can no longer be read, in sentences. `selection` is the option that names topics."""
     told = []
-    if change.gone:
+    if deselected := [place for place in change.gone if not is_selected(place)]:
         told.append(
-            f"{named(list(change.gone))}: deleted since the query last saw them; "
+            f"The checkpoint holds offsets of {named(deselected)}, which this query does not read "
+            f"({selection}). A checkpoint belongs to the query that wrote it: another query "
+            "needs another checkpointLocation."
+        )
+    if deleted := [place for place in change.gone if is_selected(place)]:
+        told.append(
+            f"{named(deleted)}: deleted since the query last saw them; "
             "records not yet read are lost."
         )
     if change.anew:
@@ -65,7 +73,7 @@ def losses(change: Change) -> list[str]:
 
 
 def moved_back(starts: Offsets, ends: Offsets) -> list[TopicPartition]:
-    """Partitions whose log ends before the place that was already reached."""
+    """Partitions whose log ends before the offset that the stream has reached."""
     return [place for place, end in ends.items() if place in starts and end < starts[place]]
 
 
@@ -85,14 +93,15 @@ def ids_as_text(topic_ids: Mapping[str, bytes], topics: Set[str] | None = None) 
 
 @dataclass(frozen=True)
 class BatchStart:
-    """Where a micro-batch begins in each partition; None is its beginning, to be looked up."""
+    """Where a micro-batch begins in each partition; None is the start of the log, to be looked
+    up."""
 
     offsets: Mapping[TopicPartition, int | None]
     new: tuple[TopicPartition, ...]
 
 
 def batch_start(start: StreamOffsets, end: StreamOffsets) -> BatchStart:
-    """Spark's start, but for the first batch the one that was noted with its end."""
+    """Spark's start; for the first batch the one that is stored with its end."""
     is_first = end.began_at is not None and start.began_at is None
     began = end.began_at if is_first and end.began_at is not None else start.offsets
     found: dict[TopicPartition, int | None] = {}
@@ -103,7 +112,7 @@ def batch_start(start: StreamOffsets, end: StreamOffsets) -> BatchStart:
 
 
 def ranges_of(starts: Offsets, end: StreamOffsets) -> list[ReadRange]:
-    """What the batch reads; where the start lies behind the end or is not known, nothing."""
+    """What the batch reads: nothing where the start is unknown or not before the end."""
     return [
         ReadRange(place, starts[place], offset, _raw_id(end, place.topic))
         for place, offset in sorted(end.offsets.items())
@@ -116,4 +125,4 @@ def _raw_id(end: StreamOffsets, topic: str) -> bytes:
     try:
         return b"" if text is None else uuid_from_text(text)
     except ValueError:
-        return b""  # from a checkpoint that was edited: as if it were not known
+        return b""  # the checkpoint was edited: treated as unknown

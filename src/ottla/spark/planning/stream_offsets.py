@@ -1,13 +1,13 @@
-"""How far a stream has come: the offsets that Spark keeps in its checkpoint.
+"""The offsets of a stream, as Spark stores them in its checkpoint.
 
     {"orders": {"0": 120, "1": 98}, "$ottla": {"query": "5f0c...", "topicIds": {"orders": "dG..."}}}
 
-Owns      that JSON: Spark's own form, and one name more that no topic can have. It holds the ids of
-          the topics, by which a topic that was deleted and made again is noticed, and an id of the
-          query, which Spark does not tell Python. The end of the first batch also holds where that
-          batch began, because Spark asks again for the start when it repeats that batch, and
-          `latest` would then be another place.
-Promises  what Spark's `kafka` format wrote is read; equal offsets are equal JSON.
+Owns      that JSON: the form of Spark's `kafka` format, and one more name, which no topic can have.
+          It holds the ids of the topics, so that a topic that was deleted and created again is
+          detected, and an id of the query, because Spark does not pass its own to Python. The end
+          of the first batch also holds where that batch began: Spark asks for the start again when
+          it repeats that batch, and `latest` would then be another offset.
+Promises  checkpoints of Spark's `kafka` format are read; equal offsets are equal JSON.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class StreamOffsets:
     offsets: Mapping[TopicPartition, int]
     topic_ids: Mapping[str, str] = field(default_factory=dict)  # text form; unknown ids are absent
     began_at: Mapping[TopicPartition, int] | None = None
-    query: str = ""  # made up in the first batch
-    is_undecided: bool = False  # a start that could not be found, and may not be needed
+    query: str = ""  # chosen in the first batch
+    is_undecided: bool = False  # a start that could not be looked up, and may not be needed
 
     def to_json(self) -> dict[str, Any]:
-        """What Spark gets: always in the same order, since it compares texts."""
+        """Always in the same order: Spark compares the texts."""
         written: dict[str, Any] = _nested(self.offsets)
         extra: dict[str, Any] = {}
         if self.topic_ids:

@@ -1,8 +1,8 @@
-"""How much of what is waiting goes into the next micro-batch. Pure functions.
+"""How many of the available offsets a micro-batch contains.
 
-Promises  while anything is waiting, a limit lets at least one offset through, however many
-          partitions share it: a query that stops at what is there (AvailableNow) would never end
-          otherwise. The sum stays within the limit, but for shares below 1, which are rounded up.
+Promises  while anything is available, a limit admits at least one offset, however many partitions
+          share it: a query with AvailableNow would never end otherwise. The sum does not exceed the
+          limit, except for shares below 1, which are rounded up.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ Offsets = Mapping[TopicPartition, int]
 
 
 def waiting(starts: Offsets, ends: Offsets) -> int:
-    """Offsets between the two; a partition whose end lies before its start has none."""
+    """The number of offsets between the two; none where the end is before the start."""
     return sum(max(0, end - starts[place]) for place, end in ends.items())
 
 
 def share_out(limit: int, starts: Offsets, ends: Offsets) -> dict[TopicPartition, int]:
-    """Ends that are nearer, in proportion to what each partition has waiting."""
+    """Ends within the limit, which partitions share in proportion to what each has waiting."""
     total = waiting(starts, ends)
     if total <= limit:
         return dict(ends)
@@ -36,18 +36,18 @@ def share_out(limit: int, starts: Offsets, ends: Offsets) -> dict[TopicPartition
 
 @dataclass(frozen=True)
 class Holding:
-    """minOffsetsPerTrigger: wait for more, but not for longer than maxTriggerDelay."""
+    """minOffsetsPerTrigger: wait for more, up to maxTriggerDelay."""
 
     min_offsets: int
     max_delay_ms: int
 
     def must_wait(self, offsets_waiting: int, since_last_batch_ms: float | None) -> bool:
-        """`since_last_batch_ms` is None before the first batch, which is never held back."""
+        """`since_last_batch_ms` is None before the first batch, which is never delayed."""
         if since_last_batch_ms is None or since_last_batch_ms >= self.max_delay_ms:
             return False
         return offsets_waiting < self.min_offsets
 
 
 def not_beyond(ends: Offsets, target: Offsets) -> dict[TopicPartition, int]:
-    """The ends, stopped at a target; partitions that are newer than the target are left out."""
+    """The ends, none beyond the target; partitions that the target does not have are omitted."""
     return {place: min(end, target[place]) for place, end in ends.items() if place in target}

@@ -1,7 +1,7 @@
 """Avro schemas as Spark types.
 
-Promises  a schema that cannot be shown as columns (unions of several types, types that contain
-          themselves, lists of nothing) is refused by the name of the field, before a query reads.
+Promises  a schema that has no Spark type (unions of several types, recursive types, lists of empty
+          records) is refused by the name of the field, before a query reads.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ REFUSED_LOGICAL = ("time-millis", "time-micros", "duration")
 
 
 def parse_avro_schema(text: str) -> Any:
-    """Checked by fastavro; InvalidOption tells what is wrong."""
+    """Checked by fastavro; InvalidOption says what is wrong."""
     try:
         import fastavro
     except ImportError:

@@ -1,7 +1,7 @@
 """Avro values: the bytes of one datum each, without a container, written with the given schema.
 
-Promises  a value that is no datum of the schema, or that the column cannot hold, spoils no other:
-          where Arrow refuses values all together, it is asked for each one.
+Promises  a value that does not match the schema, or does not fit into the column, does not affect
+          other values: if Arrow refuses a column of values, each value is converted by itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def avro_decoder(schema_text: str) -> Decode:
         decode_one = _datum_decoder(schema, made_plain)
         try:
             return decode_one_by_one(values, wanted, decode_one)
-        except Exception:  # whatever Arrow has against one of them: the second time it is told
+        except Exception:  # Arrow does not say which value it refuses, nor always why
             return decode_one_by_one(values, wanted, _checked(decode_one, wanted))
 
     return decode
@@ -39,7 +39,7 @@ def _datum_decoder(schema: Any, made_plain: Callable[[Any], Any]) -> Callable[[b
         source = io.BytesIO(value)
         try:
             datum = made_plain(schemaless_reader(source, schema, None))
-        except Exception as error:  # whatever bytes can do to a decoder
+        except Exception as error:  # malformed bytes raise exceptions of many types
             raise _bad(error) from None
         if source.tell() != len(value):
             raise BadValue(

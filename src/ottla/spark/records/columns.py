@@ -1,8 +1,8 @@
-"""Records as Spark wants them: Arrow batches with exactly the schema of the query.
+"""Arrow batches with exactly the schema of the query.
 
-Owns      the way from the decoder's table (`protocol.records.arrow`) to Spark's columns.
-Promises  no Python code runs for a single row; columns that are the same in every row are made
-          once for a task and cut to size; only columns that are asked for are made.
+Owns      converting the decoder's table (`protocol.records.arrow`) into Spark's columns.
+Promises  no Python code runs per row; a column with the same value in every row is built once for
+          a task and sliced; only the columns of the schema are built.
 Leaves    decoding of values to `values.py`.
 """
 
@@ -17,14 +17,14 @@ from ottla.base.ids import TopicPartition
 from ottla.spark.records.values import BAD_REASON, BAD_VALUE, Decode, bad_reasons, bad_values
 
 MICROSECONDS = pa.timestamp("us", tz="UTC")
-# Beyond these a time in milliseconds does not fit into microseconds: producers send what they like.
+# Times in ms beyond these do not fit into microseconds. Brokers accept any timestamp.
 TIME_MS_MIN, TIME_MS_MAX = -(2**63) // 1000 + 1, 2**63 // 1000 - 1
 
 Column = Callable[[pa.RecordBatch], pa.Array]
 
 
 class Columns:
-    """Makes the batches of one partition."""
+    """Builds the batches of one partition."""
 
     def __init__(
         self, schema: pa.Schema, place: TopicPartition, decode: Decode | None = None
@@ -64,7 +64,7 @@ class Columns:
 
 
 class _Repeated:
-    """The same value in every row, made once for the longest batch so far."""
+    """The same value in every row, built once for the longest batch so far."""
 
     def __init__(self, value: pa.Scalar) -> None:
         self._value = value
@@ -77,7 +77,7 @@ class _Repeated:
 
 
 def to_microseconds(times: pa.Array) -> pa.Array:
-    """Times in milliseconds; those out of range become the nearest that Spark can hold."""
+    """Times in ms; those out of range become the nearest that Spark can represent."""
     try:
         return times.cast(MICROSECONDS)
     except pa.ArrowInvalid:
@@ -87,7 +87,7 @@ def to_microseconds(times: pa.Array) -> pa.Array:
 
 
 def headers_or_null(headers: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """A record without headers has null there, as with Spark's `kafka` format."""
+    """Null for a record without headers, as with Spark's `kafka` format."""
     has_none = pc.equal(pc.list_value_length(headers), 0)
     if not pc.any(has_none).as_py():
         return headers if headers.type.equals(wanted) else headers.cast(wanted)

@@ -1,9 +1,10 @@
-"""Fetched record batches made into the Arrow batches that Spark takes.
+"""Fetched record batches converted into Arrow batches for Spark.
 
-Promises  memory is bounded: one unpacked record batch, one Arrow batch. A record batch that cannot
-          be read is named by topic, partition and offset. Small Arrow batches are joined: each
-          costs Spark as much as some thousand rows.
-Leaves    decoding to `protocol/records`, columns to `columns.py`, fetching to `task_reader.py`.
+Promises  memory is bounded: one decompressed record batch, one Arrow batch. A record batch that
+          cannot be read is named by topic, partition and offset. Small Arrow batches are combined:
+          each costs Spark as much as some thousand rows.
+Leaves    decoding to `protocol/records`, columns to `columns.py`, fetching to
+          `source/task_reader.py`.
 """
 
 from __future__ import annotations
@@ -25,10 +26,9 @@ from ottla.spark.records.row_filter import filter_rows
 from ottla.spark.records.value_types import arrow_schema
 from ottla.spark.records.values import decoder_of
 
-# Spark takes large batches faster than small ones: 64 k rows of 100 bytes fit. Decoding into larger
-# tables costs less than that gains.
+# Spark reads large batches faster than small ones: 64 k rows of 100 bytes fit.
 BATCH_BYTES = 8 * 1024 * 1024
-SMALL_ROWS, SMALL_BYTES = 8_192, 1024 * 1024  # a batch of this size is worth its own way
+SMALL_ROWS, SMALL_BYTES = 8_192, 1024 * 1024  # batches below both are combined
 
 
 def offset_text(place: TopicPartition, offset: int) -> str:
@@ -48,7 +48,7 @@ class Decoder:
         self._columns: dict[TopicPartition, Columns] = {}
 
     def decode(self, fetched: FetchedRecords, wanted: ReadRange) -> Iterator[pa.RecordBatch]:
-        """What lies in the range; nothing for what is only markers and the like."""
+        """The records in the range; no batch if there are only markers."""
         columns = self._columns_of(fetched.partition)
         try:
             for table in self._tables(fetched, wanted.start, wanted.end):
@@ -80,7 +80,7 @@ class Decoder:
     def _unreadable(
         self, fetched: FetchedRecords, wanted: ReadRange, error: InvalidBatch
     ) -> UnreadableRecords:
-        """Tables are made of many batches: find the one at fault, to name its offset."""
+        """A table has many record batches: find the one that cannot be read, to name its offset."""
         offset, told = fetched.start_offset, error.message
         for _, header in iterate_headers(fetched.data):
             first, end = max(wanted.start, header.base_offset), header.last_offset + 1

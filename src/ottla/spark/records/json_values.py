@@ -1,12 +1,12 @@
-"""JSON values: many of a table at once, and those that are not as expected one by one.
+"""JSON values: a fast path for many values at once, and a slow path for single values.
 
-Promises  both ways give the same values. A value is decoded the slow way, which tells why it is
-          bad if it is, only if the fast way finds anything unusual in it.
+Promises  both paths give the same values. A value takes the slow path, which reports what is wrong
+          with it, only if the fast path finds something unexpected in it.
 
-The fast way parses with orjson, which survives whatever text it gets, and is strict: what it
-refuses, Python's own parser has the last word on (NaN, or text that is not UTF-8). It makes numbers
-beyond 64 bits floats, which only columns of floats take, and those would round them as well.
-Arrow's own parser does not survive everything: some text that is no JSON ends the process.
+The fast path parses with orjson, which is strict: what it refuses, such as NaN or text that is not
+UTF-8, is parsed again with Python's own parser. orjson turns numbers beyond 64 bits into floats,
+which only columns of floats accept, and those would round them as well. Arrow's JSON parser is not
+used: some malformed texts end the process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow as pa
 from ottla.spark.records.value_converters import Convert, converter_of
 from ottla.spark.records.values import REASON_CHARACTERS_MAX, BadValue, Decoded, decode_one_by_one
 
-PART_ROWS = 1024  # parsed objects of so many rows stay in the processor's cache
+PART_ROWS = 1024  # the parsed objects of this many rows fit into the processor's cache
 
 
 def decode_json(values: pa.Array, wanted: pa.DataType) -> Decoded:
@@ -38,7 +38,7 @@ def decode_json(values: pa.Array, wanted: pa.DataType) -> Decoded:
 
 
 def is_simple(wanted: pa.DataType) -> bool:
-    """Types that Arrow makes from Python's values as we do; times where they are fields."""
+    """Types that Arrow builds from Python values as the slow path does; times only as fields."""
     if pa.types.is_struct(wanted):
         names = [field.name for field in wanted]
         return len(set(names)) == len(names) and all(
@@ -87,8 +87,8 @@ def _parse_all(texts: Sequence[bytes | None], odd: set[int]) -> list[Any]:
 
 
 def _note_odd(column: list[Any], rows: Sequence[int], wanted: pa.DataType, odd: set[int]) -> None:
-    """Find rows with another type than belongs there: Arrow would cut 1.5 to 1 without a word.
-    `rows` tells to which row each thing in the column belongs."""
+    """Find rows with values of another type: Arrow would silently truncate 1.5 to 1. `rows` has
+    the row of each value in the column."""
     if pa.types.is_struct(wanted):
         column, rows = _only(dict, column, rows, odd)
         for field in wanted:
@@ -111,7 +111,7 @@ def _note_odd(column: list[Any], rows: Sequence[int], wanted: pa.DataType, odd: 
 def _only(
     kind: type, column: list[Any], rows: Sequence[int], odd: set[int]
 ) -> tuple[list[Any], Sequence[int]]:
-    """Without nulls, and without what is neither null nor of this kind, which is odd."""
+    """The values of this kind and their rows; others, except nulls, are odd."""
     if set(map(type, column)) <= {kind}:
         return column, rows
     pairs = list(zip(column, rows, strict=True))
@@ -123,7 +123,7 @@ def _only(
 def _make_times(
     objects: list[dict[str, Any]], rows: Sequence[int], field: pa.Field, odd: set[int]
 ) -> None:
-    """Texts of times become times, in place."""
+    """Replace texts by dates and timestamps, in place."""
     name, convert = field.name, _converter(field.type)
     for each, row in zip(objects, rows, strict=True):
         try:
@@ -141,7 +141,7 @@ def _python_types(wanted: pa.DataType) -> set[type]:
 
 
 def _decode_one(text: bytes, wanted: pa.DataType) -> tuple[Any, str | None]:
-    """The value, or what is wrong with it."""
+    """The value, or the reason why it is bad."""
     try:
         return _converter(wanted)(parse(text), ()), None
     except BadValue as error:

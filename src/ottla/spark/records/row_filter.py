@@ -1,4 +1,4 @@
-"""Records that pushed filters leave out, taken out of a table before it goes to Spark."""
+"""Removes records that pushed filters exclude, before a table is sent to Spark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from ottla.spark.planning.pushed_filters import Bounds
 
 
 def filter_rows(table: pa.RecordBatch, bounds: Bounds) -> pa.RecordBatch:
-    """By time: offsets, partitions and topics were narrowed down before anything was read."""
+    """By timestamp: bounds on offsets, partitions and topics were applied when the read was
+    planned."""
     if bounds.timestamp_min is None and bounds.timestamp_end is None:
         return table
     times_ms = table.column("timestamp").cast(pa.int64())

@@ -1,8 +1,8 @@
-"""The columns of the source: Spark's names and types, and what a user's own schema may be.
+"""The columns of the source: names and types, and which schemas of a user are accepted.
 
 Owns      the table of columns, which is that of Spark's `kafka` format.
-Promises  a user's schema with some of the columns, in any order, is honoured: what is not asked
-          for is not even built. Any other schema is refused by the name of the column.
+Promises  a user's schema may have any of the columns, in any order; other columns are not built.
+          Any other schema is refused by the name of the column.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def full_schema(*, with_headers: bool, value_type: DataType | None = None) -> St
 
 
 def check_schema(schema: StructType, *, with_headers: bool, decodes_values: bool = False) -> None:
-    """InvalidOption unless every column of a user's schema is one of ours, with its type."""
+    """InvalidOption unless every column of a user's schema exists and has its type."""
     if not schema.fields:
         raise InvalidOption("The schema has no columns: leave it out, or name some.")
     value_type = _value_type_in(schema) if decodes_values else None
@@ -81,7 +81,7 @@ def _value_type_in(schema: StructType) -> DataType:
 
 
 def _check_nullable(kind: DataType, path: tuple[str, ...]) -> None:
-    """Nobody can promise that a producer leaves nothing out."""
+    """A producer may omit any field, so none may be NOT NULL."""
     name = ".".join(path)
     if isinstance(kind, ArrayType):
         if not kind.containsNull:

@@ -1,6 +1,6 @@
-"""Values of JSON made into values of columns, or refused with the name of the field.
+"""Parsed JSON converted into values of columns, or refused with the name of the field.
 
-Promises  what is returned is always accepted by Arrow for the type it was made for.
+Promises  Arrow accepts every returned value for the type it was converted to.
 """
 
 from __future__ import annotations

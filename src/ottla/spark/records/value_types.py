@@ -1,4 +1,4 @@
-"""The type of decoded values: from the option `valueSchema`, and whether it can be decoded into."""
+"""The type of decoded values, from the option `valueSchema`, and whether values fit into it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pyspark.sql.types import DataType, StructType
 from ottla.config.options import InvalidOption
 from ottla.spark.options.source_options import SourceOptions
 from ottla.spark.records.avro_schema import parse_avro_schema, spark_type_of
+from ottla.spark.records.ddl_schema import parse_ddl
 from ottla.spark.records.schema import full_schema
 from ottla.spark.records.value_converters import converter_of
 
 
-def decoded_schema(options: SourceOptions) -> StructType | str:
-    """All columns of a query that decodes values. A string where Spark must read it: DDL."""
+def decoded_schema(options: SourceOptions) -> StructType:
+    """All columns of a query that decodes values."""
     text = (options.value_schema or "").strip()
     if not text:
         raise InvalidOption(
@@ -26,23 +27,15 @@ def decoded_schema(options: SourceOptions) -> StructType | str:
     elif text.startswith("{"):
         value_type = _from_json(text)
     else:
-        return _with_ddl(text, options.include_headers)
+        value_type = parse_ddl(text)
     return full_schema(with_headers=options.include_headers, value_type=value_type)
 
 
 def _from_json(text: str) -> StructType:
     try:
         return StructType.fromJson(json.loads(text))
-    except Exception as error:  # what PySpark raises for wrong JSON is of many kinds
+    except Exception as error:  # PySpark raises exceptions of many types for wrong JSON
         raise InvalidOption(f"Option valueSchema is no Spark schema: {error}") from None
-
-
-def _with_ddl(text: str, with_headers: bool) -> str:
-    """Only Spark itself can read DDL, so it gets the whole schema as text."""
-    schema = full_schema(with_headers=with_headers, value_type=StructType())
-    columns = {field.name: field.dataType.simpleString() for field in schema.fields}
-    columns["value"] = f"struct<{text}>"
-    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
 
 
 def check_value_type(value_format: str, value_schema: str | None, value_type: DataType) -> None:
@@ -59,7 +52,7 @@ def check_value_type(value_format: str, value_schema: str | None, value_type: Da
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
-    """As Spark lays columns out in Arrow."""
+    """The Arrow schema that Spark expects for these columns."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     return to_arrow_schema(schema, timezone="UTC")

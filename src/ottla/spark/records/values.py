@@ -4,8 +4,8 @@
     badValue binary · badReason string
 
 Owns      the columns that `valueFormat` changes and adds, and the choice of the decoder.
-Promises  a value that cannot be decoded has null in `value`, its bytes in `badValue` and what is
-          wrong in `badReason`; it never stops a query. A null value (a tombstone) is null, not bad.
+Promises  a value that cannot be decoded never stops a query: `value` is null, `badValue` has its
+          bytes and `badReason` what is wrong. A null value (a tombstone) is null, not bad.
 Leaves    the formats to `json_values.py` and `avro_values.py`.
 """
 
@@ -21,18 +21,18 @@ REASON_CHARACTERS_MAX = 500
 
 
 class BadValue(ValueError):
-    """What is wrong with one value."""
+    """Why one value cannot be decoded."""
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """The values of a table, and what is wrong with some: row to reason."""
+    """The decoded values of a table, and the reason for each row that could not be decoded."""
 
     values: pa.Array
     reasons: Mapping[int, str]
 
 
-# From a column of bytes to values of a type. The format's own schema is bound to it.
+# Decodes a column of bytes into values of a type.
 Decode = Callable[[pa.Array, pa.DataType], Decoded]
 
 
@@ -49,7 +49,7 @@ def decoder_of(value_format: str, value_schema: str | None) -> Decode:
 def decode_one_by_one(
     values: pa.Array, wanted: pa.DataType, decode: Callable[[bytes], object]
 ) -> Decoded:
-    """The slow way, which tells for each value what is wrong with it."""
+    """Slower, and reports what is wrong with each value."""
     found: list[object] = []
     reasons: dict[int, str] = {}
     for row, value in enumerate(values.to_pylist()):
@@ -77,5 +77,5 @@ def bad_reasons(rows: int, reasons: Mapping[int, str]) -> pa.Array:
 
 
 def field_path(path: Sequence[str]) -> str:
-    """Where in a value: `address.street`, or the value itself."""
+    """The path of a field, such as `address.street`, for error messages."""
     return ".".join(path) or "the value"

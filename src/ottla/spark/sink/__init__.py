@@ -3,8 +3,8 @@
     df.write.format("ottla").option("kafka.bootstrap.servers", "host:9092")
         .option("topic", "orders").mode("append").save()
 
-Every task attempt writes in a transaction of its own and leaves it open; the driver writes down
-which of them count, in one record, and then commits these and aborts all others.
+Every task attempt writes in a transaction of its own and leaves it open. The driver writes the list
+of those that count into one record, the decision, then commits these and aborts all others.
 
     setup            the options and columns of a write, checked     input_columns  names
     writers          what Spark calls

@@ -1,4 +1,4 @@
-"""What a broker refused, in words for the person who wrote the query."""
+"""Errors of the client during a write, with advice for the author of the query."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ ADVICE = {
     "create it, or change the option or the column topic",
     ErrorCode.INVALID_TRANSACTION_TIMEOUT: "The broker allows less: lower the option "
     "kafka.transaction.timeout.ms, or raise its transaction.max.timeout.ms",
+    ErrorCode.INVALID_TOPIC_EXCEPTION: "A topic's name has 1 to 249 letters, digits, dots, "
+    "underscores or hyphens: change the column topic",
     ErrorCode.INVALID_RECORD: "A compacted topic takes no record without a key: give rows a key",
     ErrorCode.UNSUPPORTED_COMPRESSION_TYPE: "Choose another option kafka.compression.type",
 }
 FENCED = (
-    "Another attempt or another driver has taken this transaction over, and this attempt does not "
-    "count. If it goes on, two queries share one sink name: set the option sinkName"
+    "Another attempt or another driver has taken over this transaction, and the rows of this "
+    "attempt are discarded. If it happens repeatedly, two queries share one sink name: set the "
+    "option sinkName"
 )
 
 
 def explained(error: ClientError) -> SinkError:
-    """The same trouble, and what to do about it."""
+    """The same error, and what to do about it."""
     advice = _advice(error.__cause__ if isinstance(error, GaveUp) else error)
     return SinkError(f"{error}. {advice}." if advice else str(error))
 

@@ -1,11 +1,11 @@
-"""A copy of the decisions topic in memory, kept up with as batches of its log arrive. Pure.
+"""A copy of the decisions topic in memory, updated with the record batches of its log.
 
-Owns      which records of the log count: those outside of transactions, and of committed ones.
-Promises  for each key, the last record that counts, wherever reading stopped in between.
+Owns      which records are valid: those outside transactions, and those of committed ones.
+Promises  the last valid record of each key, however the log is divided into fetches.
 
-Sinks share the partition. One that died in the middle of deciding leaves its transaction open
-there, and what others decide after it must be seen all the same: so this reads past the last stable
-offset, and keeps the records of open transactions apart until their markers come.
+Sinks share the partition. A driver that dies while it writes a decision leaves its transaction
+open, and later decisions of other sinks must be visible all the same. So the log is read beyond the
+last stable offset, and records of open transactions are kept apart until their marker arrives.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DecisionCopy:
         self.next_offset = start_offset
         self.reader = DecisionReader()
         self._open: dict[int, list[Entry]] = {}  # by producer id
-        self._applied: dict[bytes, int] = {}  # the offset of each key's last record that counts
+        self._applied: dict[bytes, int] = {}  # the offset of each key's last valid record
 
     def add(self, data: Buffer) -> None:
         """The next batches; the first may begin before `next_offset`."""
@@ -55,8 +55,8 @@ class DecisionCopy:
             self._apply(ended)
 
     def settle(self, stable_offset: int, end_offset: int) -> None:
-        """All up to `end_offset` has been added. What lies before the last stable offset and has
-        no marker any more was committed: compaction takes aborted records before their markers."""
+        """Everything up to `end_offset` has been added. A transaction before the last stable offset
+        whose marker is gone was committed: compaction removes aborted records before markers."""
         for producer_id, entries in list(self._open.items()):
             if entries and entries[-1].offset < stable_offset:
                 self._apply(self._open.pop(producer_id))
@@ -64,7 +64,7 @@ class DecisionCopy:
 
     def _apply(self, entries: Iterator[Entry] | list[Entry]) -> None:
         for entry in entries:
-            # A transaction's marker may come after a later record of the same key.
+            # The marker of a transaction may follow a later record of the same key.
             if entry.offset > self._applied.get(entry.key, -1):
                 self._applied[entry.key] = entry.offset
                 self.reader.apply(entry.key, entry.value)

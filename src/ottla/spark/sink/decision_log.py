@@ -1,11 +1,11 @@
-"""The decisions topic: one compacted partition in which every sink writes what it has decided.
+"""The decisions topic: one compacted partition with the decisions of all sinks.
 
-Owns      creating the topic, or checking one that is there; reading the states of all sinks;
-          writing decisions and their ends.
-Promises  a decision is there as a whole or not at all, and only while its driver has not been
-          fenced: it is written in a transaction of the driver's id. Reading after fencing
-          sees every decision that predecessors ever wrote.
-Leaves    what decisions mean to `plan.py`.
+Owns      creating the topic, or checking an existing one; reading the states of all sinks; writing
+          decisions, and that a decision has been carried out.
+Promises  a decision is written completely or not at all, and only by a driver that has not been
+          fenced: it is written in a transaction of the driver's id. A driver that reads after
+          fencing its predecessors sees all their decisions.
+Leaves    what follows from a decision to `plan.py`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MIB = 1024 * 1024
 POLICY, COMPACT = "cleanup.policy", "compact"
 CONFIGS = {
     POLICY: COMPACT,
-    # Small, so that little is read at a start: the last segment is never compacted.
+    # Small, so that a start reads little: the active segment is never compacted.
     "segment.bytes": str(4 * MIB),
     "segment.ms": str(24 * 60 * 60 * 1000),
     "min.cleanable.dirty.ratio": "0.1",
@@ -60,7 +60,7 @@ class DecisionLog:
         self._partition = TopicPartition(topic, 0)
 
     def make_ready(self) -> None:
-        """Create it where it is missing; SinkError if it would forget what was decided."""
+        """Create it if it does not exist; SinkError if decisions would be deleted from it."""
         if self._cluster.describe_topics([self._topic]):
             self._check_policy()
         else:
@@ -73,14 +73,14 @@ class DecisionLog:
         except KafkaError as error:
             if error.code != ErrorCode.TOPIC_AUTHORIZATION_FAILED:
                 raise
-            log.warning("whether %s is compacted cannot be seen: %s", self._topic, error)
+            log.warning("cannot check that %s is compacted: %s", self._topic, error)
         else:
             check_policy(self._topic, found.get(POLICY) or "")
 
     def read(self) -> DecisionReader:
-        """What all sinks have decided by now. What this process has read before, it reads on
-        from: a stream asks twice for each of its batches."""
-        # In this order: what is below the last stable offset now has its marker before the end.
+        """The decisions of all sinks. Continues where this process stopped reading before: a stream
+        reads twice for each batch."""
+        # In this order: transactions below the last stable offset have their marker before the end.
         stable = latest_offsets(self._cluster, [self._partition], READ_COMMITTED)[self._partition]
         end = latest_offsets(self._cluster, [self._partition], READ_UNCOMMITTED)[self._partition]
         copy = self._copy(end)
@@ -92,7 +92,7 @@ class DecisionLog:
         return copy.reader
 
     def _copy(self, end_offset: int) -> DecisionCopy:
-        """The one of this process; a new one if the log is not the one that was read."""
+        """The copy of this process; a new one if the topic was created again or truncated."""
         topic = self._cluster.describe_topics([self._topic])[self._topic]
         key = ("decisions", self._cluster.settings.bootstrap_servers, self._topic)
         start = earliest_offsets(self._cluster, [self._partition])[self._partition]
@@ -103,7 +103,7 @@ class DecisionLog:
         return copy
 
     def write(self, driver_id: str, driver: ProducerIdentity, decision: Decision) -> None:
-        """ProducerFenced if another driver has taken over; nothing is decided then."""
+        """ProducerFenced if another driver has taken over; then there is no decision."""
         batch = _batch({key_of(DECISION, decision.sink): encode_decision(decision)}, True)
         with BatchProducer(self._cluster, driver, driver_id) as producer:
             producer.send(self._partition, batch, 1)
@@ -111,11 +111,11 @@ class DecisionLog:
         end_transaction(self._cluster, driver_id, driver, commit=True)
 
     def note_ended(self, decision: Decision) -> None:
-        """Only spares the next start work. Needs no fence: it names its batch."""
+        """Saves work at the next start. Needs no fencing, because it names its batch."""
         self._append({key_of(ENDED, decision.sink): encode_ended(decision)})
 
     def forget(self, sink: str) -> None:
-        """Nobody will ask for it again."""
+        """For a sink that will not be used again."""
         self._append({key_of(ENDED, sink): None, key_of(DECISION, sink): None})
 
     def _append(self, entries: dict[bytes, bytes | None]) -> None:
@@ -125,13 +125,13 @@ class DecisionLog:
 
 
 def check_policy(topic: str, policy: str) -> None:
-    """Where old segments are deleted, so are the decisions of queries that have not run since."""
+    """A policy that deletes old segments would delete decisions of queries that run rarely."""
     if policy != COMPACT:
         raise SinkError(
-            f"The topic {topic} holds what sinks have decided, and has cleanup.policy={policy}: "
-            f"decisions would be deleted after a while, and rows then written twice. Set it to "
-            f"{COMPACT} (ottla topics alter {topic} --config {POLICY}={COMPACT}), or name another "
-            f"topic with the option decisionsTopic."
+            f"The topic {topic} holds the decisions of sinks, and has cleanup.policy={policy}: "
+            f"decisions would be deleted after a while, and rows would then be written twice. Set "
+            f"it to {COMPACT} (ottla topics alter {topic} --config {POLICY}={COMPACT}), or name "
+            f"another topic with the option decisionsTopic."
         )
 
 

@@ -1,10 +1,9 @@
-"""Decisions: which transactions of a batch count. What they hold, and how they are written down.
+"""Decisions: which transactions of a batch are to be committed. Their content and their encoding.
 
 Owns      the records of the decisions topic. Keys are `decision/<sink>` and `ended/<sink>`, values
           are JSON with a version; compaction keeps the last of each.
-Promises  what `encode_` wrote, `decode_` reads, and so does whoever reads JSON; a record of a newer
-          version is refused, never guessed at.
-Leaves    the topic itself to `decision_log.py`, what follows from a decision to `plan.py`.
+Promises  `decode_` reads what `encode_` wrote; a record of a newer version is refused.
+Leaves    the topic to `decision_log.py`, what follows from a decision to `plan.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ DECISION, ENDED = "decision", "ended"
 
 
 class Written(NamedTuple):
-    """Records of one transaction in one partition; others' records may lie between them."""
+    """Records of one transaction in one partition; there may be records of others in between."""
 
     topic: str
     partition: int
@@ -31,7 +30,7 @@ class Written(NamedTuple):
 
 
 class Transaction(NamedTuple):
-    """One task attempt's transaction: enough to end it from anywhere."""
+    """The transaction of one task attempt: enough to end it from another process."""
 
     transactional_id: str
     producer_id: int
@@ -66,7 +65,7 @@ def key_of(kind: str, sink: str) -> bytes:
 
 
 def split_key(key: bytes) -> tuple[str, str]:
-    """Kind and sink; kinds that we do not know are other people's business."""
+    """Kind and sink; the kind may be one of a newer release."""
     kind, _, sink = key.decode(errors="replace").partition("/")
     return kind, sink
 
@@ -120,8 +119,8 @@ def _decode(sink: str, value: bytes) -> dict[str, Any]:
     fields: dict[str, Any] = json.loads(value)
     if fields["version"] > VERSION:
         raise SinkError(
-            f"The last decision of the sink {sink} has version {fields['version']}, and this is "
-            f"known up to {VERSION}: use the newer release of Ottla that wrote it."
+            f"The last decision of the sink {sink} has version {fields['version']}, and this "
+            f"release reads versions up to {VERSION}: use the newer release that wrote it."
         )
     return fields
 
@@ -135,7 +134,7 @@ def _transaction(fields: dict[str, Any]) -> Transaction:
 
 
 class DecisionReader:
-    """The states of all sinks, record after record as the topic has them."""
+    """The states of all sinks, from the records of the topic in their order."""
 
     def __init__(self) -> None:
         self._decisions: dict[str, bytes] = {}

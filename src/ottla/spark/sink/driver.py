@@ -1,8 +1,8 @@
-"""The driver's part of writing exactly once: take over, recover, decide, commit, abort.
+"""The driver's part of writing exactly once: fence, recover, decide, commit, abort.
 
-Owns      the order of steps; each is one call to the cluster that may be repeated.
-Promises  a batch is decided before any of its transactions is committed, and by a driver that
-          nobody has taken over from; whatever was decided is committed by whoever comes next.
+Owns      the order of the steps; each step may be repeated.
+Promises  the decision about a batch is written before any of its transactions is committed, and
+          only by a driver that has not been fenced; the next driver commits what was decided.
 Leaves    the rules to `plan.py`, the record of the decision to `decision_log.py`.
 """
 
@@ -48,7 +48,7 @@ from ottla.spark.sink.setup import SinkSetup
 
 log = logging.getLogger("ottla.spark.sink")
 
-DRIVER_TIMEOUT_MS = 60_000  # of the transaction around a decision, which takes milliseconds
+DRIVER_TIMEOUT_MS = 60_000  # of the transaction that writes a decision, which takes milliseconds
 ONGOING = "Ongoing"
 ENDING = frozenset({"PrepareCommit", "PrepareAbort"})
 
@@ -63,7 +63,7 @@ class SinkDriver:
     # Before the tasks
 
     def start(self) -> Started:
-        """Fence every earlier driver of this sink, finish what they decided, abort the rest."""
+        """Fence every earlier driver of this sink, commit what they decided, abort the rest."""
         self._log.make_ready()
         driver = init_producer_id(self._cluster, driver_id(self._sink), DRIVER_TIMEOUT_MS)
         reader = self._log.read()
@@ -77,14 +77,15 @@ class SinkDriver:
         return Started(self._sink, driver, SinkState(state.decision))
 
     def _help_others(self, reader: DecisionReader) -> None:
-        """Batch writes without a name have nobody who comes back for what they decided."""
+        """A batch write without a name is never started again: the next one commits what it
+        decided."""
         for sink in reader.sinks():
             if not sink.startswith(BATCH_PREFIX):
                 continue
             try:
                 state = reader.state_of(sink)
-            except SinkError as error:  # a newer release's, which alone can finish it
-                log.warning("what %s decided is left to others: %s", sink, error)
+            except SinkError as error:  # of a newer release
+                log.warning("the decision of %s is left to another write: %s", sink, error)
                 continue
             if state.decision is not None:
                 self._help(state.decision)
@@ -94,8 +95,8 @@ class SinkDriver:
             self._commit_all(decision)
         except SinkError as error:
             log.warning("%s", error)
-        except ClientError as error:  # no reason to stop a write of somebody else
-            log.warning("what %s decided is left to the next write: %s", decision.sink, error)
+        except ClientError as error:  # this write does not depend on it
+            log.warning("the decision of %s is left to the next write: %s", decision.sink, error)
             return
         self._log.forget(decision.sink)
 
@@ -112,16 +113,16 @@ class SinkDriver:
         self._carry_out(plan, started.driver)
         try:
             self._end_write(started.driver, NOTHING_DECIDED)
-        except ClientError as error:  # the batch is written, and the next start does the same
-            log.warning("attempts that do not count may still be open: %s", error)
+        except ClientError as error:  # the batch is written, and the next start aborts them
+            log.warning("transactions of other attempts may still be open: %s", error)
         reach(SinkPoint.DONE)
 
     def abort(self, started: Started, written: Sequence[Transaction]) -> None:
-        """What was decided is committed even now: Spark also comes here from a failed commit."""
+        """Spark also calls this after a commit that failed: what was decided is committed."""
         try:
             end_transaction(self._cluster, driver_id(self._sink), started.driver, commit=False)
         except InvalidTransactionState:
-            self._await_decision()  # no decision was under way, or it was made
+            self._await_decision()  # there was no open decision, or it is being committed
         except ProducerFenced as error:
             raise self._taken_over() from error
         state = self._log.read().state_of(self._sink)
@@ -131,11 +132,11 @@ class SinkDriver:
             self._end_write(started.driver, state)
 
     def _end_write(self, driver: ProducerIdentity, state: SinkState) -> None:
-        """Attempts that Spark killed, or did not wait for, could not end their transactions: left
-        open, they would hold back readers. Those that begin only now find the driver's id taken:
-        this must happen first (see `TaskWriter`)."""
+        """Attempts that Spark killed, or did not wait for, leave transactions open, which hold back
+        readers. The driver's id is initialised again first, so that attempts that begin later find
+        it taken (see `TaskWriter`)."""
         if not self._is_in_charge(driver):
-            return  # whoever has taken over has done the same, and may be deciding now
+            return  # the driver that took over has done the same, and may be deciding now
         try:
             ended = init_producer_id(
                 self._cluster, driver_id(self._sink), DRIVER_TIMEOUT_MS, driver
@@ -145,13 +146,13 @@ class SinkDriver:
         self._abort_ids(plan_recovery(state, self._open_ids()).abort, ended)
 
     def _is_in_charge(self, driver: ProducerIdentity) -> bool:
-        """Whether nobody has taken over since the driver's id had this identity."""
+        """Whether no other driver has taken over since."""
         own_id = driver_id(self._sink)
         described = describe_transactions(self._cluster, [own_id]).get(own_id)
         return described is not None and described.identity == driver
 
     def _await_decision(self) -> None:
-        """A decision counts from its EndTxn on, and can be read once its marker is written."""
+        """A decision is valid from its EndTxn on, and can be read once its marker is written."""
         own_id = driver_id(self._sink)
         patience = Patience(f"the decision of {self._sink}", self._setup.settings)
         while True:
@@ -174,7 +175,7 @@ class SinkDriver:
         if earlier is not None and earlier != self._sink:
             raise SinkError(
                 f"The query {query} wrote before under the sink name {earlier}, and now writes "
-                f"under {self._sink}: what it decided would not be found, and rows would be "
+                f"under {self._sink}: its earlier decisions would not be found, and rows would be "
                 f"written twice. Set the option sinkName={earlier}."
             )
 
@@ -194,7 +195,7 @@ class SinkDriver:
         )
 
     def _check_open(self, transactions: Sequence[Transaction]) -> None:
-        """One that ended meanwhile, by its timeout say, must not get into a decision."""
+        """A transaction that has ended, for example by its timeout, must not be in a decision."""
         found = describe_transactions(
             self._cluster, [each.transactional_id for each in transactions]
         )
@@ -237,8 +238,8 @@ class SinkDriver:
             raise torn(decision, missing, reason, gone)
 
     def _send_commits(self, transactions: Sequence[Transaction]) -> list[tuple[Transaction, str]]:
-        """Those that were refused, and why. What became of them takes a while to find out, and the
-        timeouts of the others go on: so all are sent before anybody looks."""
+        """The transactions whose commit was refused, and why. Finding out their outcome takes time,
+        and the timeouts of the others continue: so all commits are sent first."""
         refused = []
         for transaction in transactions:
             try:
@@ -256,11 +257,11 @@ class SinkDriver:
                 self._cluster, transaction.transactional_id, _identity(transaction), commit=False
             )
         except (ProducerFenced, InvalidTransactionState):
-            pass  # it ended otherwise
+            pass  # it has ended already
 
     def _abort_ids(self, transactional_ids: Sequence[str], driver: ProducerIdentity) -> None:
-        """Whoever writes under these ids is fenced: an attempt that lost, or a dead driver's. But
-        attempts of a driver that has taken over meanwhile use the same ids, and they count."""
+        """Fences who writes under these ids: attempts that do not count, or those of a dead driver.
+        Attempts of a driver that has taken over meanwhile use the same ids, and must not be."""
         for transactional_id in transactional_ids:
             if not self._is_in_charge(driver):
                 return

@@ -1,6 +1,6 @@
-"""What stops a write, in words that name the row, the topic and partition, and what to do.
+"""Errors that stop a write. Messages name the row, topic and partition, and what to do.
 
-Promises  every one survives pickling: it has its message and nothing else.
+Promises  can be pickled: each has a message and nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class InvalidRows(SinkError):
 
 
 class StaleBatch(SinkError):
-    """The query has decided a later batch already: its checkpoint went back."""
+    """The query has written a later batch already: its checkpoint is an older one."""
 
 
 class SinkTakenOver(SinkError):
@@ -23,8 +23,8 @@ class SinkTakenOver(SinkError):
 
 
 class LostTransactions(SinkError):
-    """Transactions of this batch were aborted before anything was decided: nothing was written."""
+    """Transactions were aborted before the batch was decided: nothing was written."""
 
 
 class TornBatch(SinkError):
-    """Decided transactions that can no longer be committed: a part of a batch is missing."""
+    """Some transactions of a decision cannot be committed any more: rows are missing."""

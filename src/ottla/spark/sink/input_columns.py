@@ -1,9 +1,9 @@
-"""Which columns of a DataFrame become records, and whether they can.
+"""Which columns of a DataFrame become records, and whether they have the right types.
 
-Owns      the columns value, key, headers, topic and partition: names, types, which must be there.
-Promises  names are matched with their case, other columns are left alone, as Spark's own `kafka`
-          format does; what is wrong is said before a task starts.
-Leaves    what is wrong with single rows to `splitting.py`.
+Owns      the columns value, key, headers, topic and partition: names, types, which are required.
+Promises  as Spark's own `kafka` format: names are case-sensitive, other columns are ignored. Errors
+          are raised before a task starts.
+Leaves    errors of single rows to `row_partitioning.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pyspark.sql.types import (
     BinaryType,
     DataType,
     IntegerType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -27,7 +28,7 @@ TEXT = (StringType, BinaryType)
 
 @dataclass(frozen=True)
 class SinkColumns:
-    """What the rows have besides a value. `topic` is None where a column names it."""
+    """The columns besides the value. `topic` is None if a column has the topic of each row."""
 
     topic: str | None
     has_key: bool
@@ -40,8 +41,8 @@ def check_columns(schema: StructType, topic: str | None) -> SinkColumns:
     fields = {field.name: field for field in schema.fields}
     if "value" not in fields:
         raise InvalidRows(
-            f"The column value is missing: records are made of it. There are: {_shown(fields)}. "
-            f"Names are matched with their case."
+            f"The column value is missing: it becomes the value of the records. There are: "
+            f"{_shown(fields)}. Names of columns are case-sensitive."
         )
     if topic is None and "topic" not in fields:
         raise InvalidRows("Rows have no topic: give the option topic, or a column topic.")
@@ -63,8 +64,17 @@ def _check(field: StructField | None, kinds: tuple[type[DataType], ...], wanted:
     if field is not None and not isinstance(field.dataType, kinds):
         raise InvalidRows(
             f"The column {field.name} is {field.dataType.simpleString()}, and must be {wanted}: "
-            f"use a cast."
+            f"use {_conversion(field)}."
         )
+
+
+def _conversion(field: StructField) -> str:
+    """The function of DataFrames that makes a column of the right type."""
+    if field.name == "partition":
+        return "cast(partition AS int)"
+    if isinstance(field.dataType, StructType | ArrayType | MapType) and field.name != "topic":
+        return f"to_json({field.name}), or to_avro"
+    return f"cast({field.name} AS string)"
 
 
 def _check_headers(field: StructField | None) -> None:

@@ -1,7 +1,7 @@
-"""What travels between a write's driver and its tasks.
+"""What is sent between the driver of a write and its tasks.
 
-Started       driver to tasks: whose epoch signs the decision, and what was decided before
-TaskWritten   tasks to driver: the open transaction, and what is in it
+Started       driver to tasks: the driver's producer id and epoch, and the last decision
+TaskWritten   tasks to driver: the open transaction, and what it contains
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ottla.spark.sink.plan import BatchOfQuery
 
 @dataclass(frozen=True)
 class Started:
-    """A driver that has fenced its predecessors and put in order what they left."""
+    """A driver that has fenced its predecessors and ended their transactions."""
 
     sink: str
     driver: ProducerIdentity
     state: SinkState
 
     def for_tasks(self) -> Started:
-        """Tasks ask which batch was decided, not with which transactions."""
+        """Tasks need the number of the decided batch, not its transactions."""
         if self.state.decision is None:
             return self
         short = replace(self.state.decision, transactions=())
@@ -33,8 +33,7 @@ class Started:
 
 @dataclass(frozen=True)
 class TaskWritten(WriterCommitMessage):  # type: ignore[misc]
-    """`started` is None where nothing is decided (at-least-once), `transaction` where nothing was
-    written."""
+    """`started` is None with at-least-once, `transaction` if nothing was written."""
 
     wanted: BatchOfQuery
     rows: int

@@ -1,13 +1,12 @@
-"""The name of a sink: what a restarted query has in common with its former self, and no other.
+"""The name of a sink, under which a restarted query finds its earlier decisions.
 
-Owns      the default where the option sinkName is not given, and the ids made of a name.
-Promises  the same query has the same name after every restart; different ones have different
-          names wherever that can be known.
+Owns      the default for the option sinkName, and the transactional ids made of the name.
+Promises  a query has the same name after every restart, and no two queries share one, as far as
+          that can be determined.
 
-A stream's name is its query id, read from the checkpoint where that lies in a local file system
-(Spark writes it there before the first batch), and a hash of the checkpoint's location elsewhere.
-Both stay with the checkpoint, which is what makes a restarted query the same query. A batch write
-has a name of its own each time: nothing replays it.
+A stream's name is its query id, read from a checkpoint in a local file system (Spark writes it
+there before the first batch), and a hash of the checkpoint's location elsewhere. Both stay with the
+checkpoint, which identifies the query. A batch write has a new name each time: it is not repeated.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ def batch_sink_name(options: SinkOptions, new_name: Callable[[], str] | None = N
 
 
 def txn_name(options: SinkOptions) -> str:
-    """Versions count for each topic by itself, as Delta counts them for each table: jobs write one
-    batch to several under the same txnAppId. No name of an application or topic has a colon."""
+    """Versions are counted for each topic separately, as Delta counts them for each table: jobs
+    write one batch to several topics with the same txnAppId. Neither name can contain a colon."""
     name = f"txn-{options.txn_app_id}"
     return name if options.topic is None else f"{name}:{options.topic}"
 
@@ -62,7 +61,7 @@ def _random_name() -> str:
 
 
 def query_of_checkpoint(location: str) -> str | None:
-    """The query id that Spark wrote into a checkpoint, where that is a local directory."""
+    """The query id that Spark wrote into a checkpoint, if that is a local directory."""
     path = local_path(location)
     if path is None:
         return None
@@ -83,7 +82,7 @@ def local_path(location: str) -> Path | None:
 
 
 def normalised(location: str) -> str:
-    """`/a/b`, `/a/b/` and `file:///a//b` are one place."""
+    """The same text for `/a/b`, `/a/b/` and `file:///a//b`."""
     path = local_path(location)
     if path is not None:
         return str(path)
@@ -100,5 +99,5 @@ def task_prefix(sink: str) -> str:
 
 
 def task_id(sink: str, partition: int, round_number: int, attempt: int) -> str:
-    """Attempts of one task never share an id; `round_number` tells attempts of a stage apart."""
+    """Attempts of one task never share an id; `round_number` separates attempts of a stage."""
     return f"{task_prefix(sink)}{partition}/{round_number}.{attempt}"

@@ -1,12 +1,12 @@
-"""What became of a transaction that a coordinator no longer speaks for.
+"""The outcome of a transaction that its coordinator no longer knows.
 
-Owns      looking for its end in the logs of the partitions that it wrote to.
-Promises  one partition that has its marker answers for all: a transaction ends everywhere the same
-          way. Nothing is waited for but a topic that a broker may not know yet.
+Owns      looking for its marker in the logs of the partitions that it wrote to.
+Promises  the marker of one partition is enough: a transaction ends the same way in all of them.
+          Waits for nothing but a topic that a broker may not know yet.
 
 A refused commit may mean that the transaction was aborted, or that it was committed long ago and
-its id has expired or been used again since. The log knows: the next marker of the same producer is
-the end of this transaction. (The last stable offset does not help: others may hold it back.)
+its id has expired or been used again. The log has the answer: the next marker of the same producer
+is the end of this transaction. (The last stable offset does not help: others may hold it back.)
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ NEW_TOPIC_MS = 2000
 
 
 class End(Enum):
-    """What one partition tells of it."""
+    """What the log of one partition says."""
 
     COMMITTED = "committed"
     ABORTED = "aborted"
-    TAKEN = "taken by retention"  # nobody can miss it
+    TAKEN = "deleted by retention"  # the records would be gone in any case
     ELSEWHERE = "elsewhere"  # this is a new partition of the same name
-    UNKNOWN = "unknown"  # no marker is there
+    UNKNOWN = "unknown"  # there is no marker
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`is_committed` is False also where nobody can say. Topics that are `gone` cannot, also if
-    they were created again."""
+    """`is_committed` is False also if it cannot be determined. `gone` are topics that were deleted,
+    also if they were created again."""
 
     is_committed: bool
     gone: frozenset[str] = frozenset()
 
 
 def outcome_of(cluster: Cluster, transaction: Transaction, decided_ms: int) -> Outcome:
-    """It was under way when the batch was decided, at `decided_ms`."""
+    """The transaction was open when the batch was decided, at `decided_ms`."""
     there = _partitions_of(cluster, {each.topic for each in transaction.written})
     places = [each for each in transaction.written if each.partition < there.get(each.topic, 0)]
     gone = frozenset(each.topic for each in transaction.written if each not in places)
@@ -66,7 +66,7 @@ def outcome_of(cluster: Cluster, transaction: Transaction, decided_ms: int) -> O
 
 
 def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
-    """How many each has; those that stay unknown for a while are left out."""
+    """The number of partitions of each topic, without topics that do not exist."""
     wanted = sorted(topics)
     patience = Patience("looking for topics", cluster.settings, NEW_TOPIC_MS)
     while True:
@@ -85,7 +85,7 @@ def _end_at(cluster: Cluster, transaction: Transaction, place: Written, decided_
     start = _first_offset_after(cluster, partition, place, decided_ms)
     end = latest_offsets(cluster, [partition], READ_UNCOMMITTED)[partition]
     if end == 0 or place.last_offset >= end:
-        return End.ELSEWHERE  # what was acknowledged is never cut off
+        return End.ELSEWHERE  # acknowledged records are never truncated
     if place.last_offset < 0 and end <= start:
         return End.TAKEN  # the log is empty, and was not always
     try:
@@ -102,9 +102,9 @@ def _end_at(cluster: Cluster, transaction: Transaction, place: Written, decided_
 def _first_offset_after(
     cluster: Cluster, partition: TopicPartition, place: Written, decided_ms: int
 ) -> int:
-    """Where the offsets are not known, because brokers said of all batches that they had them
-    already, the time tells: no transaction is open for a day before its batch is decided. Where
-    clocks differ by more than that, all that is left of the log must be read."""
+    """If the offsets are unknown, because brokers answered that they had all batches already, they
+    are looked up by time: no transaction is open for a day before its batch is decided. If clocks
+    differ by more than that, the whole log is read."""
     if place.last_offset >= 0:
         return place.last_offset + 1
     wanted = {partition: max(0, decided_ms - DAY_MS)}
@@ -113,7 +113,7 @@ def _first_offset_after(
 
 
 def _ends(data: Buffer, transaction: Transaction, start_offset: int) -> Iterator[bool]:
-    """For each end of this transaction, or of a later one of its producer: whether it commits."""
+    """For each marker of this transaction, or a later one of its producer: whether it commits."""
     for position, header in iterate_headers(data):
         if not header.is_control or header.producer_id != transaction.producer_id:
             continue

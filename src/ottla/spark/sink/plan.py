@@ -1,13 +1,14 @@
-"""What follows from the last decision: for a task, for a commit, for an abort, for a start.
+"""The rules of writing exactly once: what follows from the last decision and what was written.
 
-Owns      the rules of writing exactly once, as functions of what was decided and what was written.
-Promises  a batch of a query is decided once; what is decided is committed, what is not is aborted.
-Leaves    carrying it out, in the order given here, to `driver.py` and `task_writer.py`.
+Owns      the plans of a task, a commit, an abort and a start.
+Promises  a batch of a query is decided once; transactions of a decision are committed, all others
+          are aborted.
+Leaves    carrying out the plans to `driver.py` and `writers.py`.
 
-A batch counts from the moment its decision is written. Before, every transaction may be aborted
-and the batch runs again; after, nothing but committing the decision's list is right, by whoever
-comes first, as often as it takes. Another query's decision under the same name says nothing about
-this query: its batches begin anew, whatever their numbers.
+A batch is written from the moment of its decision. Before it, every transaction may be aborted and
+the batch repeated. After it, the transactions of the decision must be committed, by any driver, as
+often as necessary. A decision of another query under the same name does not concern this query,
+whatever the numbers of its batches.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ SHOWN_MAX = 50
 class BatchOfQuery:
     query: str
     batch: int
-    skips_older: bool = False  # as txnVersion does: a version that is not newer is no error
+    skips_older: bool = False  # txnVersion: a version that is not newer is skipped
 
 
 class TaskAction(Enum):
     WRITE = "write"
-    SKIP = "skip"  # the batch is decided: what this run would write must not count
+    SKIP = "skip"  # the batch was written before
 
 
 @dataclass(frozen=True)
 class CommitPlan:
-    """In this order: commit what `finish` lists, write `decide` down and commit it, abort."""
+    """In this order: commit `finish`, write the decision `decide` and commit it, abort."""
 
     finish: Decision | None = None
     decide: Decision | None = None
@@ -45,14 +46,14 @@ class CommitPlan:
 
 @dataclass(frozen=True)
 class RecoveryPlan:
-    """In this order: commit what was decided, abort what is open and was not."""
+    """In this order: commit what was decided, abort what is open and was not decided."""
 
     finish: Decision | None = None
     abort: tuple[str, ...] = ()
 
 
 def plan_task(state: SinkState, wanted: BatchOfQuery) -> TaskAction:
-    """StaleBatch where the query went back behind what it decided."""
+    """StaleBatch if a later batch of the query was decided before."""
     last = _last_of_query(state, wanted)
     if last is None or last < wanted.batch:
         return TaskAction.WRITE
@@ -67,7 +68,7 @@ def plan_commit(
     written: Sequence[Transaction],
     now_ms: int,
 ) -> CommitPlan:
-    """StaleBatch where the query went back behind what it decided."""
+    """StaleBatch if a later batch of the query was decided before."""
     unfinished = None if state.is_ended else state.decision
     last = _last_of_query(state, wanted)
     if last is not None and last >= wanted.batch:
@@ -80,13 +81,13 @@ def plan_commit(
 
 
 def plan_abort(state: SinkState, written: Sequence[Transaction]) -> CommitPlan:
-    """An abort comes also after a commit that failed half way: what is decided stays decided."""
+    """An abort may follow a commit that failed half way: a decision stays valid."""
     unfinished = None if state.is_ended else state.decision
     return CommitPlan(finish=unfinished, abort=not_in(state.decision, written))
 
 
 def plan_recovery(state: SinkState, open_ids: Iterable[str]) -> RecoveryPlan:
-    """`open_ids` are the transactions of this sink that are under way now."""
+    """`open_ids` are the open transactions of this sink."""
     if state.is_ended or state.decision is None:
         return RecoveryPlan(abort=tuple(open_ids))
     decided = {each.transactional_id for each in state.decision.transactions}
@@ -119,29 +120,29 @@ def _check_not_stale(state: SinkState, wanted: BatchOfQuery, last: int) -> None:
     assert state.decision is not None
     raise StaleBatch(
         f"The query {wanted.query} runs batch {wanted.batch}, and batch {last} was written before "
-        f"under the sink name {state.decision.sink}: its checkpoint went back. Writing it again "
-        f"would duplicate rows. Restore the newer checkpoint, or start a new query with a new one."
+        f"under the sink name {state.decision.sink}: its checkpoint is an older one. Writing the "
+        f"batch again would duplicate rows. Restore the newer checkpoint, or start a new query "
+        f"with a new one."
     )
 
 
 def torn(
     decision: Decision, missing: Sequence[Transaction], reason: str, gone: Collection[str] = ()
 ) -> TornBatch:
-    """Says what is missing, where it was, and how to go on. Topics that are `gone` cannot tell."""
+    """The error says which rows are missing and how to continue. `gone` are deleted topics."""
     there = [each for each in decision.transactions if each not in missing]
     deleted = (
-        f"These topics do not exist any more, or were created again, and with them went what could "
-        f"tell: {', '.join(sorted(gone))}. If they were deleted on purpose, nothing of them is "
-        f"missing. "
+        f"These topics were deleted, or deleted and created again, so that the outcome cannot be "
+        f"determined: {', '.join(sorted(gone))}. If that was intended, nothing is missing. "
     )
     return TornBatch(
         f"Batch {decision.batch} of the query {decision.query} (sink {decision.sink}) is torn: "
-        f"it was decided, and {len(missing)} of its {len(decision.transactions)} transactions can "
-        f"not be committed any more ({reason}). Missing: {_shown(missing)}. "
+        f"{len(missing)} of its {len(decision.transactions)} transactions can not be committed "
+        f"any more ({reason}). Missing: {_shown(missing)}. "
         f"Committed: {_shown(there)}. {deleted + 'Otherwise this' if gone else 'This'} happens "
         f"when a driver stays away longer than kafka.transaction.timeout.ms after a decision. "
         f"Write the missing rows by hand or remove the others, then set the option "
-        f"acceptTornBatch={decision.batch} to go on."
+        f"acceptTornBatch={decision.batch} to continue."
     )
 
 
@@ -155,7 +156,7 @@ def _shown(transactions: Sequence[Transaction]) -> str:
 def _shown_range(written: Written) -> str:
     place = f"{written.topic}-{written.partition}"
     if written.last_offset < 0:
-        return f"{place} ({written.records} records, at offsets that nobody told)"
+        return f"{place} ({written.records} records, at unknown offsets)"
     return (
         f"{place} offsets {written.first_offset} to {written.last_offset} "
         f"({written.records} records)"

@@ -1,10 +1,10 @@
-"""Rows of a task parted by topic and partition, a chunk of columns at a time.
+"""The rows of a task split by topic and partition, one chunk of columns at a time.
 
-Owns      gathering Arrow batches to chunks, which partition a row belongs to, and what is wrong
-          with a row.
-Promises  keys go where Kafka's own producer sends them; rows of one partition keep their order;
-          rows without key or partition stay together, a batch's worth at a time, and take turns
-          through the partitions.
+Owns      combining Arrow batches to chunks, choosing the partition of a row, and the errors of
+          single rows.
+Promises  a key goes to the partition to which Kafka's own producer sends it; rows of one partition
+          keep their order; rows without key and partition go to the partitions in turn, as many as
+          make a batch at a time.
 Leaves    record batches to `protocol.records.arrow_building`, sending to `task_writer.py`.
 """
 
@@ -39,7 +39,7 @@ def gather(batches: Iterable[pa.RecordBatch], bytes_max: int) -> Iterator[pa.Rec
     size = 0
     for batch in batches:
         if gathered and size + batch.nbytes > 2 * bytes_max:
-            yield _joined(gathered)  # a large one stays by itself: joined, it might be too large
+            yield _joined(gathered)  # a large batch is not combined: the result might be too large
             gathered, size = [], 0
         if batch.num_rows:
             gathered.append(batch)
@@ -56,7 +56,7 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 class Splitter:
-    """Parts chunk after chunk; it remembers whose turn it is, and how many rows went by."""
+    """Splits chunk after chunk; keeps the next partition in turn and the number of rows."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Splitter:
         run_bytes: int,
         first_turn: int,
     ) -> None:
-        """`run_bytes` of rows without a key go to one partition before the next has its turn."""
+        """`run_bytes` of rows without a key go to one partition, then to the next."""
         self._columns = columns
         self._partitions_of = partitions_of
         self._run_bytes = run_bytes
@@ -108,8 +108,8 @@ class Splitter:
         return ["value", *(name for name, is_there in optional if is_there)]
 
     def _places(self, topic: str, rows: pa.RecordBatch, count: int) -> pa.Array:
-        """The partition of each row: the one it names, else its key's, else the one whose turn
-        it is."""
+        """The partition of each row: that of the column, else that of its key, else the next in
+        turn."""
         places = self._by_key(rows, count)
         if self._columns.has_partition:
             named = rows.column("partition")

@@ -1,6 +1,6 @@
-"""All that one write needs to know, made on the driver once and sent to every task.
+"""The options and columns of one write, parsed and checked on the driver, and sent to every task.
 
-Promises  picklable; every option was checked.
+Promises  picklable.
 """
 
 from __future__ import annotations

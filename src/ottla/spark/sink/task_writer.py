@@ -1,11 +1,11 @@
-"""One task attempt: its rows, in a transaction of its own that is left open.
+"""One task attempt: writes its rows in a transaction of its own, and leaves it open.
 
-Owns      the attempt's transactional id, its producer, and what it wrote where.
-Promises  when `write` returns, every row was acknowledged by all replicas in sync and none can be
-          seen; when it raises, its transaction was aborted as far as a broker could be reached.
-          An attempt never ends the transaction of another that has written, and one that comes
-          after its write has ended leaves nothing open.
-Leaves    committing to the driver; rows to partitions to `splitting.py`.
+Owns      the attempt's transactional id, its producer, and the offsets of what it wrote.
+Promises  when `write` returns, all in-sync replicas have every row and readers of committed records
+          see none; when it raises, its transaction was aborted if a broker could be reached. An
+          attempt never ends the transaction of another attempt that has written, and an attempt
+          that begins after its write has ended leaves no transaction open.
+Leaves    committing to the driver, partitions of rows to `row_partitioning.py`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TaskPlace:
 
 
 class TaskWriter:
-    """Writes one attempt's rows. `started` is None where nothing is decided (at-least-once)."""
+    """Writes the rows of one attempt. `started` is None with at-least-once."""
 
     def __init__(self, setup: SinkSetup, started: Started | None, place: TaskPlace) -> None:
         self._setup = setup
@@ -75,7 +75,7 @@ class TaskWriter:
         self.rows = 0
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> Transaction | None:
-        """None if there were no rows, or no transaction was asked for."""
+        """None if there were no rows, or with at-least-once."""
         try:
             with self._cluster:
                 return self._write(batches)
@@ -155,8 +155,8 @@ class TaskWriter:
 
     def _check_in_time(self, producer: BatchProducer) -> None:
         """Once, as soon as the transaction is open. Spark may have given up the whole write since
-        this attempt began. Who ends a write first takes the driver's id anew, and then aborts what
-        is open: so either that finds this transaction, or this finds the driver's id taken."""
+        this attempt began. The driver ends a write by initialising its id again, and then aborts
+        open transactions: so either it finds this transaction, or this finds its id changed."""
         if self._is_in_time or self._started is None or not producer.has_begun:
             return
         self._check_driver(self._started)
@@ -167,12 +167,12 @@ class TaskWriter:
         described = describe_transactions(self._cluster, [own_id]).get(own_id)
         if described is None or described.identity != started.driver:
             raise SinkTakenOver(
-                f"The write that this attempt belongs to has ended, or another driver writes under "
-                f"the sink name {started.sink} now: what it wrote does not count."
+                f"The write of this attempt has ended, or another driver now writes under the sink "
+                f"name {started.sink}: the rows of this attempt are discarded."
             )
 
     def _give_up(self) -> None:
-        """Left open, it would hold back readers of the topic until its timeout."""
+        """An open transaction would hold back readers of the topic until its timeout."""
         if self._producer is not None:
             with contextlib.suppress(ClientError, OSError):
                 self._producer.close()

@@ -1,14 +1,14 @@
 """What Spark calls: one writer for batches, one for streams.
 
 Owns      which part of a write happens in which of Spark's processes.
-Promises  a batch is written as a whole or not at all; a stream's batch exactly once, or with
-          `delivery=at-least-once` at least once.
+Promises  a batch is written completely or not at all; a micro-batch of a stream exactly once, or
+          with `delivery=at-least-once` at least once.
 Leaves    everything else to `driver.py` and `task_writer.py`.
 
-A batch writer is made once, pickled to the tasks, and pickled again to where it commits. A stream
-writer is made twice for each batch: once to be pickled to the tasks, and anew where it commits,
-where it learns from the tasks' messages what the first one knew. Only the first may take over from
-earlier drivers, so that happens when it is pickled, at the latest.
+A batch writer is created once, pickled to the tasks, and pickled again to the process that commits.
+A stream writer is created twice for each micro-batch: once for the tasks, and once in the process
+that commits, where the messages of the tasks have what the first one knew. Only the first may fence
+earlier drivers, so it does that when it is pickled, at the latest.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ log = logging.getLogger("ottla.spark.sink")
 
 
 def started_as(setup: SinkSetup, sink: str) -> Started | None:
-    """Take over from earlier drivers; None where nothing is decided."""
+    """Fence earlier drivers and end their transactions; None with at-least-once."""
     if not setup.options.is_exactly_once:
         return None
     try:
@@ -76,7 +76,7 @@ def write_task(
 
 
 def commit_batch(setup: SinkSetup, messages: Sequence[WriterCommitMessage | None]) -> None:
-    """Decide and commit what the tasks wrote."""
+    """Write the decision, and commit what the tasks wrote."""
     told = _told(messages)
     if not told or told[0].started is None:
         return
@@ -94,8 +94,8 @@ def abort_batch(
     messages: Sequence[WriterCommitMessage | None],
     started: Started | None = None,
 ) -> None:
-    """Never raises: something else went wrong before, and that is what people must see. What is
-    left here, the next start puts in order. Tasks that failed have no message."""
+    """Never raises: Spark must show the error that caused the abort. The next start aborts what is
+    left open. Tasks that failed have no message."""
     told = _told(messages)
     started = told[0].started if told else started
     if started is None:
@@ -104,7 +104,7 @@ def abort_batch(
         with Cluster(setup.settings) as cluster:
             SinkDriver(cluster, setup, started.sink).abort(started, _transactions(told))
     except (ClientError, SinkError) as error:
-        log.warning("what was written stays open until the next start: %s", error)
+        log.warning("transactions stay open until the next start: %s", error)
 
 
 def _told(messages: Sequence[WriterCommitMessage | None]) -> list[TaskWritten]:
@@ -180,7 +180,7 @@ def new_batch_writer(setup: SinkSetup) -> BatchWriter:
 def new_stream_writer(setup: SinkSetup) -> StreamWriter:
     writer = StreamWriter(setup)
     if setup.options.is_exactly_once:
-        stream_sink_name(setup.options)  # refused here, where the message stays as it is
+        stream_sink_name(setup.options)  # an error is raised here, where Spark shows its message
     if is_planning_write():
         writer.start()
     return writer

@@ -1,8 +1,8 @@
 """`spark.read`: a range of offsets of each partition, once.
 
 Owns      planning a batch on the driver.
-Promises  the ends are found when the query is planned, not when it runs: every task knows its
-          range. Nothing is opened before `partitions` and `read`.
+Promises  the ends are looked up when the query is planned, so that every task has a fixed range.
+          No connection is opened before `partitions` and `read`.
 Leaves    reading to `task_reader.py`.
 """
 
@@ -35,7 +35,7 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
 
     def partitions(self) -> Sequence[InputPartition]:
         with Cluster(self.query.kafka.settings) as cluster:
-            ranges = plan_ranges(cluster, self.query.options, self.bounds)
+            ranges = plan_ranges(cluster, self.query, self.bounds)
             return plan_batch_tasks(cluster, ranges, self.query.options)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -43,19 +43,20 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
 
 
 class FilteringBatchReader(BatchReader):
-    """The same where Spark hands over filters."""
+    """The same for queries whose filters Spark passes on."""
 
     def pushFilters(self, filters: list[Filter]) -> list[Filter]:  # noqa: N802
         self.bounds = gather(filters)
         return filters
 
 
-def plan_ranges(cluster: Cluster, options: SourceOptions, bounds: Bounds) -> list[ReadRange]:
+def plan_ranges(cluster: Cluster, query: Query, bounds: Bounds) -> list[ReadRange]:
+    options = query.options
     topics = find_topics(cluster, options)
     topics.demand_all()
     logs, places = Logs(cluster), topics.partitions
-    starts = resolve_start(logs, starting_position(options, Earliest()), places, options)
-    ends = resolve_end(logs, ending_position(options), places, options)
+    starts = resolve_start(logs, starting_position(options, Earliest()), places, query)
+    ends = resolve_end(logs, ending_position(options), places, query)
     ranges = {
         place: bounds.narrowed(starts[place], ends[place])
         for place in places

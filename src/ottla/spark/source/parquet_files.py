@@ -1,17 +1,16 @@
-"""Records written to Parquet files by the tasks that fetch them: only the files pass through Spark.
+"""The option `filesTo`: tasks write the records into Parquet files, and Spark gets the file names.
 
     path string · topic string · partition int · startOffset bigint · endOffset bigint ·
     rows bigint · bytes bigint
 
-Owns      the names of the files and the rows that tell of them.
-Promises  a file is whole or not there, and no attempt of a task harms the file of another. In a
-          file system the same range of the same topic gives the same name, so that a task that
-          runs again replaces its own file; in an object store, where a file cannot be renamed into
-          place, every attempt has a name of its own. A topic that was made again has other names.
-          A range without records (markers, aborted or compacted ones) has a row without a path:
-          every offset of a query is told of.
-Leaves    which files count to whoever keeps the rows: after a retry, files may lie there that no
-          kept row names.
+Owns      the names of the files, and the rows that describe them.
+Promises  a file is complete or does not exist, and no attempt of a task damages the file of
+          another. In a file system the name depends on the topic id and the range only, so that a
+          repeated task replaces its own file; in an object store, where a file cannot be renamed,
+          every attempt has a name of its own. A range without records (only markers, aborted or
+          compacted records) has a row without a path: the rows cover every offset of the query.
+Leaves    which files are valid to whoever stores the rows: after a retry there may be files that
+          no stored row names.
 """
 
 from __future__ import annotations
@@ -54,23 +53,23 @@ _ARROW = pa.schema(
     ]
 )
 ROW_GROUP_BYTES = 64 * 1024 * 1024
-# Of the others hardly any value comes twice: looking for that costs more than it saves.
+# In the other columns few values repeat: a dictionary would cost more than it saves.
 DICTIONARIES = ["topic", "partition", "timestampType"]
 
-BUCKETS = frozenset({"s3", "gs", "gcs"})  # whose paths begin with the bucket
-SCHEMES = BUCKETS | {"file", "hdfs", "viewfs", "abfs", "abfss"}  # what pyarrow knows
+BUCKETS = frozenset({"s3", "gs", "gcs"})  # schemes whose paths begin with the bucket
+SCHEMES = BUCKETS | {"file", "hdfs", "viewfs", "abfs", "abfss"}  # that pyarrow supports
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
 
 
 def check_directory(directory: str) -> None:
-    """InvalidOption for a URL that pyarrow does not know: its records would go nowhere."""
+    """InvalidOption for a URL with a scheme that pyarrow does not support."""
     scheme = scheme_of(directory)
     if scheme is None or scheme in SCHEMES:
         return
     advice = " Use s3:// instead: pyarrow writes the files, not Hadoop." if scheme == "s3a" else ""
     raise InvalidOption(
-        f"Option filesTo: {scheme}: is not among what pyarrow can write to: a directory, or a URL "
-        f"with {', '.join(sorted(SCHEMES))}.{advice}"
+        f"Option filesTo: pyarrow cannot write to {scheme}: give a directory, or a URL with "
+        f"{', '.join(sorted(SCHEMES))}.{advice}"
     )
 
 
@@ -90,7 +89,7 @@ def check_file_schema(schema: StructType) -> None:
 def write_file(
     batches: Iterator[pa.RecordBatch], directory: str, wanted: ReadRange
 ) -> Iterator[pa.RecordBatch]:
-    """Writes what comes, and tells of it in one row."""
+    """Write the batches into one file; the result is one row that describes it."""
     files, folder = _open_directory(directory)
     is_local = isinstance(files, pafs.LocalFileSystem)
     name = file_name(wanted, "" if is_local else uuid4().hex)
@@ -126,7 +125,7 @@ def _open_directory(directory: str) -> tuple[pafs.FileSystem, str]:
 
 
 def _shown_directory(directory: str, folder: str) -> str:
-    """A place that others can open as well: with its scheme, and without what is secret."""
+    """The directory for other programs to open: with its scheme, without a password."""
     scheme = scheme_of(directory)
     if scheme is None or scheme == "file":
         return folder
@@ -175,7 +174,7 @@ def _row_groups(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _publish(written: str, path: str) -> None:
-    """On the disk before it has its name: the name is what a kept row promises."""
+    """Sync the file before it gets its name: a stored row promises that the file exists."""
     with open(written, "rb") as file:
         os.fsync(file.fileno())
     os.replace(written, path)

@@ -1,8 +1,7 @@
-"""Positions made into offsets, by asking the cluster.
+"""Positions (earliest, latest, a time, given offsets) looked up in the logs of the cluster.
 
-Owns      what earliest, latest, a time or a given offset is in the logs of these partitions.
 Promises  every partition gets an offset that its log has, or an error that names the partition,
-          what was asked for and what is there.
+          the requested offset and the range of the log.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from ottla.client.cluster import Cluster
 from ottla.client.offsets import EARLIEST, LATEST, NO_OFFSET, list_offsets
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import InvalidOption
+from ottla.spark.data_loss import LossPolicy
 from ottla.spark.errors import SourceError, named
 from ottla.spark.options.positions import (
     AtOffsets,
@@ -24,7 +24,7 @@ from ottla.spark.options.positions import (
     Position,
 )
 from ottla.spark.options.source_options import SourceOptions
-from ottla.spark.source.data_loss import report_loss
+from ottla.spark.source.query import Query
 
 Places = Sequence[TopicPartition]
 Offsets = dict[TopicPartition, int]
@@ -44,22 +44,21 @@ class Logs:
         return self.at(dict.fromkeys(places, LATEST))
 
     def high_watermarks(self, places: Places) -> Offsets:
-        """The end, whatever transactions are open."""
+        """The end, regardless of open transactions."""
         found = list_offsets(self._cluster, dict.fromkeys(places, LATEST), READ_UNCOMMITTED)
         return {place: each.offset for place, each in found.items()}
 
     def at(self, wanted: Mapping[TopicPartition, int]) -> Offsets:
-        """For each partition EARLIEST, LATEST, or a time in ms; NO_OFFSET if none is that young."""
+        """For each partition EARLIEST, LATEST, or a time in ms; NO_OFFSET if no record has that
+        timestamp or a later one."""
         if not wanted:
             return {}
         found = list_offsets(self._cluster, wanted)
         return {place: each.offset for place, each in found.items()}
 
 
-def resolve_start(
-    logs: Logs, position: Position, places: Places, options: SourceOptions
-) -> Offsets:
-    """Where to begin: the options are those of the query, for what to do in doubt."""
+def resolve_start(logs: Logs, position: Position, places: Places, query: Query) -> Offsets:
+    """Where the query begins in each partition."""
     match position:
         case Earliest():
             return logs.earliest(places)
@@ -67,17 +66,17 @@ def resolve_start(
             return logs.latest(places)
         case AtOffsets(offsets):
             _demand_same(places, offsets, "startingOffsets")
-            ends = logs.high_watermarks(places)  # one may begin behind an open transaction
-            return _given(logs, offsets, ends, "startingOffsets", options.fail_on_data_loss)
+            ends = logs.high_watermarks(places)  # a start may lie behind an open transaction
+            return _given(logs, offsets, ends, "startingOffsets", query.loss_policy)
         case AtTimestamp(timestamp_ms):
-            return _first_since(logs, dict.fromkeys(places, timestamp_ms), options)
+            return _first_since(logs, dict.fromkeys(places, timestamp_ms), query.options)
         case AtTimestamps(timestamps_ms):
             _demand_same(places, timestamps_ms, "startingOffsetsByTimestamp")
-            return _first_since(logs, timestamps_ms, options)
+            return _first_since(logs, timestamps_ms, query.options)
 
 
-def resolve_end(logs: Logs, position: Position, places: Places, options: SourceOptions) -> Offsets:
-    """Where to stop; where no record is young enough, that is the end of the log."""
+def resolve_end(logs: Logs, position: Position, places: Places, query: Query) -> Offsets:
+    """Where the query ends: the end of the log if no record has the given time or a later one."""
     match position:
         case Earliest():
             return logs.earliest(places)
@@ -85,8 +84,8 @@ def resolve_end(logs: Logs, position: Position, places: Places, options: SourceO
             return logs.latest(places)
         case AtOffsets(offsets):
             _demand_same(places, offsets, "endingOffsets")
-            ends = logs.latest(places)  # but not read what is not decided
-            return _given(logs, offsets, ends, "endingOffsets", options.fail_on_data_loss)
+            ends = logs.latest(places)  # but records of open transactions are not read
+            return _given(logs, offsets, ends, "endingOffsets", query.loss_policy)
         case AtTimestamp(timestamp_ms):
             return _first_or_latest(logs, dict.fromkeys(places, timestamp_ms))
         case AtTimestamps(timestamps_ms):
@@ -95,7 +94,7 @@ def resolve_end(logs: Logs, position: Position, places: Places, options: SourceO
 
 
 def _demand_same(places: Places, given: Mapping[TopicPartition, int], option: str) -> None:
-    """Leaving a partition out would be a silent skip, so Spark's `kafka` format refuses it."""
+    """As Spark's `kafka` format: a partition that is not named would be skipped silently."""
     forgotten = [place for place in places if place not in given]
     read = set(places)
     unknown = [place for place in given if place not in read]
@@ -109,9 +108,13 @@ def _demand_same(places: Places, given: Mapping[TopicPartition, int], option: st
 
 
 def _given(
-    logs: Logs, offsets: Mapping[TopicPartition, int], ends: Offsets, option: str, is_strict: bool
+    logs: Logs,
+    offsets: Mapping[TopicPartition, int],
+    ends: Offsets,
+    option: str,
+    policy: LossPolicy,
 ) -> Offsets:
-    """The offsets themselves, once seen to lie in the logs; -2 and -1 looked up."""
+    """The given offsets, checked against the logs; -2 and -1 are looked up."""
     starts = logs.earliest(list(offsets))
     latest = logs.latest([place for place, offset in offsets.items() if offset == LATEST])
     found = {}
@@ -123,7 +126,7 @@ def _given(
                 f"Option {option}: {place} has no offset {wanted}, "
                 f"its log reaches from {starts[place]} to {ends[place]}."
             )
-            report_loss(told, is_strict)
+            policy.report(told)
     return found
 
 
@@ -134,9 +137,9 @@ def _first_since(
     missing = [place for place, offset in found.items() if offset == NO_OFFSET]
     if missing and options.starting_offsets_by_timestamp_strategy == "error":
         raise SourceError(
-            f"No record is as young as the starting time asks for in {named(missing)} "
-            f"(time {times[missing[0]]} ms). Give an earlier time, or set "
-            "startingOffsetsByTimestampStrategy to latest to begin at the end there."
+            f"{named(missing)}: no record has the starting time ({times[missing[0]]} ms) or a "
+            "later one. Give an earlier time, or set startingOffsetsByTimestampStrategy to latest "
+            "to begin at the end of these partitions."
         )
     return found | logs.latest(missing)
 
@@ -149,10 +152,8 @@ def _first_or_latest(logs: Logs, times: Mapping[TopicPartition, int]) -> Offsets
 def find_start_by_time(
     logs: Logs, ranges: Mapping[TopicPartition, tuple[int, int]], search_ms: int
 ) -> dict[TopicPartition, tuple[int, int]]:
-    """Ranges without what lies before the first record that is young enough.
-
-    The ends were found before: what is younger and came since then lies beyond them.
-    """
+    """The ranges without the records before the first one of this time or later. The ends were
+    looked up earlier: a record that was found beyond them leaves an empty range."""
     found = logs.at(dict.fromkeys(ranges, search_ms))
     narrowed = {}
     for place, (start, end) in ranges.items():

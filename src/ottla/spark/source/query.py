@@ -1,14 +1,15 @@
-"""One query's wishes, parsed and checked: what readers on the driver and tasks are made from."""
+"""The options and the schema of one query, parsed and checked: what readers are made from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql.types import StructType
 
-from ottla.config.options import InvalidOption
+from ottla.spark.data_loss import LossPolicy
 from ottla.spark.options.consumer_options import KafkaOptions, parse_kafka_options
+from ottla.spark.options.source_checks import check_batch, check_stream
 from ottla.spark.options.source_options import SourceOptions, parse_options
 from ottla.spark.planning.pushed_filters import NO_BOUNDS, Bounds
 from ottla.spark.planning.read_tasks import ReadPlan
@@ -24,6 +25,11 @@ class Query:
     options: SourceOptions
     kafka: KafkaOptions
     schema: StructType  # of the records, also where they go into files
+    is_stream: bool = False
+
+    @property
+    def loss_policy(self) -> LossPolicy:
+        return LossPolicy(self.options.fail_on_data_loss, self.is_stream)
 
     def read_plan(self, bounds: Bounds = NO_BOUNDS) -> ReadPlan:
         options = self.options
@@ -31,7 +37,7 @@ class Query:
             self.kafka.settings,
             self.schema,
             "headers" in self.schema.fieldNames(),
-            options.fail_on_data_loss,
+            self.loss_policy,
             options.batch_bytes_max,
             bounds,
             options.value_format,
@@ -40,16 +46,29 @@ class Query:
         )
 
 
-def parse_query(
-    texts: Mapping[str, str], schema: StructType, check: Callable[[SourceOptions], None]
-) -> Query:
+def parse_query(texts: Mapping[str, str], schema: StructType, *, is_stream: bool = False) -> Query:
     """InvalidOption names what is wrong."""
     options = parse_options(texts)
-    check(options)
+    (check_stream if is_stream else check_batch)(options)
     if options.files_to is not None:
         check_directory(options.files_to)
         check_file_schema(schema)
-        schema = _schema_in_files(options)
+        schema = record_schema(options)
+    _check_schema(schema, options)
+    kafka = parse_kafka_options(texts, options.poll_timeout_ms)
+    return Query(options, kafka, schema, is_stream)
+
+
+def record_schema(options: SourceOptions) -> StructType:
+    """All columns that the options ask for."""
+    if options.value_format is None:
+        return full_schema(with_headers=options.include_headers)
+    schema = decoded_schema(options)
+    _check_schema(schema, options)
+    return schema
+
+
+def _check_schema(schema: StructType, options: SourceOptions) -> None:
     check_schema(
         schema,
         with_headers=options.include_headers,
@@ -57,21 +76,3 @@ def parse_query(
     )
     if options.value_format is not None:
         check_value_type(options.value_format, options.value_schema, schema["value"].dataType)
-    return Query(options, parse_kafka_options(texts, options.poll_timeout_ms), schema)
-
-
-def record_schema(options: SourceOptions) -> StructType | str:
-    """All columns that the options ask for. A string where Spark must read it: DDL."""
-    if options.value_format is None:
-        return full_schema(with_headers=options.include_headers)
-    return decoded_schema(options)
-
-
-def _schema_in_files(options: SourceOptions) -> StructType:
-    schema = record_schema(options)
-    if isinstance(schema, str):
-        raise InvalidOption(
-            "Option filesTo needs valueSchema in Spark's JSON, as df.schema.json() gives it: "
-            "Spark reads DDL only for rows that pass through it."
-        )
-    return schema

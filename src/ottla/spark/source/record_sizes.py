@@ -1,8 +1,8 @@
-"""How large the records of a topic are on average, as its brokers tell.
+"""The average size of a topic's records, from the size of its logs (DescribeLogDirs).
 
-Owns      asking for the size of logs, and remembering it for a while: averages change slowly.
-Promises  never fails: topics whose size nobody tells (that takes a right of its own: Describe on
-          the cluster) get a guess. Compressed records count as they lie on the disk.
+Owns      asking for the sizes, and caching them: averages change slowly.
+Promises  never fails: if the size of a topic cannot be read (that needs Describe on the cluster), a
+          default is used. Compressed records count with their compressed size.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RecordSizes:
 
 
 def ask_sizes(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[str, int]:
-    """Of topics whose leaders answer."""
+    """Empty if brokers do not answer."""
     try:
         if any(cluster.leader_of(place) is None for place in places):
             cluster.describe_topics(sorted({place.topic for place in places}))
@@ -76,7 +76,7 @@ def _ask_log_sizes(cluster: Cluster, places: Sequence[TopicPartition]) -> dict[T
 
 
 def log_sizes(answer: DescribeLogDirsResponse) -> Iterator[tuple[TopicPartition, int]]:
-    """Without copies that are on their way from one directory to another."""
+    """Without the copies of replicas that are being moved between log directories."""
     for directory in answer.results:
         for topic in directory.topics:
             for part in topic.partitions:

@@ -1,14 +1,14 @@
 """`spark.readStream`: the driver's side of a streaming query.
 
-Owns      a query's place between micro-batches, and the connection to ask the cluster with.
-Promises  what Spark may do twice (asking for the start, planning a batch again) gives the same
-          answer; while anything is waiting, the next batch is not empty; an end is never behind
-          its start unless records were lost and failOnDataLoss is false.
-Leaves    the decisions to `stream_planning.py` and `admission.py`, reading to `task_reader.py`,
-          progress that others can see to `progress.py`.
+Owns      the offsets of a query between micro-batches, and its connection to the cluster.
+Promises  calls that Spark may repeat (the initial offset, planning a batch) give the same result;
+          while records are available, the next batch is not empty; an end is never before its start
+          unless records were lost and failOnDataLoss is false.
+Leaves    decisions to `planning/`, reading to `task_reader.py`, committing progress to
+          `group_progress.py`.
 
-Spark keeps one of these for a query, in a process of its own, and calls it from one thread. The
-tasks have copies that never open a connection of this kind.
+Spark keeps one instance for a query, in a process of its own, and calls it from one thread. Tasks
+have copies, which never open this connection.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ from ottla.spark.planning.stream_changes import (
 )
 from ottla.spark.planning.stream_offsets import StreamOffsets, offsets_from_json
 from ottla.spark.process_model import PickledAsQuery
-from ottla.spark.source.data_loss import report_loss
 from ottla.spark.source.group_progress import Progress, group_name, new_query_id
 from ottla.spark.source.position_lookup import Logs, Offsets, resolve_start
 from ottla.spark.source.query import Query
 from ottla.spark.source.record_sizes import RecordSizes
 from ottla.spark.source.task_planning import plan_tasks
 from ottla.spark.source.task_reader import read_task
-from ottla.spark.source.topics import FoundTopics, find_topics
+from ottla.spark.source.topics import FoundTopics, find_topics, is_selected, selection_text
 
 RETRIES, RETRY_INTERVAL_MS = 3, 1000
 
@@ -69,21 +68,21 @@ class StreamReader(
     # Offsets
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
-        """Spark also asks when it repeats the first batch, whose end says where it began. What is
-        wrong by now with the options, such as a partition that came since and that they do not
-        name, must not stop that: it is told when somebody needs to know."""
+        """Spark also calls this when it repeats the first batch, whose end has its start stored.
+        An error in the options, such as a new partition that they do not name, must not prevent
+        that: it is raised later, if the start is needed."""
         try:
             return self._begin().to_json()
         except (InvalidOption, SourceError):
             return StreamOffsets({}, is_undecided=True).to_json()
 
     def _begin(self) -> StreamOffsets:
-        """Resolved once: Spark asks twice, and both answers must be the same `latest`."""
+        """Looked up once: Spark asks twice, and `latest` must be the same both times."""
         if self._initial is None:
             topics = find_topics(self._connected, self.query.options)
             topics.demand_all()
             position = starting_position(self.query.options, Latest())
-            starts = resolve_start(self._logs, position, topics.partitions, self.query.options)
+            starts = resolve_start(self._logs, position, topics.partitions, self.query)
             self._initial = StreamOffsets(starts, ids_as_text(topics.topic_ids))
         return self._initial
 
@@ -95,10 +94,8 @@ class StreamReader(
         self._admission.stop_at(self._logs.latest(topics.partitions))
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
-        """The end of the next batch; `start` itself if there is nothing to read.
-
-        Spark calls this after every batch, the last one included: what lies before `start` is done.
-        """
+        """The end of the next batch; `start` itself if there is nothing to read. Spark calls this
+        after every batch, also the last one: everything before `start` has been processed."""
         reached = offsets_from_json(start)
         if reached.is_undecided:
             reached = self._begin()
@@ -126,8 +123,8 @@ class StreamReader(
         return StreamOffsets(self._last_ends).to_json() if self._last_ends else None
 
     def _topics_now(self, reached: StreamOffsets) -> FoundTopics:
-        """A partition that is missing is asked for again: a broker that has just started may not
-        know it yet, and one that is taken for deleted would be read again from its beginning."""
+        """A missing partition is looked for again: a broker that has just started may not know it
+        yet, and a partition that is taken for deleted would be read again from its beginning."""
         for _ in self._pauses():
             topics = find_topics(self._connected, self.query.options)
             if reached.offsets.keys() <= set(topics.partitions):
@@ -135,7 +132,7 @@ class StreamReader(
         return topics
 
     def _pauses(self) -> Iterator[None]:
-        """At once, and then as often and as long apart as the options say."""
+        """Yields at once, and then after each pause that the options allow."""
         options = self.query.options
         retries = RETRIES if options.fetch_offset_retries is None else options.fetch_offset_retries
         interval_ms = options.fetch_offset_retry_interval_ms
@@ -145,10 +142,10 @@ class StreamReader(
             yield
 
     def _starts_of(self, reached: StreamOffsets, topics: FoundTopics) -> Offsets:
-        """Where each partition of now goes on; what is lost on the way is reported."""
+        """Where each existing partition continues; losses are reported."""
         change = compare(reached, topics.partitions, ids_as_text(topics.topic_ids))
-        for told in losses(change):
-            report_loss(told, self.query.options.fail_on_data_loss)
+        for told in losses(change, self._is_selected, selection_text(self.query.options)):
+            self.query.loss_policy.report(told)
         if change.anew:
             if (progress := self._progress_of(reached)) is not None:
                 progress.forget(change.anew)
@@ -156,22 +153,26 @@ class StreamReader(
         beginnings = self._logs.earliest([*change.new, *change.anew])
         return {place: reached.offsets[place] for place in change.kept} | beginnings
 
+    def _is_selected(self, place: TopicPartition) -> bool:
+        return is_selected(self.query.options, place)
+
     def _ends_of(self, starts: Offsets) -> Offsets:
-        """The ends of the logs. Those that went back are asked for again: after a change of
-        leaders that passes, and what stays is a loss."""
+        """The ends of the logs. An end before what was read is looked up again: it may be caused
+        by a change of leaders. If it stays, records were lost."""
         ends: Offsets = {}
         back = list(starts)
         for _ in self._pauses():
             ends = ends | self._logs.latest(back)
             if not (back := moved_back(starts, ends)):
                 return ends
-            # Behind an open transaction, in a stream that has not always been read_committed.
+            # The last stable offset lies before what was read if the stream was not always
+            # read_committed: that is no loss.
             high = self._logs.high_watermarks(back)
             ends |= {place: starts[place] for place in back if high[place] >= starts[place]}
             if not (back := moved_back(starts, ends)):
                 return ends
         told = told_moved_back(back, starts, ends)
-        report_loss(told, self.query.options.fail_on_data_loss)
+        self.query.loss_policy.report(told)
         return ends
 
     # Batches
@@ -199,22 +200,21 @@ class StreamReader(
         )
 
     def _beginnings_of(self, places: Sequence[TopicPartition]) -> Offsets:
-        """Where logs begin; those that are gone by the time a batch is repeated are a loss."""
+        """Where logs begin. A partition that was deleted before the batch is repeated is a loss."""
         if not places:
             return {}
         there = set(find_topics(self._connected, self.query.options).partitions)
         if gone := [place for place in places if place not in there]:
             what = f"{named(gone)}: deleted before the batch could be read."
-            report_loss(what, self.query.options.fail_on_data_loss)
+            self.query.loss_policy.report(what)
         return self._logs.earliest([place for place in places if place in there])
 
     def _report_late(self, beginnings: Offsets, new: Sequence[TopicPartition]) -> None:
         for place in new:
             if beginnings.get(place, 0) > 0:
-                report_loss(
+                self.query.loss_policy.report(
                     f"{place} is new to the query, but its log begins at {beginnings[place]}: "
-                    "records before that were deleted.",
-                    self.query.options.fail_on_data_loss,
+                    "records before that were deleted."
                 )
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -242,8 +242,8 @@ class StreamReader(
             progress.report({at: n for at, n in reached.offsets.items() if at in known})
 
     def _progress_of(self, reached: StreamOffsets) -> Progress | None:
-        """None before the first batch, unless the group is named: the query has no id yet that
-        would be the same after a restart."""
+        """None before the first batch unless kafka.group.id is given: the id of the query is not
+        stored in the checkpoint yet."""
         if self._progress is None:
             group = group_name(self.query.kafka.group_id, self.query.options, reached.query)
             self._progress = Progress(self.query, group) if group else None

@@ -1,6 +1,6 @@
-"""The tasks of a read: ranges split where they are large, packed where they are small.
+"""The tasks of a read: large ranges are split, small ones share a task.
 
-Leaves    the decisions to `splitting.py` and `packing.py`, which ranges to the readers.
+Leaves    the decisions to `planning/`, and which ranges are read to the readers.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def plan_tasks(
     records_max: int | None,
     sizes: RecordSizes,
 ) -> list[TaskRanges]:
-    """`records_max` is where a range is split. How large records are is asked only where that
-    makes a difference."""
+    """Ranges of more than `records_max` offsets are split. The size of records is looked up only
+    if it makes a difference."""
     pieces = split_ranges(
         ranges,
         min_partitions=options.min_partitions,

@@ -1,11 +1,12 @@
-"""A task's work on an executor: fetch ranges of offsets, decode them, hand Arrow batches to Spark.
+"""A task on an executor: fetches ranges of offsets, decodes them, gives Arrow batches to Spark.
 
-Owns      reading the ranges, and what happens when records of them are gone.
-Promises  memory is bounded whatever the partitions hold: a few fetch answers of each broker, one
-          unpacked record batch, one Arrow batch. Order is kept within each partition. Gaps
-          (markers, aborted and compacted records) are no loss; what retention took, or a topic
-          made anew, is. Every error names topic, partition, offset.
-Leaves    fetching to `client/fetching.py`, decoding to `decoding.py`, files to `file_tasks.py`.
+Owns      reading the ranges, and what happens when records no longer exist.
+Promises  memory is bounded: a few Fetch responses of each broker, one decompressed record batch,
+          one Arrow batch. Records of a partition stay in order. Gaps (markers, aborted and
+          compacted records) are no loss; records that were deleted, or a topic that was created
+          again, are. Every error names topic, partition and offset.
+Leaves    fetching to `client/fetching.py`, decoding to `records/decoding.py`, files to
+          `parquet_files.py`.
 """
 
 from __future__ import annotations
@@ -28,14 +29,13 @@ from ottla.spark.planning.range_splitting import ReadRange
 from ottla.spark.planning.read_tasks import ReadPlan, TaskRanges
 from ottla.spark.process_model import freeze_imported_modules
 from ottla.spark.records.decoding import Decoder, join_small, offset_text
-from ottla.spark.source.data_loss import report_loss
 from ottla.spark.source.parquet_files import write_file
 
-BROKERS_MAX = 8  # that answer at the same time, each with its share of fetch.max.bytes
+BROKERS_MAX = 8  # brokers that respond at the same time, each with a share of fetch.max.bytes
 
 
 def read_task(plan: ReadPlan, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    """A batch without any range gets a partition of Spark's own making: nothing is read for it."""
+    """For a read without ranges, Spark makes a partition of its own: nothing is read for it."""
     if isinstance(partition, TaskRanges):
         freeze_imported_modules()
         with Cluster(settings_for(plan.settings, len(partition.ranges))) as cluster:
@@ -44,7 +44,7 @@ def read_task(plan: ReadPlan, partition: InputPartition) -> Iterator[pa.RecordBa
 
 
 def settings_for(settings: ClientSettings, ranges: int) -> ClientSettings:
-    """Several ranges may come from several brokers at once: together not more than from one."""
+    """Several brokers may respond at once: together they send no more than one would."""
     shares = max(1, min(ranges, BROKERS_MAX))
     fetch_bytes = max(min(MIB, settings.fetch_max_bytes), settings.fetch_max_bytes // shares)
     return replace(settings, fetch_max_bytes=fetch_bytes)
@@ -56,7 +56,7 @@ def _read(
     if plan.files_to is None:
         yield from TaskReader(plan, cluster, ranges).read()
         return
-    for each in ranges:  # a file has the records of one range, and one is written at a time
+    for each in ranges:  # a file has the records of one range; files are written one by one
         yield from write_file(TaskReader(plan, cluster, [each]).read(), plan.files_to, each)
 
 
@@ -75,7 +75,7 @@ class TaskReader:
                 for fetched in self._fetch():
                     yield from self._decoder.decode(fetched, self._left[fetched.partition])
                     self._move(fetched.partition, fetched.end_offset)
-                    del fetched  # its buffer is used again for an answer to come
+                    del fetched  # so that its buffer is free for a later response
                 return
             except OffsetOutOfRange as error:
                 self._after_loss(error)
@@ -90,7 +90,7 @@ class TaskReader:
         return fetch_ranges(self._cluster, wanted)
 
     def _move(self, place: TopicPartition, offset: int) -> None:
-        """Everything before the offset is done."""
+        """Everything before the offset has been read."""
         left = self._left[place]
         if offset >= left.end:
             del self._left[place]
@@ -100,24 +100,21 @@ class TaskReader:
     # Losses
 
     def _after_loss(self, error: OffsetOutOfRange) -> None:
-        """Go on with what can still be read; DataLoss if that must not be."""
+        """Continue with what can still be read; DataLoss if the policy is strict."""
         place = TopicPartition(error.topic, error.partition)
         left = self._left[place]
-        self._lose(
+        self._plan.loss_policy.report(
             f"{offset_text(place, left.start)}: the records are gone, the log now has offsets "
             f"{error.log_start} up to {error.end}; the query was to read up to {left.end}."
         )
-        is_beyond = error.log_start <= left.start  # beyond the end: nothing of the range is there
+        is_beyond = error.log_start <= left.start  # the log ends before the range
         self._move(place, left.end if is_beyond else error.log_start)
 
     def _lose_topic(self, error: TopicRecreated | UnknownTopic) -> None:
         for place, left in list(self._left.items()):
             if place.topic == error.topic and _is_meant(place, error):
-                self._lose(f"{offset_text(place, left.start)}: {error}.")
+                self._plan.loss_policy.report(f"{offset_text(place, left.start)}: {error}.")
                 del self._left[place]
-
-    def _lose(self, what: str) -> None:
-        report_loss(what, self._plan.fail_on_data_loss)
 
 
 def _is_meant(place: TopicPartition, error: TopicRecreated | UnknownTopic) -> bool:

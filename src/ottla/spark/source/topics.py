@@ -1,8 +1,8 @@
 """Which partitions a query reads, as the cluster has them now.
 
-Owns      the three ways to name topics: a list, a pattern, single partitions.
-Promises  a topic that is named but not there is told to the caller, never skipped in silence; a
-          pattern may match a part of the name, as with Spark's `kafka` format, and finds no
+Owns      the three ways to select topics: a list, a pattern, single partitions.
+Promises  a topic that is named and does not exist is reported to the caller, never skipped; a
+          pattern may match a part of the name, as with Spark's `kafka` format, and never matches
           internal topics.
 """
 
@@ -22,14 +22,15 @@ from ottla.spark.options.source_options import SourceOptions
 @dataclass(frozen=True)
 class FoundTopics:
     partitions: tuple[TopicPartition, ...]
-    topic_ids: Mapping[str, bytes]  # only where the cluster has ids
-    missing: tuple[str, ...] = ()  # named by the query, but not there: topics or partitions
+    topic_ids: Mapping[str, bytes]  # without topics that have no id
+    missing: tuple[str, ...] = ()  # topics or partitions that the query names and do not exist
 
     def demand_all(self) -> None:
         if self.missing:
             raise SourceError(
-                f"These do not exist: {', '.join(self.missing)}. Create them, or correct the "
-                "option subscribe or assign; subscribePattern waits for topics to come."
+                f"Topics or partitions that do not exist: {', '.join(self.missing)}. Create them, "
+                "or correct the option subscribe or assign; only subscribePattern accepts topics "
+                "that are created later."
             )
 
 
@@ -42,6 +43,24 @@ def find_topics(cluster: Cluster, options: SourceOptions) -> FoundTopics:
         return _found(topics, _all_of(topics), missing)
     topics = _find_matching(cluster, options.subscribe_pattern or "")
     return _found(topics, _all_of(topics), [])
+
+
+def is_selected(options: SourceOptions, place: TopicPartition) -> bool:
+    """Whether the options ask for this partition, be it there or not."""
+    if options.assign is not None:
+        return place in options.assign
+    if options.subscribe is not None:
+        return place.topic in options.subscribe
+    return compile_pattern(options.subscribe_pattern or "").search(place.topic) is not None
+
+
+def selection_text(options: SourceOptions) -> str:
+    """The option that selects topics and its value, for error messages and names of groups."""
+    if options.assign is not None:
+        return f"assign={','.join(sorted(map(str, options.assign)))}"
+    if options.subscribe is not None:
+        return f"subscribe={','.join(sorted(options.subscribe))}"
+    return f"subscribePattern={options.subscribe_pattern or ''}"
 
 
 def _find_matching(cluster: Cluster, pattern: str) -> dict[str, TopicDescription]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -24,8 +25,10 @@ class Query:
         self.files = 0
 
     def add(self, *values: str) -> None:
-        (self.input / f"{self.files}.txt").write_text("\n".join(values))
+        file = self.input / f"{self.files}.txt"
+        file.write_text("\n".join(values))
         self.files += 1
+        os.utime(file, (self.files, self.files))  # by which Spark sorts files
 
     def run(self, **options: Any) -> None:
         rows = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(self.input))
@@ -85,7 +88,7 @@ def test_a_checkpoint_that_went_back_is_refused(query: Query) -> None:
         query.run()
     shutil.rmtree(query.checkpoint)
     old.rename(query.checkpoint)
-    assert "its checkpoint went back" in failure_of(query.run)
+    assert "its checkpoint is an older one" in failure_of(query.run)
     assert query.committed() == ["a", "b", "c"]
 
 
@@ -137,3 +140,19 @@ def test_complete_mode_writes_all_rows_of_every_batch(query: Query) -> None:
     )  # fmt: skip
     run_query(stream.start)
     assert query.committed() == ["a1", "a2"]
+
+
+def test_the_output_mode_complete_appends_all_rows_of_every_batch(query: Query) -> None:
+    query.add("a", "b")
+    query.add("a")
+    rows = query.spark.readStream.option("maxFilesPerTrigger", 1).text(str(query.input))
+    counts = rows.groupBy("value").count().selectExpr("concat(value, ' ', count) AS value")
+    writer = (
+        counts.writeStream.format("ottla").outputMode("complete")
+        .option("kafka.bootstrap.servers", query.servers).option("topic", query.topic)
+        .option("checkpointLocation", str(query.checkpoint)).trigger(availableNow=True)
+    )  # fmt: skip
+    run_query(writer.start)
+    assert query.committed() == ["a 1", "a 2", "b 1", "b 1"]
+    with pytest.raises(Exception, match="ottla does not support Update mode"):
+        run_query(writer.outputMode("update").start)

@@ -214,7 +214,7 @@ def test_filters_narrow_what_is_read_where_session_and_query_allow_it(
         ({"startingOffsets": '{"x":{"0":1}}'}, "must name exactly the partitions that are read"),
         ({"kafka.sasl.mechanism": "PLAIN"}, "kafka.sasl.mechanism"),
         ({"kafka.auto.offset.reset": "latest"}, "kafka.auto.offset.reset cannot be used"),
-        ({"subscribe": "no-such-topic"}, "These do not exist: no-such-topic"),
+        ({"subscribe": "no-such-topic"}, "do not exist: no-such-topic"),
         ({"subscribePattern": "x"}, "found subscribe and subscribePattern"),
         ({"minPartitions": "many"}, "minPartitions"),
     ],

@@ -288,6 +288,22 @@ def test_a_topic_deleted_while_the_query_runs_is_a_loss(either_kafka: Kafka) -> 
     assert plain(end) == {kept: {"0": 1}}
 
 
+@pytest.mark.parametrize("option", ["subscribe", "subscribePattern", "assign"])
+def test_a_checkpoint_of_another_query_is_named_as_such(either_kafka: Kafka, option: str) -> None:
+    first, other = either_kafka.topic("first"), either_kafka.topic("other")
+    either_kafka.produce(other, ["a"])
+    reader = reader_of(either_kafka, first, **EARLIEST)
+    offset, _ = next_batch(reader, reader.initialOffset())
+    named = json.dumps({other: [0]}) if option == "assign" else other
+    with pytest.raises(DataLoss, match=f"checkpoint holds offsets of {first}-0, which") as caught:
+        reader_of(either_kafka, None, **{option: named}).latestOffset(offset, ALL)
+    assert f"({option}={other}" in str(caught.value)
+    assert "deleted" not in str(caught.value)
+    assert "a new checkpointLocation" in str(caught.value)
+    lenient = reader_of(either_kafka, None, failOnDataLoss=False, **{option: named})
+    assert next_batch(lenient, offset)[1] == [b"a"]
+
+
 def test_what_retention_took_is_a_loss(
     either_kafka: Kafka, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -471,9 +487,9 @@ def test_the_ends_of_the_logs_are_reported(either_kafka: Kafka) -> None:
 
 def test_a_missing_topic_is_an_error_even_beside_one_that_is_there(either_kafka: Kafka) -> None:
     topic = either_kafka.topic("t")
-    with pytest.raises(SourceError, match="These do not exist: no-such-topic"):
+    with pytest.raises(SourceError, match="do not exist: no-such-topic"):
         begin(reader_of(either_kafka, f"{topic},no-such-topic"))
-    with pytest.raises(SourceError, match=f"These do not exist: {topic}-7"):
+    with pytest.raises(SourceError, match=f"do not exist: {topic}-7"):
         begin(reader_of(either_kafka, None, assign=json.dumps({topic: [0, 7]})))
 
 

@@ -160,7 +160,7 @@ def test_a_running_query_reports_its_lag_and_moves_on(
         ({"minOffsetsPerTrigger": 5, "maxOffsetsPerTrigger": 2}, "minOffsetsPerTrigger=5"),
         ({"startingOffsets": '{"x":{"0":1}}'}, "startingOffsets must name exactly"),
         ({"maxTriggerDelay": "soon"}, "maxTriggerDelay"),
-        ({"subscribe": "no-such-topic"}, "These do not exist: no-such-topic"),
+        ({"subscribe": "no-such-topic"}, "do not exist: no-such-topic"),
     ],
 )
 def test_bad_options_are_told_by_name(

@@ -12,6 +12,7 @@ import pytest
 from tests.integration.spark.queries import run_query
 from tests.integration.spark.source.dataframes import read, read_stream
 
+from ottla.spark.records.ddl_schema import parse_ddl
 from ottla.testing import Kafka
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -77,8 +78,33 @@ def test_avro_values_are_a_struct(spark: Any, kafka: Kafka) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "id bigint, name string",
+        "ID LONG, Name STRING NOT NULL",
+        "a: tinyint, b: byte, c smallint, d short, e int, f integer, g real, h float, i double",
+        "`a b` boolean, `c``d` binary, when date, at timestamp, local timestamp_ntz",
+        "d decimal, e decimal(5), f dec(10,2), g numeric(38,38)",
+        "tags array<string>, counts map<string,bigint>, pair struct<x:int,y:struct<z:double>>",
+        "deep array<array<struct<a:map<string,array<int>>,b:string>>>, empty struct<>",
+        "id bigint COMMENT 'the number, of <the> order', name string comment \"x\"",
+        "  id\n  bigint ,\tname string\n",
+    ],
+)
+def test_schemas_are_read_as_spark_reads_them(spark: Any, text: str) -> None:
+    expected = spark.createDataFrame([], text).schema
+    found = parse_ddl(text)
+    assert found.simpleString() == expected.simpleString()
+    assert [field.nullable for field in found] == [field.nullable for field in expected]
+
+
+@pytest.mark.parametrize(
     ("options", "told"),
     [
+        (
+            {"valueFormat": "json", "valueSchema": "id bigin, name string"},
+            "Option valueSchema: at character 4, 'bigin, name string': .* perhaps bigint is meant",
+        ),
         ({"valueFormat": "json"}, "needs the option valueSchema"),
         ({"valueFormat": "json", "valueSchema": "id bigint NOT NULL"}, "NOT NULL"),
         ({"valueFormat": "json", "valueSchema": '{"x":1}'}, "valueSchema is no Spark schema"),

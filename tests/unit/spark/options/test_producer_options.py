@@ -37,6 +37,8 @@ def test_codec_level_and_sizes_are_taken() -> None:
         ("kafka.ssl.truststore.location", "x", "kafka.ssl.truststore.location"),
         ("kafka.no.such.thing", "x", "kafka.no.such.thing"),
         ("kafka.batch.size", "0", "kafka.batch.size: "),
+        ("kafka.linger.ms", "soon", "kafka.linger.ms: .*Not a number of type LONG"),
+        ("kafka.retries", "many", "kafka.retries: .*Not a number of type INT"),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_name(name: str, value: str, message: str) -> None:

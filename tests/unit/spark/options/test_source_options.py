@@ -159,6 +159,18 @@ def test_a_stream_refuses_an_end(name: str, text: str) -> None:
         check_stream(parse_options({"subscribe": "a", name: text}))
 
 
+@pytest.mark.parametrize("pattern", ["", "  "])
+def test_an_empty_pattern_would_read_every_topic_and_is_refused(pattern: str) -> None:
+    with pytest.raises(InvalidOption, match="subscribePattern is empty"):
+        check_batch(parse_options({"subscribePattern": pattern}))
+
+
+@pytest.mark.parametrize("name", ["a b", "a/b", "..", "a" * 250])
+def test_names_that_no_topic_can_have_are_refused(name: str) -> None:
+    with pytest.raises(InvalidOption, match="subscribe: Topic name is invalid"):
+        parse_options({"subscribe": f"orders,{name}"})
+
+
 def test_a_least_batch_above_the_largest_is_refused() -> None:
     texts = {"minOffsetsPerTrigger": "10", "maxOffsetsPerTrigger": "5"}
     with pytest.raises(InvalidOption, match="minOffsetsPerTrigger=10"):
@@ -221,6 +233,8 @@ def test_settings_of_the_client_are_understood_or_refused_by_name(name: str, adv
 def test_settings_of_consumers_in_groups_change_nothing() -> None:
     parsed = parse_kafka_options({**SERVERS, "kafka.max.poll.records": "500"})
     assert parsed == parse_kafka_options(SERVERS)
+    with pytest.raises(InvalidOption, match=r"kafka\.max\.poll\.records.*Not a number of type INT"):
+        parse_kafka_options({**SERVERS, "kafka.max.poll.records": "x"})
 
 
 def test_a_group_and_the_client_s_patience_are_taken_over() -> None:

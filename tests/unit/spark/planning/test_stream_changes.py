@@ -19,7 +19,15 @@ A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b",
 def test_partitions_come_stay_and_go() -> None:
     change = compare(StreamOffsets({A0: 5, B0: 3}), [A0, A1], {})
     assert (change.kept, change.new, change.anew, change.gone) == ((A0,), (A1,), (), (B0,))
-    assert "b-0: deleted" in losses(change)[0]
+    assert "b-0: deleted" in losses(change, lambda place: place == B0, "subscribe=a,b")[0]
+
+
+def test_partitions_that_the_options_do_not_name_were_not_deleted() -> None:
+    change = compare(StreamOffsets({A0: 5, B0: 3}), [A0], {})
+    (told,) = losses(change, lambda place: place.topic == "a", "subscribe=a")
+    assert "offsets of b-0, which this query does not read (subscribe=a)" in told
+    assert "checkpointLocation" in told
+    assert "deleted" not in told
 
 
 def test_another_id_is_another_topic() -> None:

@@ -9,6 +9,7 @@ from pyspark.sql.types import (
     DataType,
     IntegerType,
     LongType,
+    MapType,
     StringType,
     StructField,
     StructType,
@@ -54,6 +55,12 @@ def test_the_option_topic_goes_before_a_column_whatever_its_type() -> None:
         (schema(value=StringType(), partition=LongType()), "t", "partition is bigint.*an int"),
         (schema(value=StringType(), topic=BinaryType()), None, "column topic is binary"),
         (schema(value=StringType(), headers=StringType()), "t", "array<struct<key:string"),
+        (schema(value=LongType()), "t", r"use cast\(value AS string\)"),
+        (schema(value=HEADERS), "t", r"use to_json\(value\)"),
+        (schema(value=MapType(StringType(), LongType())), "t", r"use to_json\(value\)"),
+        (schema(value=StringType(), key=schema(id=LongType())), "t", r"use to_json\(key\)"),
+        (schema(value=StringType(), partition=LongType()), "t", r"use cast\(partition AS int\)"),
+        (schema(value=StringType(), topic=BinaryType()), None, r"use cast\(topic AS string\)"),
     ],
 )
 def test_what_cannot_be_written_is_refused_by_the_name_of_the_column(

@@ -17,6 +17,7 @@ from ottla.client.fetching import PartitionRange
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
 from ottla.protocol.records.record import Record
+from ottla.spark.data_loss import LossPolicy
 from ottla.spark.errors import DataLoss, SourceError, UnreadableRecords
 from ottla.spark.options.consumer_options import parse_kafka_options
 from ottla.spark.planning.pushed_filters import Bounds
@@ -34,7 +35,7 @@ MIB = 1024 * 1024
 def plan(**changes: Any) -> ReadPlan:
     values: dict[str, Any] = {
         "settings": SETTINGS, "schema": full_schema(with_headers=False), "with_headers": False,
-        "fail_on_data_loss": True, "batch_bytes_max": MIB, "bounds": Bounds(), **changes,
+        "loss_policy": LossPolicy(), "batch_bytes_max": MIB, "bounds": Bounds(), **changes,
     }  # fmt: skip
     return ReadPlan(**values)
 
@@ -117,13 +118,13 @@ def test_records_that_go_while_they_are_read_are_a_loss(monkeypatch: pytest.Monk
 
     with pytest.raises(DataLoss, match=r"offset 2: .* offsets 5 up to 9"):
         read(monkeypatch, answers(), 0, 7)
-    lenient = read(monkeypatch, answers(), 0, 7, fail_on_data_loss=False)
+    lenient = read(monkeypatch, answers(), 0, 7, loss_policy=LossPolicy(is_strict=False))
     assert lenient == [b"a", b"b", b"f", b"g"]
 
 
 def test_offsets_beyond_the_end_leave_nothing_to_read(monkeypatch: pytest.MonkeyPatch) -> None:
     beyond: Answers = [OffsetOutOfRange("orders", 3, 8, log_start=0, end=5)]
-    assert read(monkeypatch, beyond, 8, 9, fail_on_data_loss=False) == []
+    assert read(monkeypatch, beyond, 8, 9, loss_policy=LossPolicy(is_strict=False)) == []
 
 
 def test_a_topic_made_anew_is_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +133,7 @@ def test_a_topic_made_anew_is_a_loss(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(DataLoss, match="topic orders, partition 3, offset 0"):
         read(monkeypatch, answers(), 0, 1)
-    assert read(monkeypatch, answers(), 0, 1, fail_on_data_loss=False) == []
+    assert read(monkeypatch, answers(), 0, 1, loss_policy=LossPolicy(is_strict=False)) == []
 
 
 def test_a_partition_of_spark_s_own_making_reads_nothing() -> None:
@@ -169,7 +170,7 @@ def test_a_loss_in_one_partition_leaves_the_others_to_be_read(
 
     monkeypatch.setattr(task_reader, "fetch_ranges", fetch_ranges)
     ranges = [ReadRange(place, 0, end) for place, end in zip(places, (2, 8, 5), strict=True)]
-    lenient: Any = TaskReader(plan(fail_on_data_loss=False), None, ranges)  # type: ignore[arg-type]
+    lenient: Any = TaskReader(plan(loss_policy=LossPolicy(is_strict=False)), None, ranges)  # type: ignore[arg-type]
     rows = pa.Table.from_batches(list(lenient.read())).to_pylist()
     assert [(row["partition"], row["value"]) for row in rows] == [(3, b"a"), (4, b"x"), (3, b"b")]
     assert asked[1] == {places[0]: (1, 2), places[1]: (7, 8), places[2]: (0, 5)}
