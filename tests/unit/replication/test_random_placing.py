@@ -109,7 +109,8 @@ class Story:
         assert topic is not None
         again = self.new_topic(topic.name) if self.random.random() < 0.4 else []
         self.world.publish(TopicDeleted(topic.id), *again)
-        if self.random.random() < 0.5:
+        if self.random.random() < 0.5:  # files are removed long after all else was done
+            self.settle()
             remove_due(self.world)
 
     def settle(self) -> None:

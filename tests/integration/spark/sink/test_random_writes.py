@@ -22,11 +22,14 @@ from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.client.fetching import fetch_range
 from ottla.client.offsets import latest_offsets
+from ottla.client.retrying import Patience
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.protocol.records.batch import iterate_headers
 from ottla.spark.process_model import BATCH_ID, QUERY_ID
 from ottla.spark.sink import driver, task_writer
 from ottla.spark.sink.errors import SinkTakenOver
+from ottla.spark.sink.names import task_id
+from ottla.spark.sink.outcomes import Outcome, outcome_of
 from ottla.spark.sink.setup import set_up
 from ottla.spark.sink.task_writer import TaskPlace, TaskWriter
 from ottla.spark.sink.writers import StreamWriter, new_batch_writer
@@ -175,6 +178,35 @@ def test_each_batch_is_written_once_whatever_happens_to_tasks_and_drivers(
     stream = Stream(target, points, Random(seed))
     for number in range(2):
         stream.run_batch(number)
+
+
+def test_tasks_take_ids_of_their_own_also_before_their_transactions_are_open(
+    target: Target,
+) -> None:
+    writer = new_batch_writer(target.setup())
+    assert writer.started is not None
+    sink, taken = writer.started.sink, []
+    for partition, attempt in ((1, 0), (0, 1), (3, 2)):
+        with task(partition, attempt):
+            message: Any = writer.write(rows("v"))
+        taken.append(message.transaction.transactional_id)
+    assert taken == [task_id(sink, 1, 0, 0), task_id(sink, 0, 0, 1), task_id(sink, 3, 0, 2)]
+    writer.abort([])
+
+
+def test_what_became_of_a_transaction_is_known_at_once_where_its_topics_are(
+    target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pause(_patience: Patience, _why: str) -> None:
+        raise AssertionError("nothing has to be waited for")
+
+    writer = new_batch_writer(target.setup())
+    with task(0):
+        message: Any = writer.write(rows("a", "b"))
+    writer.commit([message])
+    assert target.committed() == ["a", "b"]
+    monkeypatch.setattr(Patience, "pause", pause)
+    assert outcome_of(target.cluster, message.transaction, 0) == Outcome(True)
 
 
 def open_files() -> int:

@@ -37,6 +37,18 @@ def test_a_checkpoint_elsewhere_names_it_by_its_place() -> None:
     assert one.startswith("checkpoint-")
 
 
+@pytest.mark.parametrize("elsewhere", ["hdfs://lake", "s3a://lake", "file://another-host", "dbfs:"])
+def test_a_checkpoint_elsewhere_is_not_looked_for_in_local_files(
+    tmp_path: Path, elsewhere: str
+) -> None:
+    """Even if there is one at the same path, of another query."""
+    (tmp_path / "metadata").write_text(json.dumps({"id": QUERY}))
+    name = stream_sink_name(at(f"{elsewhere}{tmp_path}"))
+    assert name.startswith("checkpoint-")
+    local = stream_sink_name(at(f"{tmp_path}/other"))
+    assert name not in (local, stream_sink_name(at(f"{elsewhere}{tmp_path}/other")))
+
+
 def test_a_local_place_without_query_id_is_named_however_it_is_written(tmp_path: Path) -> None:
     names = {stream_sink_name(at(f"{form}{tmp_path}/c/")) for form in ("", "file:", "file://")}
     assert len(names) == 1
