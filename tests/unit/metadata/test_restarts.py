@@ -263,6 +263,26 @@ def test_nor_is_it_closed_as_if_in_order(harm: Callable[[MemoryDisk, str], None]
     asyncio.run(story())
 
 
+def test_a_log_that_others_wrote_to_can_be_loaded_again_without_being_closed() -> None:
+    async def story() -> None:
+        life = Life(7)
+        await life.start()
+        for harm in (extend, replace):
+            await life.append()
+            names = sorted(life.disk.list_directory(PLACE))
+            (name,) = (each for each in names if each.endswith(".journal"))
+            harm(life.disk, f"{PLACE}/{name}")
+            known = image_of(life.acknowledged)
+            assert await life.log.load(Known.of(known)) == known
+        await life.append()
+        (name,) = (each for each in life.disk.list_directory(PLACE) if each.endswith(".journal"))
+        remove(life.disk, f"{PLACE}/{name}")
+        with pytest.raises(MetadataLost):
+            await life.log.load(Known.of(image_of(life.acknowledged)))
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize("following", ["append", "read", "check", "snapshot", "close", "load"])
 def test_work_whose_caller_was_cancelled_ends_before_the_next_begins(following: str) -> None:
     async def story() -> None:
