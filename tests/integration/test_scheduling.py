@@ -1,4 +1,4 @@
-"""Tests of one group run in one worker, whatever pytest and xdist make of test ids."""
+"""Tests of one group run in one worker, and what takes long starts first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.scheduling import group_of
+import pytest
+from tests.support.scheduling import UNIT_TESTS_MAX, file_at, units_of
 
 ROOT = Path(__file__).parents[2]
 # In two parts, so that this file does not name a group itself.
@@ -23,25 +24,67 @@ def test_where(number):
 """.format("_group")
 
 
-def test_a_file_names_the_group_of_its_tests() -> None:
-    assert group_of(ROOT / "tests" / "integration" / "test_apache_kafka.py") == "apache-kafka"
-    assert group_of(Path(__file__)) is None
-    assert group_of(ROOT / "nowhere.py") is None
+CONFTEST = "from tests.conftest import pytest_xdist_make_scheduler\n"
+QUICK = """
+import os
+import pytest
+
+@pytest.mark.parametrize("number", range(40))
+def test_number(number):
+    if number == 17:
+        os._exit(1)
+"""
 
 
-def test_grouped_tests_run_in_one_worker(tmp_path: Path) -> None:
-    conftest = "from tests.conftest import pytest_xdist_make_scheduler\n"
-    (tmp_path / "conftest.py").write_text(conftest)
-    for name in ("test_first.py", "test_second.py"):
-        (tmp_path / name).write_text(GROUPED)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n2", "--dist=loadgroup", "-rP", "--rootdir=.", "."],
-        cwd=tmp_path,
+def run(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "--dist=loadgroup", "-rP", "--rootdir=.", *options, "."],
+        cwd=directory,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_a_file_names_the_group_of_its_tests() -> None:
+    assert file_at(ROOT / "tests" / "integration" / "test_apache_kafka.py").group == "apache-kafka"
+    assert file_at(Path(__file__)).group is None
+    assert file_at(ROOT / "nowhere.py").group is None
+
+
+def test_groups_come_first_then_slow_tests_then_neighbours(tmp_path: Path) -> None:
+    texts = {
+        "test_a_quick.py": "",
+        "test_b_slow.py": "pytest.mark.slow",
+        "test_c_last.py": GROUPED,
+        "test_d_first.py": GROUPED.replace("together", "spark"),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    tests = [f"{name}::test[{number}]" for name in texts for number in range(UNIT_TESTS_MAX + 1)]
+    units = units_of(tests, tmp_path)
+    slow = [test for test in tests if test.startswith("test_b")]
+    assert list(units) == ["spark", "together", *slow, "test_a_quick.py 0", "test_a_quick.py 1"]
+    assert len(units["spark"]) == UNIT_TESTS_MAX + 1
+    assert len(units["test_a_quick.py 0"]) == UNIT_TESTS_MAX
+    assert sorted(test for unit in units.values() for test in unit) == sorted(tests)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_every_test_runs_once_though_a_worker_dies(tmp_path: Path, workers: int) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_quick.py").write_text(QUICK)
+    done = run(tmp_path, f"-n{workers}")
+    assert "1 failed, 39 passed" in done.stdout, done.stdout + done.stderr
+    assert "crashed while running 'test_quick.py::test_number[17]'" in done.stdout
+
+
+def test_grouped_tests_run_in_one_worker(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    for name in ("test_first.py", "test_second.py"):
+        (tmp_path / name).write_text(GROUPED)
+    done = run(tmp_path, "-n2")
     assert "8 passed" in done.stdout, done.stdout + done.stderr
     workers = {line for line in done.stdout.splitlines() if line.startswith("ran in")}
     assert len(workers) == 1
