@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from traceback import walk_tb
 
 import pytest
@@ -20,6 +20,7 @@ from tests.support.long_run import VARIABLE as LONG_RUN
 from tests.support.long_run import is_wanted
 from tests.support.oracle import Oracle
 from tests.support.requirements import VARIABLE, judge, required_names
+from tests.support.spark_jvm import use_archive
 
 # Random examples are the same in every ordinary run; new ones are for the long run. Slowness is
 # never a failure: machines may be busy.
@@ -103,6 +104,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | 
     from tests.support.scheduling import GroupScheduling
 
     return GroupScheduling(config, log)
+
+
+@pytest.fixture(scope="session")
+def spark_jvm() -> None:
+    """For tests that start Spark in other processes: JVMs that start sooner."""
+    use_archive()
+
+
+@pytest.fixture(scope="session")
+def spark_config(spark_jvm: None) -> Mapping[str, str]:
+    """Of the session that tests share: it is started after `spark_jvm`."""
+    return {}
 
 
 @pytest.fixture(scope="session")

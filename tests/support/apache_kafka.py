@@ -7,12 +7,16 @@ Leaves    jars to `kafka_jars.py`, what to say to it to `oracle.py` (Java client
 
 from __future__ import annotations
 
+import tempfile
 import threading
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Self
 
+from tests.support.class_archive import archive_of, option_of
 from tests.support.java_process import JavaProcess
+from tests.support.kafka_jars import class_path
 
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.testing.ports import quiet_ports
@@ -61,8 +65,15 @@ class KafkaDidNotStart(Exception):
 class ApacheKafka:
     """One node, broker and controller in one, with its files below `directory`."""
 
-    def __init__(self, directory: Path, properties: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        properties: Mapping[str, str] | None = None,
+        *,
+        archive_option: str = "",
+    ) -> None:
         self.directory = directory
+        self._archive_option = archive_option
         self.log_directory = directory / "logs"
         self.cluster_id = uuid_to_text(random_uuid())
         self._properties = dict(properties or {})
@@ -128,6 +139,7 @@ class ApacheKafka:
             log_path=self.directory / "kafka.log",
             heap_mb=512,
             log_level="info",
+            options=[self._archive_option or option_of(_archive())],
         )
 
     def _places(self) -> dict[str, str]:
@@ -144,6 +156,19 @@ class ApacheKafka:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
+
+
+@cache
+def _archive() -> Path:
+    """Of the classes that a node has loaded when it serves and stops."""
+
+    def train(option: str) -> None:
+        with tempfile.TemporaryDirectory(prefix="kafka-training-") as folder:
+            node = ApacheKafka(Path(folder), archive_option=option)
+            node.start()
+            node.stop()
+
+    return archive_of("kafka-node", [class_path()], train)
 
 
 def _is_ready(process: JavaProcess) -> bool:

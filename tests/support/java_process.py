@@ -14,13 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Self
 
+from tests.support.class_archive import SHORT_LIFE
 from tests.support.kafka_jars import KAFKA_VERSION, class_path
 
-# A short life with little to do: the quick compiler and the simplest collector start soonest.
 OPTIONS = (
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Xshare:auto",
+    *SHORT_LIFE,
     "-Djava.net.preferIPv4Stack=true",
     "-Dorg.slf4j.simpleLogger.logFile=System.err",
     "-Dorg.slf4j.simpleLogger.cacheOutputStream=true",
@@ -41,14 +39,15 @@ class JavaProcess:
         heap_mb: int = 256,
         log_level: str = "warn",
         version: str = KAFKA_VERSION,
+        options: Sequence[str] = (),
     ) -> None:
         # Codecs unpack their native parts there, and a killed process leaves them behind.
         temporary = f"-Djava.io.tmpdir={log_path.parent}"
-        options = (*OPTIONS, f"-Xmx{heap_mb}m", LOG_LEVEL.format(log_level), temporary)
+        given = (*OPTIONS, f"-Xmx{heap_mb}m", LOG_LEVEL.format(log_level), temporary, *options)
         self.log_path = log_path
         with log_path.open("ab") as log:
             self._process = subprocess.Popen(
-                ["java", *options, "-cp", class_path(version), main_class, *arguments],
+                ["java", *given, "-cp", class_path(version), main_class, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -3,10 +3,10 @@
 Two releases are there: the newest, with all programs, and the last one that still knew ZooKeeper,
 with those that drive clients and tools.
 
-Owns      `.cache/apache-kafka-<version>/`: the pom, `libs/`, and one folder of classes for each
-          state of `tests/support/java/`.
-Promises  several processes may ask at once: one does the work, the others wait for it. A folder
-          that is there is complete, because it gets its name last.
+Owns      `.cache/apache-kafka-<version>/`: the pom, `libs/`, and one jar of classes for each state
+          of `tests/support/java/`.
+Promises  several processes may ask at once: one does the work, the others wait for it. What is
+          there is complete, because it gets its name last.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
 KAFKA_VERSION = "4.3.1"
 OLDER_VERSION = "3.9.2"
@@ -53,14 +54,18 @@ class BuildFailed(Exception):
 
 @cache
 def class_path(version: str = KAFKA_VERSION) -> str:
-    """What to give `java -cp`: our programs first, then all of Kafka."""
-    return f"{helper_classes(version)}{os.pathsep}{kafka_libs(version)}/*"
+    """What to give `java -cp`: our programs first, then all of Kafka.
+
+    Jars alone, in a fixed order: the classes of a folder cannot be put into a class archive.
+    """
+    libs = sorted(map(str, kafka_libs(version).glob("*.jar")))
+    return os.pathsep.join([str(helper_classes(version)), *libs])
 
 
 def kafka_libs(version: str = KAFKA_VERSION) -> Path:
     """The folder with Kafka's jars, fetched with Maven where it is not there yet."""
     libs = _folder_of(version) / "libs"
-    with _locked(libs.with_name("libs.lock")):
+    with locked(libs.with_name("libs.lock")):
         if not libs.is_dir():
             _fetch(version, libs)
     return libs
@@ -69,12 +74,12 @@ def kafka_libs(version: str = KAFKA_VERSION) -> Path:
 def helper_classes(version: str = KAFKA_VERSION) -> Path:
     """The compiled Java programs of the tests, for exactly the sources that are there now."""
     sources = _sources_for(version)
-    classes = _folder_of(version) / f"classes-{_fingerprint(sources)}"
+    jar = _folder_of(version) / f"classes-{_fingerprint(sources)}.jar"
     libs = kafka_libs(version)
-    with _locked(classes.with_name("classes.lock")):
-        if not classes.is_dir():
-            _compile(sources, libs, classes)
-    return classes
+    with locked(jar.with_name("classes.lock")):
+        if not jar.is_file():
+            _compile(sources, libs, jar)
+    return jar
 
 
 def pom_text(version: str) -> str:
@@ -105,12 +110,17 @@ def _fetch(version: str, libs: Path) -> None:
     partial.rename(libs)
 
 
-def _compile(sources: list[Path], libs: Path, classes: Path) -> None:
-    partial = _empty_directory(classes.with_name("classes.partial"))
+def _compile(sources: list[Path], libs: Path, jar: Path) -> None:
+    partial = _empty_directory(jar.with_name("classes.partial"))
     options = ["-Xlint:deprecation,rawtypes,unchecked", "-Werror", "--release", "17"]
     places = ["-d", str(partial), "-cp", f"{libs}/*"]
     _run(["javac", *options, *places, *map(str, sources)])
-    partial.rename(classes)
+    packed = jar.with_suffix(".partial")
+    with ZipFile(packed, "w") as archive:
+        for path in sorted(partial.rglob("*.class")):
+            archive.write(path, str(path.relative_to(partial)))
+    shutil.rmtree(partial)
+    packed.rename(jar)
 
 
 def _fingerprint(sources: list[Path]) -> str:
@@ -131,7 +141,7 @@ def _run(command: list[str]) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # released with the file, also when a process dies

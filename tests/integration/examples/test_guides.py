@@ -90,6 +90,7 @@ def assert_printed(expected: str, printed: str, by: str) -> None:
     assert is_right, f"{by}\nexpected:\n{expected}\nprinted:\n{printed}"
 
 
+@pytest.mark.usefixtures("spark_jvm")
 @pytest.mark.parametrize("name", GUIDES)
 def test_the_guide_shows_what_happens(name: str) -> None:
     blocks = blocks_of(ROOT / name)

@@ -11,7 +11,7 @@ from tests.support.postgresql import find_postgresql, running_postgresql
 
 from ottla.testing.broker import RunningBroker
 
-pytestmark = pytest.mark.xdist_group("spark-examples")
+pytestmark = [pytest.mark.xdist_group("spark-examples"), pytest.mark.usefixtures("spark_jvm")]
 
 
 def tell(name: str, *more: str) -> list[str]:

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 import pytest
+from tests.support.class_archive import SHORT_LIFE
 from tests.support.kafka_jars import kafka_libs
 
 from ottla.base.ids import TopicId
@@ -104,7 +105,7 @@ def kafkas(cases: list[Case]) -> list[dict[str, Any]]:
     questions = "".join(json.dumps(question(case)) + "\n" for case in cases)
     program = Path(__file__).parent / "PartitionChanges.java"
     answered = subprocess.run(
-        ["java", "-Xmx256m", "-cp", f"{kafka_libs()}/*", str(program)],
+        ["java", *SHORT_LIFE, "-Xmx256m", "-cp", f"{kafka_libs()}/*", str(program)],
         input=questions.encode(),
         capture_output=True,
         check=True,

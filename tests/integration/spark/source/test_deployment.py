@@ -12,7 +12,7 @@ import pytest
 
 from ottla.testing import Kafka
 
-pytestmark = pytest.mark.xdist_group("spark")
+pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark_jvm")]
 
 PATIENCE_S = 400
 JOB = """
