@@ -13,7 +13,7 @@ Owns      when a slice ends, and whose slice is next.
 Promises  however many long works there are, all of them together keep the loop no longer than one
           slice in a turn, besides the first slices of those that have just come, which are bounded,
           too, and what the longest of them does between two yields. They take turns in the order
-          in which they came.
+          in which they came; every second turn is for work that has had none.
 Leaves    to the work that it does little between two yields, and that whatever it looks at may
           change at each of them. What the yielded numbers mean is the caller's business.
 
@@ -44,17 +44,18 @@ CHUNK_ITEMS = 1000  # that C code handles between two yields
 class Work(Generic[T]):
     """Work that has begun, and its result once it is done."""
 
-    __slots__ = ("_slices", "grown", "result")
+    __slots__ = ("_slices", "grown", "is_new", "result")
 
     result: T
 
     def __init__(self, slices: Slices[T]) -> None:
         self._slices = slices
         self.grown = 0  # the sum of what was yielded
+        self.is_new = True  # has not had a slice
 
     def run_until(self, end_s: float, now_s: Callable[[], float]) -> bool:
         """Go on for a slice, at least to the next yield. Whether the work is done."""
-        slices = self._slices
+        slices, self.is_new = self._slices, False
         try:
             while True:
                 self.grown += next(slices)
@@ -75,6 +76,8 @@ class Turns:
     def __init__(self, clock: Clock) -> None:
         self._now_s = clock.monotonic_s
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._new: deque[asyncio.Future[None]] = deque()  # of work that has had no slice yet
+        self._is_for_new = False
         self._is_scheduled = False
         self._begun_s = 0.0  # spent on first slices in this turn
 
@@ -101,7 +104,7 @@ class Turns:
 
     async def go_on(self, work: Work[T]) -> bool:
         """Run the next slice when its turn has come. Whether the work is done."""
-        await self.next()
+        await self.next(is_new=work.is_new)
         return work.run_until(self._now_s() + SLICE_S, self._now_s)
 
     async def run(self, slices: Slices[T]) -> T:
@@ -123,26 +126,39 @@ class Turns:
             work.close()
         return work.result
 
-    async def next(self) -> None:
+    async def next(self, *, is_new: bool = False) -> None:
         """Until it is the caller's turn to run a slice."""
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
-        self._waiting.append(turn)
+        (self._new if is_new else self._waiting).append(turn)
         if not self._is_scheduled:
             self._is_scheduled = True
             loop.call_soon(self._wake_one)
         await turn
 
     def _wake_one(self) -> None:
-        """Whoever is woken runs in the loop's next turn, and so does this."""
-        waiting = self._waiting
-        while waiting and waiting[0].done():  # its owner was cancelled
-            waiting.popleft()
-        if waiting:
-            waiting.popleft().set_result(None)
+        """Whoever is woken runs in the loop's next turn, and so does this.
+
+        Every second turn is for work that is new: most of it needs one slice, and does not wait
+        for all that need many.
+        """
+        self._is_for_new = not self._is_for_new
+        lines = (self._new, self._waiting) if self._is_for_new else (self._waiting, self._new)
+        turn = first_of(lines[0]) or first_of(lines[1])
+        if turn is not None:
+            turn.set_result(None)
             asyncio.get_running_loop().call_soon(self._wake_one)
         else:
             self._is_scheduled = False
+
+
+def first_of(waiting: deque[asyncio.Future[None]]) -> asyncio.Future[None] | None:
+    """Taken from those that wait, without those whose owner was cancelled."""
+    while waiting:
+        turn = waiting.popleft()
+        if not turn.done():
+            return turn
+    return None
 
 
 def set_of(items: Iterable[T]) -> Slices[set[T]]:

@@ -168,3 +168,25 @@ def test_whoever_leaves_and_whenever_the_others_have_their_turns(seed: int) -> N
         assert await turns.run(steps(40, clock, log=[])) == 40, "the next one, too"
 
     asyncio.run(main())
+
+
+def test_new_work_does_not_wait_for_all_that_is_long() -> None:
+    clock, long, short = ManualClock(), 50, list[int]()
+    turns = Turns(clock)
+
+    async def main() -> None:
+        logs: list[list[int]] = [[] for _ in range(long)]
+        works = [
+            asyncio.ensure_future(turns.run_later(steps(1000, clock, log=log))) for log in logs
+        ]
+        while not all(logs):
+            await asyncio.sleep(0)  # until each has had a slice
+        before_s = clock.monotonic_s()
+        await turns.run_later(steps(1, clock, log=short))
+        assert clock.monotonic_s() - before_s <= 3 * SLICE_S
+        for work in works:
+            work.cancel()
+        await asyncio.gather(*works, return_exceptions=True)
+
+    asyncio.run(main())
+    assert short == [0]
