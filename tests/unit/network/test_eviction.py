@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
+from typing import NamedTuple
 
-from ottla.network.eviction import Holding, evictions
+import pytest
+
+from ottla.network.eviction import Candidate, Grade, Holding, evictions, graded, patience
 from ottla.network.progress import Progress
 from ottla.network.request_memory import Account
 from ottla.network.settings import EvictionRules
@@ -169,3 +173,88 @@ def test_in_an_overfull_memory_the_youngest_are_closed_last() -> None:
         for left in (3, 2, 1, 0)
     ]
     assert order == [[slow], [slow, old], [slow, old, paused], [slow, old, paused, young]]
+
+
+def random_account(rng: Random) -> Account:
+    address, held = f"10.0.0.{rng.randrange(3)}", rng.choice((100 * KIB, MIB, 3 * MIB, 9 * MIB))
+    what = rng.random()
+    if what < 0.6:
+        rate, since_s = rng.choice((0, 10 * KIB, 70 * KIB, MIB)), rng.choice((1.0, 4.0, 9.0))
+        frame = rng.choice((MIB, 8 * MIB))
+        return arriving(rate, since_s=since_s, held=held, frame=frame, address=address)
+    account = Account(Nobody(), address)
+    account.held_bytes = account.complete_bytes = held
+    account.is_large = held > 2 * MIB
+    if what < 0.8:
+        account.stuck_since_s = NOW_S - rng.choice((1.0, 3.0))
+    return account
+
+
+def random_waiting(rng: Random, *, is_large: bool) -> list[Account]:
+    found = []
+    for _ in range(rng.randrange(3)):
+        account = waiting(
+            rng.choice((0.5, 1.0, 2.0, 5.0, 30.0)),
+            growth=rng.choice((MIB // 2, MIB, 4 * MIB)),
+            address=f"10.0.0.{rng.randrange(3)}",
+            held=rng.choice((100, 3 * MIB)) if is_large else 100,
+        )
+        account.is_large = is_large
+        found.append(account)
+    return found
+
+
+class Need(NamedTuple):
+    """So many bytes are to be freed, by accounts of these grades."""
+
+    excess: int
+    grade: Grade
+    of_large: bool = False
+
+    def may_close(self, candidate: Candidate) -> bool:
+        is_right = candidate.account.is_large or not self.of_large
+        return is_right and candidate.grade <= self.grade
+
+    def is_met(self, closed_ones: list[Candidate]) -> bool:
+        freed = sum(each.account.held_bytes for each in closed_ones if self.may_close(each))
+        return freed >= self.excess
+
+
+def needs(holding: Holding) -> list[Need]:
+    held = sum(each.held_bytes for each in holding.accounts)
+    large = sum(each.held_bytes for each in holding.accounts if each.is_large)
+    found = [Need(held - holding.bytes_max, Grade.YOUNG)] if holding.is_overfull else []
+    for grade, after_s in patience(RULES):
+        growth = [
+            [each.growth_bytes for each in some if NOW_S - (each.waits_since_s or NOW_S) >= after_s]
+            for some in (holding.ordinary_waiting, holding.large_waiting)
+        ]
+        if growth[0] and grade < Grade.PAUSED:
+            wanted = min(sum(growth[0]), holding.bytes_max)
+            found.append(Need(held + wanted - holding.bytes_max, grade))
+        if growth[1]:
+            wanted = min(sum(growth[1]), holding.large_bytes_max)
+            found.append(Need(large + wanted - holding.large_bytes_max, grade, of_large=True))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_as_many_are_closed_as_those_who_wait_need_and_none_besides(seed: int) -> None:
+    """Several wait, for ordinary and large frames, each for another time; some fit all needs."""
+    rng = Random(seed)
+    accounts = [random_account(rng) for _ in range(rng.randrange(1, 12))]
+    ordinary = random_waiting(rng, is_large=False)
+    holding = full_of(*accounts, ordinary=ordinary, large=random_waiting(rng, is_large=True))
+    bytes_max = int(holding.bytes_max * rng.choice((0.7, 1, 1.5)))
+    is_overfull = rng.random() < 0.2
+    holding = replace(
+        holding, bytes_max=bytes_max, large_bytes_max=bytes_max // 2, is_overfull=is_overfull
+    )
+    candidates = {each.account: each for each in graded(holding, RULES, NOW_S)}
+    gone = [candidates[account] for account, _ in closed(holding)]
+    for need in needs(holding):
+        left = [each for each in candidates.values() if each not in gone and need.may_close(each)]
+        assert need.is_met(gone) or not left
+    for at, each in enumerate(gone):
+        before = gone[:at]
+        assert any(need.may_close(each) and not need.is_met(before) for need in needs(holding))

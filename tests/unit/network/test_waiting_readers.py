@@ -1,5 +1,9 @@
 """Who waits for memory is served in turn, whatever the number of others."""
 
+from random import Random
+
+import pytest
+
 from ottla.network.waiting_readers import EVERY, Standing, WaitingReaders
 
 
@@ -61,3 +65,49 @@ def test_one_that_left_is_not_served_and_one_that_asks_again_keeps_its_place() -
     assert "b" not in waiting
     assert waiting.items() == ["a", "c"]
     assert taken(waiting, 3) == ["c", "a", None]
+
+
+class Address:
+    """One that waits, as the rules see it."""
+
+    def __init__(self, now: int) -> None:
+        self.joined_at = self.moved_at = now
+        self.was_served = False
+        self.waiting: list[int] = []  # in the order in which they came
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_turns_follow_the_rules_whoever_comes_leaves_and_asks_again(seed: int) -> None:
+    """Those of one standing: every second turn is for the newest address that was not served since
+    it came, the others for the address whose last turn, or coming, is longest ago."""
+    rng, waiting = Random(seed), WaitingReaders[int]()
+    addresses: dict[str, Address] = {}
+    is_for_newcomers = False
+    for now in range(400):
+        what = rng.random()
+        known = [(name, item) for name, each in addresses.items() for item in each.waiting]
+        if what < 0.5:
+            name = f"10.0.0.{rng.randrange(6)}"
+            addresses.setdefault(name, Address(now)).waiting.append(now)
+            waiting.add(now, name, Standing.KNOWN)
+        elif what < 0.6 and known:
+            name, item = rng.choice(known)
+            if rng.random() < 0.5:
+                waiting.add(item, name, Standing.KNOWN)  # asks again
+            else:
+                waiting.remove(item)
+                addresses[name].waiting.remove(item)
+        elif not known:
+            assert waiting.take() is None
+        else:
+            is_for_newcomers = not is_for_newcomers
+            new = [name for name, each in addresses.items() if not each.was_served]
+            if is_for_newcomers and new:
+                name = max(new, key=lambda each: addresses[each].joined_at)
+            else:
+                name = min(addresses, key=lambda each: addresses[each].moved_at)
+            address = addresses[name]
+            address.was_served, address.moved_at = True, now
+            assert waiting.take() == address.waiting.pop(-1 if is_for_newcomers else 0)
+        addresses = {name: each for name, each in addresses.items() if each.waiting}
+        assert len(waiting) == sum(len(each.waiting) for each in addresses.values())
