@@ -1,5 +1,7 @@
 """The rate is that of the last seconds in which bytes could move."""
 
+from random import Random
+
 import pytest
 
 from ottla.network.progress import WINDOW_S, Progress
@@ -60,3 +62,20 @@ def test_one_that_begins_while_off_has_no_time_until_it_is_on() -> None:
     progress = Progress(0.0, is_on=False)
     assert progress.on_s(50.0) == 0
     assert progress.bytes_per_s(50.0) is None
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_only_the_time_counts_in_which_bytes_could_move(seed: int) -> None:
+    """However often it is switched, also to what it is already."""
+    rng = Random(seed)
+    is_on = rng.random() < 0.5
+    now_s, on_s = 100.0, 0.0
+    progress = Progress(now_s, is_on=is_on)
+    for _ in range(100):
+        pause_s = rng.choice((0.0, 0.25, 1.5))
+        now_s += pause_s
+        on_s += pause_s * is_on
+        assert progress.on_s(now_s) == on_s
+        if rng.random() < 0.7:
+            is_on = rng.random() < 0.5
+            progress.switch(now_s, is_on=is_on)

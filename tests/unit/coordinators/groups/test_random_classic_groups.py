@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from tests.unit.coordinators.groups.harness import ClassicClient, Harness, ReplyBox, code_of
 
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
+from ottla.coordinators.groups.classic.member import bytes_of
 from ottla.coordinators.groups.shard import GroupShard
-from ottla.coordinators.groups.shared import GROUP_BYTES
+from ottla.coordinators.groups.shared import GROUP_BYTES, PENDING_BYTES
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.join_group_response import JoinGroupResponse
 
@@ -36,12 +37,22 @@ def stored_of(shard: GroupShard) -> dict[str, Any]:
     assert usage.member_bytes == sum(
         GROUP_BYTES + each.held_bytes for each in shard.groups.values()
     )
+    for group in shard.groups.values():
+        assert isinstance(group, ClassicGroup)
+        assert group.held_bytes == held_by(group)
     return {
         "offsets": usage.offsets,
         "groups": groups,
         "committed": shard.offsets.committed,
         "pending": {k: v for k, v in shard.offsets.pending.items() if v},
     }
+
+
+def held_by(group: ClassicGroup) -> int:
+    """About what its members, ids that were given away, and assignments take."""
+    members = sum(bytes_of(each.member_id, each.protocols) for each in group.members.values())
+    assigned = 0 if group.stored is None else sum(len(m.assignment) for m in group.stored.members)
+    return members + assigned + len(group.pending) * PENDING_BYTES
 
 
 class Phase(Enum):
@@ -72,6 +83,10 @@ class Walker:
         self.phase = Phase.OUTSIDE
 
     def leave(self) -> None:
+        """Also with an id that it was given, and has not joined with yet."""
+        last = self.replies[-1] if self.phase is Phase.JOINING else None
+        if last is not None and not last.is_waiting:
+            self.client.member_id = last.response.member_id or self.client.member_id
         code_of(self.client.leave)
         self.crash()
 

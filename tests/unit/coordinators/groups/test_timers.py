@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ottla.coordinators.groups import timers as timers_module
 from ottla.coordinators.groups.timers import Timers
 from ottla.testing.clock import ManualClock
 
@@ -84,6 +88,25 @@ def test_whoever_waits_is_told_of_earlier_deadlines_only_when_there_is_one() -> 
 def test_timers_agree_with_a_plain_table_of_deadlines(
     steps: list[tuple[str, int | None, int]],
 ) -> None:
+    compare_with_table(steps)
+
+
+@pytest.mark.parametrize("stale_max", [0, 2, 10])
+@pytest.mark.parametrize("seed", range(5))
+def test_entries_that_are_cleared_away_are_missed_by_no_deadline(
+    seed: int, stale_max: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timers_module, "STALE_MAX", stale_max)
+    rng = Random(seed)
+    compare_with_table(
+        [
+            (rng.choice("abcd"), rng.choice((None, rng.randrange(40))), rng.randrange(15))
+            for _ in range(500)
+        ]
+    )
+
+
+def compare_with_table(steps: list[tuple[str, int | None, int]]) -> None:
     clock = ManualClock()
     timers = new_timers(clock)
     deadlines: dict[str, int] = {}

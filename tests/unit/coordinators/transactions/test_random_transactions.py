@@ -24,9 +24,9 @@ from ottla.coordinators.transactions.ending import (
 )
 from ottla.coordinators.transactions.enlisting import decide_add_partitions
 from ottla.coordinators.transactions.initialising import Wanted, decide_init, must_abort_first
-from ottla.coordinators.transactions.record_types import record_of
+from ottla.coordinators.transactions.record_types import record_of, tombstone_of
 from ottla.coordinators.transactions.shard import TransactionShard
-from ottla.coordinators.transactions.states import ENDING, State
+from ottla.coordinators.transactions.states import ENDING, IDLE, State
 from ottla.coordinators.transactions.transaction import (
     EPOCH_MAX,
     EPOCH_SPENT,
@@ -68,7 +68,8 @@ class Cluster:
     def step(self) -> None:
         self.now_ms += self.random.choice((1, 1, 1, TIMEOUT_MS // 3))
         acts = [self.init, self.go_on, self.add, self.add, self.end, self.end, self.complete]
-        act = self.random.choice([*acts, self.fence, self.use_up_epochs, self.restart])
+        seldom = [self.fence, self.use_up_epochs, self.restart, self.forget]
+        act = self.random.choice([*acts, *seldom])
         act(self.random.choice(IDS))
         self.check_timeouts()
 
@@ -149,6 +150,16 @@ class Cluster:
         if current is not None and current.state in ENDING:
             self.write(decide_complete(current, self.now_ms))
 
+    def forget(self, name: str) -> None:
+        """Nobody has used the id for long: nothing of it is left."""
+        current = self.shard.get(name)
+        if current is not None and current.state in IDLE and self.random.random() < 0.3:
+            record = tombstone_of(name)
+            self.shard.apply(record, NOBODY, len(self.log))
+            self.log.append(record)
+            assert self.shard.get(name) is None
+            assert self.shard.end_offset(name) == 0
+
     def use_up_epochs(self, name: str) -> None:
         """As if thousands of transactions had been."""
         current = self.shard.get(name)
@@ -162,6 +173,9 @@ class Cluster:
         loaded = TransactionShard()
         for offset, record in enumerate(self.log):
             loaded.apply(record, NOBODY, offset)
+        assert loaded.transactions.keys() == self.shard.transactions.keys()
+        assert loaded._end_offsets == self.shard._end_offsets
+        assert loaded._end_offsets.keys() == loaded.transactions.keys()
         for name, known in self.shard.transactions.items():
             again = loaded.transactions[name]
             assert replace(again, last_epoch=known.last_epoch) == known

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
+from random import Random
 
 import pytest
+from tests.unit.storage.log_making import append_many
 
-from ottla.base.ids import TopicPartition
+from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.steps import run_here
+from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
-from ottla.storage.directories.directory_checkpoints import DirectoryCheckpoints
+from ottla.storage.directories.directory_checkpoints import CheckpointJob, DirectoryCheckpoints
+from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.log_manager import LogManager
+from ottla.storage.log.log import Log
+from ottla.testing.clock import ManualClock
+from ottla.testing.disk_faults import CHANGES
 from ottla.testing.filesystem import MemoryDisk
 
 PATIENCE_S = 30.0
@@ -41,3 +51,56 @@ def test_nobody_waits_for_a_write_under_way_to_make_the_next_job(
     may_end.set()
     writing.join()
     assert not is_waiting
+
+
+def two_logs(disk: MemoryDisk) -> tuple[LogManager, list[Log]]:
+    disk.make_directory("/data")
+    logs = LogManager(disk, ManualClock(), Random(1), ["/data"])
+    logs.open(Owner("cluster", 1))
+    list(logs.load(lambda _topic: TopicConfig()))
+    names = [TopicPartition(name, 0) for name in "ab"]
+    return logs, [logs.create(name, TopicConfig(), TopicId(b"t" * 16)) for name in names]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_jobs_that_run_in_another_order_than_they_were_made_write_nothing_older(seed: int) -> None:
+    rng, disk = Random(seed), MemoryDisk()
+    logs, made = two_logs(disk)
+    directory = logs.directories[0]
+    waiting: list[CheckpointJob] = []
+    for _ in range(40):
+        append_many(rng.choice(made), 1)
+        if rng.random() < 0.7:
+            waiting.append(run_here(directory.making_checkpoint_job()))
+        elif rng.random() < 0.3:
+            directory.write_checkpoints()
+        if waiting and rng.random() < 0.5:
+            before = DirectoryCheckpoints(disk, "/data").read().high_watermarks
+            waiting.pop(rng.randrange(len(waiting))).run()
+            after = DirectoryCheckpoints(disk, "/data").read().high_watermarks
+            assert all(after[name] >= mark for name, mark in before.items())
+    run_here(directory.making_checkpoint_job()).run()
+    for job in waiting:
+        job.run()
+    marks = DirectoryCheckpoints(disk, "/data").read().high_watermarks
+    assert marks == {each.partition: each.high_watermark for each in made}
+    logs.let_go()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_log_starts_above_its_high_watermark_wherever_writing_ends(seed: int) -> None:
+    """A disk that is full, or fails, may end it between two of the files."""
+    rng, disk = Random(seed), MemoryDisk()
+    logs, made = two_logs(disk)
+    for _ in range(20):
+        for log in made:
+            append_many(log, 3)
+            log.advance_log_start(rng.randint(log.log_start_offset, log.high_watermark))
+        disk.fail(CHANGES, error=errno.ENOSPC, skip=rng.randrange(15))
+        with suppress(OSError):
+            logs.directories[0].write_checkpoints()
+        disk.heal()
+        _, starts, marks = DirectoryCheckpoints(disk, "/data").read()
+        assert all(start <= marks[partition] for partition, start in starts.items())
+    assert starts
+    logs.let_go()

@@ -140,18 +140,28 @@ def test_a_want_of_descriptors_is_no_loss(world: Watching, kind: str) -> None:
     assert world.lost == [A]
 
 
-def test_what_a_lost_log_had_is_there_when_its_files_are_back(world: Watching) -> None:
+@pytest.mark.parametrize("start", [0, 2])
+@pytest.mark.parametrize("is_written_again", [False, True])
+def test_what_a_lost_log_had_is_there_when_its_files_are_back(
+    world: Watching, start: int, is_written_again: bool
+) -> None:
+    """And what was deleted at its beginning is not, however often checkpoints are written."""
     log = world.create(A)
+    log.advance_log_start(start)
     world.disk.rename(log.path, "/elsewhere")
     append(log, b"last")
     world.look()
     path = log.path
+    if is_written_again:
+        world.create(B)
+        log.context.write_checkpoints(world.create(TopicPartition("c", 0)))
     world.logs.close()
     world.disk.rename("/elsewhere", path)
     again = Watching(world.disk)
     found = again.logs.get(A)
     assert found is not None
-    assert values_of(found) == [b"0", b"1", b"2", b"last"]
+    assert (found.log_start_offset, found.high_watermark) == (start, 4)
+    assert values_of(found) == [b"0", b"1", b"2", b"last"][start:]
 
 
 @pytest.mark.parametrize("is_made_anew", [False, True])

@@ -65,12 +65,25 @@ def test_every_lookup_of_a_long_index_is_right_in_any_order(volume: Volume) -> N
         assert index.lookup(WAIT, BASE + offset) == (BASE + 3 * number, 10 * number)
 
 
-def test_a_page_that_was_found_is_not_remembered_after_the_file_was_cut(volume: Volume) -> None:
+@pytest.mark.parametrize("seed", range(10))
+def test_no_page_that_was_found_is_remembered_after_the_file_was_cut(
+    volume: Volume, seed: int
+) -> None:
+    """Neither one that a lookup has found, nor that of the search for where to cut."""
+    rng = Random(seed)
     index = put_entries(volume, *[(number, number) for number in range(1, 3000)])
-    assert index.lookup(WAIT, BASE + 1500) == (BASE + 1500, 1500)
-    index.truncate_to(BASE + 1000)
-    index.append_all([(BASE + number, 7 * number) for number in range(1000, 3000)])
-    assert index.lookup(WAIT, BASE + 1500) == (BASE + 1500, 7 * 1500)
+    factors = [1] * 3000
+    for factor in range(2, 8):
+        for offset in rng.choices(range(1, 3000), k=3):
+            assert index.lookup(WAIT, BASE + offset) == (BASE + offset, factors[offset] * offset)
+        cut = rng.randrange(1, 3000)
+        index.truncate_to(BASE + cut)
+        factors[cut:] = [factor] * (3000 - cut)
+        index.append_all([(BASE + number, factor * number) for number in range(cut, 3000)])
+        if rng.random() < 0.5:
+            index.trim()  # nothing is answered from memory
+        for offset in (*range(max(1, cut - 600), min(3000, cut + 600), 37), cut, 2999):
+            assert index.lookup(WAIT, BASE + offset) == (BASE + offset, factors[offset] * offset)
 
 
 def test_the_first_entry_from_a_position_on(volume: Volume) -> None:
