@@ -24,7 +24,7 @@ LONG = [
     rf"{CLIENTS}test_transactions_crashes.*kafkas_own_producer_survives.*"
     r"\[java-(?!prepare-logged|first-marker-written)",
     # What chance finds beside the scripts of the differential test
-    r"tests/compatibility/walks/",
+    r"tests/compatibility/random_requests/",
     # What the reader's own tests show without a session
     r"tests/integration/spark/source/test_streams\.py.*batch_0_is_run_again_although",
     # Nine in ten of the sequences of charges that Kafka's own classes were given

@@ -6,8 +6,8 @@ import threading
 from random import Random
 
 import pytest
-from tests.compatibility.clients.groups_world import PARTITIONS, World, rebalance, settle
-from tests.compatibility.clients.transactions_world import settled
+from tests.compatibility.clients.groups_harness import PARTITIONS, GroupsHarness, rebalance, settle
+from tests.compatibility.clients.transactions_harness import settled
 from tests.support.raw_client import RawClient
 from tests.support.waiting import wait_until
 
@@ -26,9 +26,9 @@ KILLS = 4
 class Committer(threading.Thread):
     """Commits 1, 2, 3, ... to a partition until its connection breaks."""
 
-    def __init__(self, world: World, partition: int, start: int) -> None:
+    def __init__(self, harness: GroupsHarness, partition: int, start: int) -> None:
         super().__init__(daemon=True)
-        self.world, self.partition = world, partition
+        self.harness, self.partition = harness, partition
         self.begun_at = self.sent = self.acknowledged = start
         self.start()
 
@@ -38,12 +38,12 @@ class Committer(threading.Thread):
 
     def run(self) -> None:
         try:
-            with RawClient(self.world.bootstrap) as client:
+            with RawClient(self.harness.bootstrap) as client:
                 while True:
                     self.sent += 1
                     wanted = OffsetCommitRequestPartition(self.partition, self.sent)
-                    topic = OffsetCommitRequestTopic(self.world.topic, partitions=[wanted])
-                    request = OffsetCommitRequest(self.world.group, topics=[topic])
+                    topic = OffsetCommitRequestTopic(self.harness.topic, partitions=[wanted])
+                    request = OffsetCommitRequest(self.harness.group, topics=[topic])
                     answer = client.ask(request, 8)
                     assert answer.topics[0].partitions[0].error_code == NONE, answer
                     self.acknowledged = self.sent
@@ -54,25 +54,25 @@ class Committer(threading.Thread):
 def test_committed_offsets_survive_and_never_go_back() -> None:
     random = Random(7)
     with RunningBroker(config={"offsets.topic.num.partitions": "1"}) as broker:
-        world = World(broker.bootstrap_servers)
+        harness = GroupsHarness(broker.bootstrap_servers)
         offsets = dict.fromkeys(range(PARTITIONS), 0)
         for _ in range(KILLS):
-            committers = [Committer(world, *item) for item in offsets.items()]
+            committers = [Committer(harness, *item) for item in offsets.items()]
             committers[0].join(random.uniform(0.1, 0.4))
             wait_until(lambda: all(each.has_begun for each in committers), "all commit")  # noqa: B023
             broker.kill()
             for committer in committers:
                 committer.join()
             broker.start()
-            world.client = world.connect()
-            world.find_coordinator(world.group)
-            found = settled(lambda: world.fetch(range(PARTITIONS)), code_of)
+            harness.client = harness.connect()
+            harness.find_coordinator(harness.group)
+            found = settled(lambda: harness.fetch(range(PARTITIONS)), code_of)
             for committer in committers:
                 offset = found[committer.partition]
                 assert committer.acknowledged <= offset <= committer.sent
                 offsets[committer.partition] = offset
         assert all(offset > 0 for offset in offsets.values())
-        world.close()
+        harness.close()
         assert "Traceback" not in broker.log
 
 
@@ -83,9 +83,9 @@ def code_of(found: object) -> ErrorCode:
 @pytest.mark.parametrize("kind", ["classic", "consumer"])
 def test_members_keep_their_place(kind: str) -> None:
     with RunningBroker() as broker:
-        world = World(broker.bootstrap_servers)
-        old = [world.classic(session_ms=60_000) for _ in range(2)]
-        new = [world.consumer() for _ in range(2)]
+        harness = GroupsHarness(broker.bootstrap_servers)
+        old = [harness.classic(session_ms=60_000) for _ in range(2)]
+        new = [harness.consumer() for _ in range(2)]
         if kind == "classic":
             rebalance(*old)
         else:
@@ -93,11 +93,11 @@ def test_members_keep_their_place(kind: str) -> None:
         broker.kill()
         broker.start()
         for member in old:
-            member.client = world.connect()
+            member.client = harness.connect()
         for consumer in new:
-            consumer.client = world.connect()
-        world.client = world.connect()
-        world.find_coordinator(world.group)
+            consumer.client = harness.connect()
+        harness.client = harness.connect()
+        harness.find_coordinator(harness.group)
         if kind == "classic":
             # Heartbeats are answered while the group is loaded, as in Kafka; syncs are not.
             synced = [settled(member.sync, lambda answer: answer.error_code) for member in old]
@@ -108,4 +108,4 @@ def test_members_keep_their_place(kind: str) -> None:
             had = [member.owned for member in new]
             assert [settled(member.beat) for member in new] == [NONE, NONE]
             assert [member.owned for member in new] == had
-        world.close()
+        harness.close()

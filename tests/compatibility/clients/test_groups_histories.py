@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from tests.compatibility.clients.groups_world import World
+from tests.compatibility.clients.groups_harness import GroupsHarness
 from tests.compatibility.clients.test_groups_logs import known_of
-from tests.compatibility.clients.transactions_world import settled
+from tests.compatibility.clients.transactions_harness import settled
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.raw_client import RawClient
 from tests.unit.coordinators.groups.harness import Harness
@@ -148,14 +148,14 @@ def told_of(client: RawClient, group_id: str) -> tuple[object, ...]:
 
 def test_kafka_knows_of_random_groups_what_we_know(tmp_path: Path) -> None:
     histories = {f"crowd-{seed}": consumer_history(seed) for seed in range(HISTORIES)}
-    histories |= {f"walk-{seed}": classic_history(seed) for seed in range(HISTORIES)}
+    histories |= {f"classic-{seed}": classic_history(seed) for seed in range(HISTORIES)}
     with ApacheKafka(tmp_path / "kafka", PATIENT) as node:
-        World(node.bootstrap).close()
+        GroupsHarness(node.bootstrap).close()
         node.kill()
         write_log(node.log_directory / OFFSETS, histories)
         node.start()
         with RawClient(node.bootstrap) as client:
-            describe = DescribeGroupsRequest(["walk-0"])
+            describe = DescribeGroupsRequest(["classic-0"])
             settled(lambda: ErrorCode(client.ask(describe, 5).groups[0].error_code))
             for group_id, harness in histories.items():
                 assert told_of(client, group_id) == expected_of(harness), group_id

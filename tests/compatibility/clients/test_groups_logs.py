@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.compatibility.clients.groups_world import (
+from tests.compatibility.clients.groups_harness import (
     ClassicMember,
     ConsumerMember,
-    World,
+    GroupsHarness,
     rebalance,
     settle,
 )
-from tests.compatibility.clients.transactions_world import settled
+from tests.compatibility.clients.transactions_harness import settled
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.raw_client import RawClient
 
@@ -54,49 +54,49 @@ NONE = ErrorCode.NONE
 
 def make_groups(bootstrap: str) -> None:
     """One of each kind, named for what it is. Their sessions outlast the test."""
-    with closing(World(bootstrap)) as world:
-        for world.group, make in GROUPS.items():
-            make(world)
+    with closing(GroupsHarness(bootstrap)) as harness:
+        for harness.group, make in GROUPS.items():
+            make(harness)
 
 
-def make_offsets(world: World) -> None:
-    assert world.commit({0: 5, 1: 6}, metadata="here") == NONE
-    assert world.commit({0: 7}) == NONE
+def make_offsets(harness: GroupsHarness) -> None:
+    assert harness.commit({0: 5, 1: 6}, metadata="here") == NONE
+    assert harness.commit({0: 7}) == NONE
 
 
-def make_deleted(world: World) -> None:
-    world.commit({0: 5})
-    assert world.client.ask(DeleteGroupsRequest([world.group]), 2).results[0].error_code == NONE
+def make_deleted(harness: GroupsHarness) -> None:
+    harness.commit({0: 5})
+    assert harness.client.ask(DeleteGroupsRequest([harness.group]), 2).results[0].error_code == NONE
 
 
-def make_classic(world: World) -> None:
-    first = world.classic("one", instance_id="a", session_ms=1_800_000)
-    second = world.classic("two", session_ms=1_800_000)
+def make_classic(harness: GroupsHarness) -> None:
+    first = harness.classic("one", instance_id="a", session_ms=1_800_000)
+    second = harness.classic("two", session_ms=1_800_000)
     rebalance(first, second)
     assert first.commit({0: 3}) == NONE
 
 
-def make_left(world: World) -> None:
-    member = world.classic()
+def make_left(harness: GroupsHarness) -> None:
+    member = harness.classic()
     rebalance(member)
     member.commit({2: 4})
     member.leave()
 
 
-def make_consumer(world: World) -> None:
-    first, second = world.consumer("one", instance_id="b"), world.consumer("two")
-    pattern = world.consumer("three", regex=f"{world.topic[:-1]}.", topics=())
+def make_consumer(harness: GroupsHarness) -> None:
+    first, second = harness.consumer("one", instance_id="b"), harness.consumer("two")
+    pattern = harness.consumer("three", regex=f"{harness.topic[:-1]}.", topics=())
     settle(first, sizes=[4])
     settle(first, second, pattern, sizes=[2, 1, 1])
-    third = world.consumer("four")
+    third = harness.consumer("four")
     third.beat()
     third.leave()
     settle(first, second, pattern, sizes=[2, 1, 1])
     assert first.commit({min(first.owned): 9}) == NONE
 
 
-def make_upgraded(world: World) -> tuple[ClassicMember, ConsumerMember]:
-    old, new = world.classic("old", session_ms=1_800_000), world.consumer("new")
+def make_upgraded(harness: GroupsHarness) -> tuple[ClassicMember, ConsumerMember]:
+    old, new = harness.classic("old", session_ms=1_800_000), harness.consumer("new")
     rebalance(old)
     new.beat()
     for _ in range(2):
@@ -106,13 +106,13 @@ def make_upgraded(world: World) -> tuple[ClassicMember, ConsumerMember]:
     return old, new
 
 
-def make_downgraded(world: World) -> None:
-    old, new = make_upgraded(world)
+def make_downgraded(harness: GroupsHarness) -> None:
+    old, new = make_upgraded(harness)
     assert new.leave() == NONE
     rebalance(old)
 
 
-GROUPS: dict[str, Callable[[World], object]] = {
+GROUPS: dict[str, Callable[[GroupsHarness], object]] = {
     "offsets": make_offsets,
     "deleted": make_deleted,
     "classic": make_classic,
@@ -180,7 +180,7 @@ def kafka(directory: Path) -> Iterator[ApacheKafka]:
 
 def begin_topic(bootstrap: str) -> None:
     """Have the topic of offsets created."""
-    World(bootstrap).close()
+    GroupsHarness(bootstrap).close()
 
 
 def replace_log(target: Path, source: Path) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.compatibility.clients.groups_world import (
+from tests.compatibility.clients.groups_harness import (
     PARTITIONS,
-    World,
+    GroupsHarness,
     rebalance,
     settle,
     subscription,
@@ -41,18 +41,20 @@ NO_GROUP = ErrorCode.GROUP_ID_NOT_FOUND
 
 
 @pytest.fixture
-def world(either_bootstrap: str) -> Iterator[World]:
-    world = World(either_bootstrap)
-    yield world
-    world.close()
+def harness(either_bootstrap: str) -> Iterator[GroupsHarness]:
+    harness = GroupsHarness(either_bootstrap)
+    yield harness
+    harness.close()
 
 
 # Classic groups
 
 
-def test_every_version_of_the_classic_requests_leads_to_the_same_group(world: World) -> None:
+def test_every_version_of_the_classic_requests_leads_to_the_same_group(
+    harness: GroupsHarness,
+) -> None:
     for version in range(10):
-        member = world.classic(version=version)
+        member = harness.classic(version=version)
         answer = member.join()
         assert (answer.error_code, answer.leader) == (NONE, member.member_id)
         assert [each.member_id for each in answer.members] == [member.member_id]
@@ -64,29 +66,29 @@ def test_every_version_of_the_classic_requests_leads_to_the_same_group(world: Wo
         assert member.heartbeat(version=min(version, 4)) == NONE
         assert member.commit({1: version}, version=min(max(version, 2), 9)) == NONE
         assert member.leave(version=min(version, 5)) == NONE
-    assert world.fetch([1]) == {1: 9}
+    assert harness.fetch([1]) == {1: 9}
 
 
-def test_a_generation_follows_on_the_empty_one_before(world: World) -> None:
+def test_a_generation_follows_on_the_empty_one_before(harness: GroupsHarness) -> None:
     generations = []
     for _ in range(3):
-        member = world.classic()
+        member = harness.classic()
         rebalance(member)
         generations.append(member.generation)
         member.leave()
     assert generations == [1, 3, 5]
 
 
-def test_a_member_id_is_given_first_and_must_be_used(world: World) -> None:
-    member = world.classic("client")
+def test_a_member_id_is_given_first_and_must_be_used(harness: GroupsHarness) -> None:
+    member = harness.classic("client")
     answer = member.ask_join()
     assert answer.error_code == ErrorCode.MEMBER_ID_REQUIRED
     assert answer.member_id.startswith("client-")
     assert (answer.generation_id, answer.members) == (-1, [])
 
 
-def test_requests_of_nobody(world: World) -> None:
-    member = world.classic(member_id="nobody", generation=1)
+def test_requests_of_nobody(harness: GroupsHarness) -> None:
+    member = harness.classic(member_id="nobody", generation=1)
     assert member.ask_join().error_code == UNKNOWN_MEMBER
     assert member.sync().error_code == UNKNOWN_MEMBER
     assert member.heartbeat() == UNKNOWN_MEMBER
@@ -94,7 +96,7 @@ def test_requests_of_nobody(world: World) -> None:
     assert member.leave(version=1) == UNKNOWN_MEMBER
     assert member.commit({0: 1}) == NO_GROUP
     assert member.commit({0: 1}, version=8) == OLD_GENERATION
-    rebalance(world.classic())
+    rebalance(harness.classic())
     assert member.ask_join().error_code == UNKNOWN_MEMBER
     assert member.sync().error_code == UNKNOWN_MEMBER
     assert member.heartbeat() == UNKNOWN_MEMBER
@@ -103,32 +105,32 @@ def test_requests_of_nobody(world: World) -> None:
 
 
 @pytest.mark.parametrize("session_ms", [5_999, 1_800_001])
-def test_session_timeouts_out_of_range(world: World, session_ms: int) -> None:
-    member = world.classic(session_ms=session_ms)
+def test_session_timeouts_out_of_range(harness: GroupsHarness, session_ms: int) -> None:
+    member = harness.classic(session_ms=session_ms)
     assert member.ask_join().error_code == ErrorCode.INVALID_SESSION_TIMEOUT
 
 
-def test_a_group_without_a_name(world: World) -> None:
-    world.group = ""
-    member = world.classic(member_id="x", generation=1)
+def test_a_group_without_a_name(harness: GroupsHarness) -> None:
+    harness.group = ""
+    member = harness.classic(member_id="x", generation=1)
     assert member.ask_join().error_code == ErrorCode.INVALID_GROUP_ID
     assert member.sync().error_code == ErrorCode.INVALID_GROUP_ID
     assert member.heartbeat() == ErrorCode.INVALID_GROUP_ID
     assert member.leave() == ErrorCode.INVALID_GROUP_ID
 
 
-def test_protocols_that_do_not_fit(world: World) -> None:
-    assert world.classic(protocols={}).ask_join().error_code == OTHER_PROTOCOL
-    assert world.classic(protocol_type="").ask_join().error_code == OTHER_PROTOCOL
-    rebalance(world.classic())
-    assert world.classic(protocols={"other": b""}).ask_join().error_code == OTHER_PROTOCOL
-    assert world.classic(protocol_type="connect").ask_join().error_code == OTHER_PROTOCOL
+def test_protocols_that_do_not_fit(harness: GroupsHarness) -> None:
+    assert harness.classic(protocols={}).ask_join().error_code == OTHER_PROTOCOL
+    assert harness.classic(protocol_type="").ask_join().error_code == OTHER_PROTOCOL
+    rebalance(harness.classic())
+    assert harness.classic(protocols={"other": b""}).ask_join().error_code == OTHER_PROTOCOL
+    assert harness.classic(protocol_type="connect").ask_join().error_code == OTHER_PROTOCOL
 
 
-def test_two_members_vote_wait_for_each_other_and_share(world: World) -> None:
-    mine = subscription(world.topic)
-    first = world.classic(protocols={"sticky": mine, "range": mine})
-    second = world.classic(protocols={"range": mine, "roundrobin": mine})
+def test_two_members_vote_wait_for_each_other_and_share(harness: GroupsHarness) -> None:
+    mine = subscription(harness.topic)
+    first = harness.classic(protocols={"sticky": mine, "range": mine})
+    second = harness.classic(protocols={"range": mine, "roundrobin": mine})
     rebalance(first)
     second.begin_join()
     until(first.heartbeat, REBALANCE)
@@ -146,19 +148,19 @@ def test_two_members_vote_wait_for_each_other_and_share(world: World) -> None:
     assert second.heartbeat() == REBALANCE
 
 
-def test_old_generations(world: World) -> None:
-    member = world.classic()
+def test_old_generations(harness: GroupsHarness) -> None:
+    member = harness.classic()
     rebalance(member)
     member.generation = 0
     assert member.heartbeat() == OLD_GENERATION
     assert member.sync().error_code == OLD_GENERATION
     assert member.commit({0: 1}) == OLD_GENERATION
-    assert world.commit({0: 1}) == UNKNOWN_MEMBER
+    assert harness.commit({0: 1}) == UNKNOWN_MEMBER
 
 
-def test_joining_again_in_a_stable_group(world: World) -> None:
-    mine = {"range": subscription(world.topic)}
-    first, second = world.classic(protocols=mine), world.classic(protocols=mine)
+def test_joining_again_in_a_stable_group(harness: GroupsHarness) -> None:
+    mine = {"range": subscription(harness.topic)}
+    first, second = harness.classic(protocols=mine), harness.classic(protocols=mine)
     rebalance(first, second)
     follower = first if first.leader != first.member_id else second
     leader = second if follower is first else first
@@ -169,11 +171,11 @@ def test_joining_again_in_a_stable_group(world: World) -> None:
     assert follower.join().generation_id == leader.receive_join().generation_id
 
 
-def test_a_static_member_that_comes_back(world: World) -> None:
-    first, second = world.classic(instance_id="a"), world.classic(instance_id="b")
+def test_a_static_member_that_comes_back(harness: GroupsHarness) -> None:
+    first, second = harness.classic(instance_id="a"), harness.classic(instance_id="b")
     rebalance(first, second)
     leader = first if first.leader == first.member_id else second
-    again = world.classic(instance_id=leader.instance_id)
+    again = harness.classic(instance_id=leader.instance_id)
     answer = again.ask_join()
     assert (answer.error_code, answer.generation_id) == (NONE, leader.generation)
     assert (answer.skip_assignment, answer.leader) == (True, again.member_id)
@@ -187,28 +189,28 @@ def test_a_static_member_that_comes_back(world: World) -> None:
     assert leader.leave() == FENCED_INSTANCE
 
 
-def test_a_static_leader_of_version_8_that_comes_back(world: World) -> None:
-    member = world.classic(instance_id="a")
+def test_a_static_leader_of_version_8_that_comes_back(harness: GroupsHarness) -> None:
+    member = harness.classic(instance_id="a")
     rebalance(member)
-    again = world.classic(instance_id="a", version=8)
+    again = harness.classic(instance_id="a", version=8)
     answer = again.ask_join()
     assert (answer.leader, answer.members) == (member.member_id, [])
     assert again.sync().error_code == NONE
 
 
-def test_a_static_member_with_other_protocols_that_comes_back(world: World) -> None:
-    mine = subscription(world.topic)
-    member = world.classic(instance_id="a", protocols={"range": mine, "sticky": mine})
+def test_a_static_member_with_other_protocols_that_comes_back(harness: GroupsHarness) -> None:
+    mine = subscription(harness.topic)
+    member = harness.classic(instance_id="a", protocols={"range": mine, "sticky": mine})
     rebalance(member)
-    again = world.classic(instance_id="a", protocols={"sticky": mine})
+    again = harness.classic(instance_id="a", protocols={"sticky": mine})
     answer = again.ask_join()
     assert (answer.generation_id, answer.protocol_name) == (2, "sticky")
 
 
-def test_leaving_in_company(world: World) -> None:
-    first, second = world.classic(instance_id="a"), world.classic()
+def test_leaving_in_company(harness: GroupsHarness) -> None:
+    first, second = harness.classic(instance_id="a"), harness.classic()
     rebalance(first, second)
-    pending = world.classic().ask_join().member_id
+    pending = harness.classic().ask_join().member_id
     identities = [
         MemberIdentity("", "a"),
         MemberIdentity("", "x"),
@@ -217,7 +219,7 @@ def test_leaving_in_company(world: World) -> None:
         MemberIdentity(second.member_id),
         MemberIdentity("nobody"),
     ]
-    answer = world.client.ask(LeaveGroupRequest(world.group, members=identities), 5)
+    answer = harness.client.ask(LeaveGroupRequest(harness.group, members=identities), 5)
     assert [each.error_code for each in answer.members] == [
         NONE,
         UNKNOWN_MEMBER,
@@ -229,8 +231,8 @@ def test_leaving_in_company(world: World) -> None:
     assert [each.group_instance_id for each in answer.members] == ["a", "x", "a", None, None, None]
 
 
-def test_a_member_that_is_silent_for_its_session_is_gone(world: World) -> None:
-    first, second = world.classic(session_ms=6_000), world.classic(session_ms=60_000)
+def test_a_member_that_is_silent_for_its_session_is_gone(harness: GroupsHarness) -> None:
+    first, second = harness.classic(session_ms=6_000), harness.classic(session_ms=60_000)
     rebalance(first, second)
     second.protocols = {"range": subscription("other")}
     before = second.generation
@@ -242,44 +244,44 @@ def test_a_member_that_is_silent_for_its_session_is_gone(world: World) -> None:
 # Offsets
 
 
-def test_offsets_in_every_version(world: World) -> None:
+def test_offsets_in_every_version(harness: GroupsHarness) -> None:
     for version in range(2, 11):
-        assert world.commit({0: version, 3: 7}, version=version, metadata="m") == NONE
+        assert harness.commit({0: version, 3: 7}, version=version, metadata="m") == NONE
     for version in range(1, 11):
-        assert world.fetch([0, 1, 3], version=version) == {0: 10, 1: -1, 3: 7}
+        assert harness.fetch([0, 1, 3], version=version) == {0: 10, 1: -1, 3: 7}
     for version in range(2, 11):
-        assert world.fetch(None, version=version) == {0: 10, 3: 7}
+        assert harness.fetch(None, version=version) == {0: 10, 3: 7}
 
 
-def test_offsets_of_unknown_things(world: World) -> None:
-    assert world.fetch([0, 1], group="nobody") == {0: -1, 1: -1}
-    assert world.fetch(None, group="nobody") == {}
-    assert world.commit({9: 1}) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert world.commit({0: 1}, topic="nowhere") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert world.commit({0: 1}, topic_id=b"x" * 16, version=10) == ErrorCode.UNKNOWN_TOPIC_ID
-    assert world.commit({0: 1}, metadata="x" * 4096) == NONE
-    assert world.commit({0: 1}, metadata="x" * 4097) == ErrorCode.OFFSET_METADATA_TOO_LARGE
-    assert world.commit({0: 1}, metadata=None) == NONE
-    world.topic_id = b"x" * 16
-    assert world.fetch([0], version=10) == {0: -ErrorCode.UNKNOWN_TOPIC_ID}
+def test_offsets_of_unknown_things(harness: GroupsHarness) -> None:
+    assert harness.fetch([0, 1], group="nobody") == {0: -1, 1: -1}
+    assert harness.fetch(None, group="nobody") == {}
+    assert harness.commit({9: 1}) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert harness.commit({0: 1}, topic="nowhere") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert harness.commit({0: 1}, topic_id=b"x" * 16, version=10) == ErrorCode.UNKNOWN_TOPIC_ID
+    assert harness.commit({0: 1}, metadata="x" * 4096) == NONE
+    assert harness.commit({0: 1}, metadata="x" * 4097) == ErrorCode.OFFSET_METADATA_TOO_LARGE
+    assert harness.commit({0: 1}, metadata=None) == NONE
+    harness.topic_id = b"x" * 16
+    assert harness.fetch([0], version=10) == {0: -ErrorCode.UNKNOWN_TOPIC_ID}
 
 
-def test_deleting_offsets(world: World) -> None:
-    def delete(*indexes: int, topic: str = world.topic) -> list[int]:
+def test_deleting_offsets(harness: GroupsHarness) -> None:
+    def delete(*indexes: int, topic: str = harness.topic) -> list[int]:
         wanted = [OffsetDeleteRequestPartition(index) for index in indexes]
-        request = OffsetDeleteRequest(world.group, [OffsetDeleteRequestTopic(topic, wanted)])
-        answer = world.client.ask(request, 0)
+        request = OffsetDeleteRequest(harness.group, [OffsetDeleteRequestTopic(topic, wanted)])
+        answer = harness.client.ask(request, 0)
         parts = [each for one in answer.topics for each in one.partitions]
         by_index = {each.partition_index: each.error_code for each in parts}
         return [answer.error_code, *(by_index[index] for index in indexes if index in by_index)]
 
     unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert delete(0) == [NO_GROUP]
-    world.commit({0: 1, 1: 2})
+    harness.commit({0: 1, 1: 2})
     assert delete(0, 9) == [NONE, NONE, unknown]
     assert delete(0, topic="nowhere") == [NONE, unknown]
-    assert world.fetch([0, 1]) == {0: -1, 1: 2}
-    member = world.classic()
+    assert harness.fetch([0, 1]) == {0: -1, 1: 2}
+    member = harness.classic()
     rebalance(member)
     assert delete(1) == [NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC]
     member.leave()
@@ -289,67 +291,67 @@ def test_deleting_offsets(world: World) -> None:
 # Tools
 
 
-def test_groups_are_described_and_listed_in_every_version(world: World) -> None:
-    member = world.classic("app", instance_id="a")
+def test_groups_are_described_and_listed_in_every_version(harness: GroupsHarness) -> None:
+    member = harness.classic("app", instance_id="a")
     rebalance(member)
     for version in range(7):
-        request = DescribeGroupsRequest([world.group, "nobody"])
-        answer = world.client.ask(request, version).groups
-        known, unknown = sorted(answer, key=lambda each: each.group_id != world.group)
+        request = DescribeGroupsRequest([harness.group, "nobody"])
+        answer = harness.client.ask(request, version).groups
+        known, unknown = sorted(answer, key=lambda each: each.group_id != harness.group)
         assert (known.error_code, known.group_state) == (NONE, "Stable")
         assert (known.protocol_type, known.protocol_data) == ("consumer", "range")
         [described] = known.members
         assert (described.client_id, described.client_host) == ("app", "/127.0.0.1")
         assert described.group_instance_id == ("a" if version >= 4 else None)
-        assert described.member_metadata == subscription(world.topic)
+        assert described.member_metadata == subscription(harness.topic)
         assert unknown.group_state == "Dead"
         assert unknown.error_code == (NO_GROUP if version >= 6 else NONE)
     for version in range(6):
-        answer = world.client.ask(ListGroupsRequest(), version)
-        [listed] = [each for each in answer.groups if each.group_id == world.group]
+        answer = harness.client.ask(ListGroupsRequest(), version)
+        [listed] = [each for each in answer.groups if each.group_id == harness.group]
         assert listed.protocol_type == "consumer"
         assert listed.group_state == ("Stable" if version >= 4 else "")
         assert listed.group_type == ("classic" if version >= 5 else "")
 
 
-def test_groups_are_listed_by_state_and_type(world: World) -> None:
+def test_groups_are_listed_by_state_and_type(harness: GroupsHarness) -> None:
     def listed(*, states: list[str] | None = None, types: list[str] | None = None) -> bool:
         request = ListGroupsRequest(states or [], types or [])
-        answer = world.client.ask(request, 5)
+        answer = harness.client.ask(request, 5)
         assert answer.error_code == NONE
-        return any(each.group_id == world.group for each in answer.groups)
+        return any(each.group_id == harness.group for each in answer.groups)
 
-    world.commit({0: 1})
+    harness.commit({0: 1})
     assert listed(states=["empty"])
     assert not listed(states=["Stable"])
     assert listed(types=["CLASSIC"])
     assert not listed(types=["consumer"])
-    world.consumer().beat()
+    harness.consumer().beat()
     assert listed(states=["stable"], types=["consumer"])
     assert not listed(types=["classic"])
 
 
-def test_deleting_groups_in_every_version(world: World) -> None:
+def test_deleting_groups_in_every_version(harness: GroupsHarness) -> None:
     def delete(version: int) -> ErrorCode:
-        [answer] = world.client.ask(DeleteGroupsRequest([world.group]), version).results
+        [answer] = harness.client.ask(DeleteGroupsRequest([harness.group]), version).results
         return ErrorCode(answer.error_code)
 
     for version in range(3):
         assert delete(version) == NO_GROUP
-        member = world.classic()
+        member = harness.classic()
         rebalance(member)
         assert delete(version) == ErrorCode.NON_EMPTY_GROUP
         member.commit({0: 1})
         member.leave()
         assert delete(version) == NONE
-        assert world.fetch([0]) == {0: -1}
+        assert harness.fetch([0]) == {0: -1}
 
 
 # Consumer groups
 
 
-def test_members_of_a_consumer_group_share(world: World) -> None:
-    first, second = world.consumer(), world.consumer()
+def test_members_of_a_consumer_group_share(harness: GroupsHarness) -> None:
+    first, second = harness.consumer(), harness.consumer()
     answer = first.ask()
     assert (answer.error_code, answer.member_epoch) == (NONE, 2)
     assert answer.heartbeat_interval_ms == 5_000
@@ -366,11 +368,11 @@ def test_members_of_a_consumer_group_share(world: World) -> None:
     settle(first, sizes=[4])
 
 
-def test_epochs_that_are_not_the_members(world: World) -> None:
-    member = world.consumer()
-    assert world.consumer(epoch=1).beat() == NO_GROUP
+def test_epochs_that_are_not_the_members(harness: GroupsHarness) -> None:
+    member = harness.consumer()
+    assert harness.consumer(epoch=1).beat() == NO_GROUP
     member.beat()
-    assert world.consumer(epoch=1).beat() == UNKNOWN_MEMBER
+    assert harness.consumer(epoch=1).beat() == UNKNOWN_MEMBER
     member.epoch = 7
     assert member.beat() == FENCED_EPOCH
     member.epoch = 1
@@ -380,15 +382,15 @@ def test_epochs_that_are_not_the_members(world: World) -> None:
     assert member.owned == set(range(PARTITIONS))
 
 
-def test_requests_that_no_consumer_should_send(world: World) -> None:
+def test_requests_that_no_consumer_should_send(harness: GroupsHarness) -> None:
     invalid = ErrorCode.INVALID_REQUEST
-    assert world.consumer(rebalance_ms=-1).beat() == invalid
-    assert world.consumer(instance_id="").beat() == invalid
-    assert world.consumer(epoch=-3).beat() == invalid
-    assert world.consumer().leave(epoch=-2) == invalid
-    assert world.consumer(assignor="magic").beat() == ErrorCode.UNSUPPORTED_ASSIGNOR
-    assert world.consumer(regex="[").beat() == ErrorCode.INVALID_REGULAR_EXPRESSION
-    nameless = world.consumer()
+    assert harness.consumer(rebalance_ms=-1).beat() == invalid
+    assert harness.consumer(instance_id="").beat() == invalid
+    assert harness.consumer(epoch=-3).beat() == invalid
+    assert harness.consumer().leave(epoch=-2) == invalid
+    assert harness.consumer(assignor="magic").beat() == ErrorCode.UNSUPPORTED_ASSIGNOR
+    assert harness.consumer(regex="[").beat() == ErrorCode.INVALID_REGULAR_EXPRESSION
+    nameless = harness.consumer()
     nameless.member_id = ""
     assert nameless.beat() == invalid
     nameless.version = 0
@@ -396,10 +398,10 @@ def test_requests_that_no_consumer_should_send(world: World) -> None:
     assert nameless.member_id
 
 
-def test_static_consumers(world: World) -> None:
-    member = world.consumer(instance_id="a")
+def test_static_consumers(harness: GroupsHarness) -> None:
+    member = harness.consumer(instance_id="a")
     member.beat()
-    other = world.consumer(instance_id="a")
+    other = harness.consumer(instance_id="a")
     assert other.beat() == ErrorCode.UNRELEASED_INSTANCE_ID
     assert other.leave() == FENCED_INSTANCE
     assert member.leave(epoch=-2) == NONE
@@ -410,64 +412,64 @@ def test_static_consumers(world: World) -> None:
     assert other.beat() == UNKNOWN_MEMBER
 
 
-def test_commits_of_consumers(world: World) -> None:
-    member = world.consumer()
+def test_commits_of_consumers(harness: GroupsHarness) -> None:
+    member = harness.consumer()
     member.beat()
     assert member.commit({0: 1}) == NONE
     assert member.commit({0: 1}, epoch=1) == STALE_EPOCH
     assert member.commit({0: 1}, epoch=9) == STALE_EPOCH
-    assert world.commit({0: 1}) == UNKNOWN_MEMBER
-    assert world.commit({0: 1}, epoch=2, member_id="nobody") == UNKNOWN_MEMBER
-    assert world.commit({0: 1}, epoch=2, member_id=member.member_id, version=8) == (
+    assert harness.commit({0: 1}) == UNKNOWN_MEMBER
+    assert harness.commit({0: 1}, epoch=2, member_id="nobody") == UNKNOWN_MEMBER
+    assert harness.commit({0: 1}, epoch=2, member_id=member.member_id, version=8) == (
         ErrorCode.UNSUPPORTED_VERSION
     )
-    assert world.fetch([0]) == {0: 1}
-    assert world.fetch([0], member_id=member.member_id, epoch=2) == {0: 1}
-    assert world.fetch([0], member_id=member.member_id, epoch=1) == STALE_EPOCH
-    assert world.fetch([0], member_id="nobody", epoch=2) == UNKNOWN_MEMBER
+    assert harness.fetch([0]) == {0: 1}
+    assert harness.fetch([0], member_id=member.member_id, epoch=2) == {0: 1}
+    assert harness.fetch([0], member_id=member.member_id, epoch=1) == STALE_EPOCH
+    assert harness.fetch([0], member_id="nobody", epoch=2) == UNKNOWN_MEMBER
 
 
-def test_a_pattern_finds_its_topics(world: World) -> None:
-    member = world.consumer(regex=f"{world.topic[:-1]}.", topics=())
+def test_a_pattern_finds_its_topics(harness: GroupsHarness) -> None:
+    member = harness.consumer(regex=f"{harness.topic[:-1]}.", topics=())
     settle(member, sizes=[4])
     assert member.owned == set(range(PARTITIONS))
 
 
-def test_consumer_groups_are_described(world: World) -> None:
-    member = world.consumer("app", instance_id="a")
+def test_consumer_groups_are_described(harness: GroupsHarness) -> None:
+    member = harness.consumer("app", instance_id="a")
     member.beat()
     for version in range(2):
-        request = ConsumerGroupDescribeRequest([world.group])
-        [group] = world.client.ask(request, version).groups
+        request = ConsumerGroupDescribeRequest([harness.group])
+        [group] = harness.client.ask(request, version).groups
         assert (group.error_code, group.group_state) == (NONE, "Stable")
         assert (group.group_epoch, group.assignment_epoch) == (2, 2)
         assert group.assignor_name == "uniform"
         [described] = group.members
         assert (described.client_id, described.client_host) == ("app", "/127.0.0.1")
         assert (described.member_epoch, described.instance_id) == (2, "a")
-        assert described.subscribed_topic_names == [world.topic]
+        assert described.subscribed_topic_names == [harness.topic]
         assert described.subscribed_topic_regex == ""
         for assignment in (described.assignment, described.target_assignment):
             [topic] = assignment.topic_partitions
-            assert (topic.topic_name, topic.topic_id) == (world.topic, world.topic_id)
+            assert (topic.topic_name, topic.topic_id) == (harness.topic, harness.topic_id)
             assert sorted(topic.partitions) == list(range(PARTITIONS))
         assert described.member_type == (1 if version >= 1 else -1)
-    [dead] = world.client.ask(DescribeGroupsRequest([world.group]), 5).groups
+    [dead] = harness.client.ask(DescribeGroupsRequest([harness.group]), 5).groups
     assert (dead.error_code, dead.group_state) == (NONE, "Dead")
-    world.commit({0: 1}, group=f"{world.group}-classic")
-    wrong = ConsumerGroupDescribeRequest(["nobody", f"{world.group}-classic"])
-    answers = world.client.ask(wrong, 1).groups
+    harness.commit({0: 1}, group=f"{harness.group}-classic")
+    wrong = ConsumerGroupDescribeRequest(["nobody", f"{harness.group}-classic"])
+    answers = harness.client.ask(wrong, 1).groups
     assert [each.error_code for each in answers] == [NO_GROUP, NO_GROUP]
 
 
 # From one protocol to the other
 
 
-def test_a_classic_group_becomes_a_consumer_group_and_back(world: World) -> None:
-    old = world.classic()
+def test_a_classic_group_becomes_a_consumer_group_and_back(harness: GroupsHarness) -> None:
+    old = harness.classic()
     rebalance(old)
     assert old.owned == set(range(PARTITIONS))
-    new = world.consumer()
+    new = harness.consumer()
     assert new.beat() == NONE
     assert (new.epoch, len(new.owned)) == (2, 0)
     assert old.heartbeat() == REBALANCE
@@ -490,8 +492,8 @@ def test_a_classic_group_becomes_a_consumer_group_and_back(world: World) -> None
     assert old.heartbeat() == NONE
 
 
-def test_a_classic_client_in_a_consumer_group(world: World) -> None:
-    new, old = world.consumer(), world.classic()
+def test_a_classic_client_in_a_consumer_group(harness: GroupsHarness) -> None:
+    new, old = harness.consumer(), harness.classic()
     new.beat()
     answer = old.join()
     assert (answer.error_code, answer.leader, answer.members) == (NONE, "", [])
@@ -501,14 +503,14 @@ def test_a_classic_client_in_a_consumer_group(world: World) -> None:
     assert old.heartbeat() == OLD_GENERATION
     assert old.sync().error_code == OLD_GENERATION
     old.generation -= 1
-    assert world.classic(protocols={"own": subscription(world.topic)}).ask_join().error_code == (
-        OTHER_PROTOCOL
-    )
-    assert world.classic(protocol_type="connect").ask_join().error_code == OTHER_PROTOCOL
+    assert harness.classic(
+        protocols={"own": subscription(harness.topic)}
+    ).ask_join().error_code == (OTHER_PROTOCOL)
+    assert harness.classic(protocol_type="connect").ask_join().error_code == OTHER_PROTOCOL
     assert old.leave() == NONE
     assert old.heartbeat() == UNKNOWN_MEMBER
 
 
-def test_a_group_of_another_kind_stays_what_it_is(world: World) -> None:
-    rebalance(world.classic(protocol_type="connect"))
-    assert world.consumer().beat() == NO_GROUP
+def test_a_group_of_another_kind_stays_what_it_is(harness: GroupsHarness) -> None:
+    rebalance(harness.classic(protocol_type="connect"))
+    assert harness.consumer().beat() == NO_GROUP

@@ -23,7 +23,7 @@ from tests.compatibility.clients.transactions_crashes import (
     Planned,
     check,
 )
-from tests.compatibility.clients.transactions_world import World
+from tests.compatibility.clients.transactions_harness import TransactionsHarness
 from tests.support.java_clients import (
     ABORT,
     BEGIN,
@@ -171,9 +171,9 @@ LONG_MS = 600_000
 SHORT_MS = 1_500  # long enough to come to every step, and soon over
 
 
-def take_part_and_die(world: World, planned: Planned, is_classic: bool) -> None:
+def take_part_and_die(harness: TransactionsHarness, planned: Planned, is_classic: bool) -> None:
     """All requests of one transaction, until the broker is gone in the middle of one."""
-    producer = world.producer()
+    producer = harness.producer()
     if is_classic:
         producer.add(PARTITIONS)
     for partition in PARTITIONS:
@@ -184,7 +184,7 @@ def take_part_and_die(world: World, planned: Planned, is_classic: bool) -> None:
     producer.commit_offset(planned.offset, version=3 if is_classic else 5)
     producer.end(True, version=3 if is_classic else 5)
     while True:
-        world.fetch()  # it dies in its own time
+        harness.fetch()  # it dies in its own time
 
 
 DIFFERENT_IN_VERSION_2 = (
@@ -211,9 +211,9 @@ def test_what_a_dead_producer_left_is_finished_without_it(
     timeout_ms = LONG_MS if point in DECIDED else SHORT_MS
     with MortalBroker(point, passes=1) as mortal:
         with RawClient(mortal.bootstrap) as client:
-            world = World(client, TOPIC, ID, GROUP, timeout_ms=timeout_ms)
+            harness = TransactionsHarness(client, TOPIC, ID, GROUP, timeout_ms=timeout_ms)
             with pytest.raises(ConnectionError):
-                take_part_and_die(world, planned, is_classic)
+                take_part_and_die(harness, planned, is_classic)
         mortal.wait_revived()
         outcome = Outcome.COMMITTED if point in DECIDED else Outcome.ABORTED
         check(mortal.bootstrap, {planned: outcome})

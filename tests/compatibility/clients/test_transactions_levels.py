@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.compatibility.clients.clients import JAVA, JAVA_3_9
 from tests.compatibility.clients.transactions_clients import Java, Librdkafka, read_values
-from tests.compatibility.clients.transactions_world import Begun, World
+from tests.compatibility.clients.transactions_harness import Begun, TransactionsHarness
 from tests.support.java_clients import JavaClients
 from tests.support.oracle import OracleOf
 from tests.support.raw_client import RawClient
@@ -52,33 +52,33 @@ def test_an_older_level_fences_with_one_bump_and_writes_what_older_brokers_read(
     with RunningBroker(config=SETTINGS) as broker:
         agree_on(broker, level)
         with RawClient(broker.bootstrap_servers) as client:
-            world = World.new(client)
-            producer = world.producer()
+            harness = TransactionsHarness.new(client)
+            producer = harness.producer()
             assert producer.add() == [NONE]
             assert producer.produce() == NONE
-            assert world.init() == Begun(ErrorCode.CONCURRENT_TRANSACTIONS)
-            assert world.init_settled() == Begun(NONE, producer.producer_id, 2)
-            (marker,) = world.wait_markers(1)
+            assert harness.init() == Begun(ErrorCode.CONCURRENT_TRANSACTIONS)
+            assert harness.init_settled() == Begun(NONE, producer.producer_id, 2)
+            (marker,) = harness.wait_markers(1)
             assert marker.producer_epoch == 1
         broker.kill()
         assert set(value_versions(broker.data)) == {version}
         broker.start()
         with RawClient(broker.bootstrap_servers) as client:
-            world.client = client
-            assert world.init_settled() == Begun(NONE, producer.producer_id, 3)
+            harness.client = client
+            assert harness.init_settled() == Begun(NONE, producer.producer_id, 3)
 
 
 def test_a_transaction_may_begin_on_one_level_and_end_on_another() -> None:
     with RunningBroker(config=SETTINGS) as broker:
         agree_on(broker, 0)
         with RawClient(broker.bootstrap_servers) as client:
-            world = World.new(client)
-            producer = world.producer()
+            harness = TransactionsHarness.new(client)
+            producer = harness.producer()
             assert producer.add() == [NONE]
             assert producer.produce() == NONE
             agree_on(broker, 2, UPGRADE)
             assert producer.end_settled(True).code == NONE
-            world.wait_stable()
+            harness.wait_stable()
             assert producer.produce_settled(version=12) == NONE
             assert producer.next().epoch == 1
         broker.kill()

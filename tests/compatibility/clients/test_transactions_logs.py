@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.compatibility.clients.transactions_world import Begun, Producer, World, settled
+from tests.compatibility.clients.transactions_harness import (
+    Begun,
+    Producer,
+    TransactionsHarness,
+    settled,
+)
 from tests.support.apache_kafka import ApacheKafka
 from tests.support.dump_log_segments import DumpLogSegments, segment_files
 from tests.support.oracle import Oracle
@@ -61,7 +66,7 @@ def make_next_of_version_2(producer: Producer) -> None:
 
 def make_fenced(producer: Producer) -> None:
     make_ongoing(producer)
-    assert producer.world.init_settled().code == NONE
+    assert producer.harness.init_settled().code == NONE
 
 
 IDS: dict[str, Callable[[Producer], object]] = {
@@ -79,15 +84,15 @@ IDS: dict[str, Callable[[Producer], object]] = {
 
 def make_ids(bootstrap: str) -> None:
     with RawClient(bootstrap) as client:
-        world = World.new(client)
-        for world.transactional_id, make in IDS.items():
-            make(world.producer())
+        harness = TransactionsHarness.new(client)
+        for harness.transactional_id, make in IDS.items():
+            make(harness.producer())
 
 
 def what_is_known(bootstrap: str, *names: str) -> dict[str, Any]:
     """All that tools are told about the ids, once the coordinator has loaded them."""
     with RawClient(bootstrap) as client:
-        World(client, "", "empty", "").find_coordinator("empty", 1)
+        TransactionsHarness(client, "", "empty", "").find_coordinator("empty", 1)
         return {name: settled_state(client, name) for name in names or IDS}
 
 
@@ -110,7 +115,7 @@ def kafka(directory: Path) -> Iterator[ApacheKafka]:
 def begin_topic(bootstrap: str) -> None:
     """Have the topic of transactions created."""
     with RawClient(bootstrap) as client:
-        World.new(client)
+        TransactionsHarness.new(client)
 
 
 def replace_log(target: Path, source: Path) -> None:
@@ -127,7 +132,7 @@ def go_on(bootstrap: str) -> dict[str, Begun]:
     with RawClient(bootstrap) as client:
         found = {}
         for name in IDS:
-            found[name] = World(client, "", name, "").init_settled()
+            found[name] = TransactionsHarness(client, "", name, "").init_settled()
         return found
 
 
@@ -173,9 +178,9 @@ def test_transactions_that_we_wrote_are_known_to_kafka(tmp_path: Path) -> None:
         broker.environment[VARIABLE] = FaultPoint.PREPARE_LOGGED.value
         broker.start()
         with RawClient(broker.bootstrap_servers) as client:
-            world = World.new(client)
-            world.transactional_id = "decided"
-            producer = world.producer()
+            harness = TransactionsHarness.new(client)
+            harness.transactional_id = "decided"
+            producer = harness.producer()
             make_ongoing_of_version_2(producer)
             with pytest.raises(ConnectionError):
                 producer.end(True, version=5)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.compatibility.clients.transactions_world import (
+from tests.compatibility.clients.transactions_harness import (
     READ_UNCOMMITTED,
     Begun,
     Producer,
-    World,
+    TransactionsHarness,
     settled,
 )
 from tests.support.raw_client import RawClient, batch_of
@@ -30,68 +30,76 @@ ABORTABLE = ErrorCode.TRANSACTION_ABORTABLE
 
 
 @pytest.fixture
-def world(either_bootstrap: str) -> Iterator[World]:
+def harness(either_bootstrap: str) -> Iterator[TransactionsHarness]:
     with RawClient(either_bootstrap) as client:
-        yield World.new(client)
+        yield TransactionsHarness.new(client)
 
 
 @pytest.fixture
-def producer(world: World) -> Producer:
-    return world.producer()
+def producer(harness: TransactionsHarness) -> Producer:
+    return harness.producer()
 
 
 # Who a transactional id belongs to
 
 
-def test_every_new_producer_gets_the_next_epoch(world: World) -> None:
-    first = world.init_settled()
-    second = world.init_settled()
+def test_every_new_producer_gets_the_next_epoch(harness: TransactionsHarness) -> None:
+    first = harness.init_settled()
+    second = harness.init_settled()
     assert (first.code, first.epoch) == (NONE, 0)
     assert second == Begun(NONE, first.producer_id, 1)
 
 
 @pytest.mark.parametrize("version", range(0, 6))
-def test_a_transactional_id_can_be_initialised_in_every_version(world: World, version: int) -> None:
-    begun = settled(lambda: world.init(version=version), lambda answer: answer.code)
+def test_a_transactional_id_can_be_initialised_in_every_version(
+    harness: TransactionsHarness, version: int
+) -> None:
+    begun = settled(lambda: harness.init(version=version), lambda answer: answer.code)
     assert (begun.code, begun.epoch) == (NONE, 0)
 
 
-def test_a_producer_that_says_who_it_was_goes_on_with_the_next_epoch(world: World) -> None:
-    first = world.init_settled()
-    second = world.init_settled(first)
+def test_a_producer_that_says_who_it_was_goes_on_with_the_next_epoch(
+    harness: TransactionsHarness,
+) -> None:
+    first = harness.init_settled()
+    second = harness.init_settled(first)
     assert second == Begun(NONE, first.producer_id, 1)
-    assert world.init_settled(first) == second, "the answer may have been lost"
-    assert world.init_settled(second) == Begun(NONE, first.producer_id, 2)
-    assert world.init_settled(first) == Begun(FENCED)
+    assert harness.init_settled(first) == second, "the answer may have been lost"
+    assert harness.init_settled(second) == Begun(NONE, first.producer_id, 2)
+    assert harness.init_settled(first) == Begun(FENCED)
 
 
-def test_whoever_was_before_a_new_producer_cannot_go_on(world: World) -> None:
-    first = world.init_settled()
-    world.init_settled()
-    assert world.init(first) == Begun(FENCED)
-    assert world.init(first, version=3) == Begun(OLD_EPOCH)
+def test_whoever_was_before_a_new_producer_cannot_go_on(harness: TransactionsHarness) -> None:
+    first = harness.init_settled()
+    harness.init_settled()
+    assert harness.init(first) == Begun(FENCED)
+    assert harness.init(first, version=3) == Begun(OLD_EPOCH)
 
 
-def test_somebody_elses_producer_id_is_refused(world: World) -> None:
-    first = world.init_settled()
-    assert world.init(Begun(NONE, first.producer_id + 1, 0)) == Begun(FENCED)
+def test_somebody_elses_producer_id_is_refused(harness: TransactionsHarness) -> None:
+    first = harness.init_settled()
+    assert harness.init(Begun(NONE, first.producer_id + 1, 0)) == Begun(FENCED)
 
 
-def test_an_id_that_nobody_knows_is_new_whatever_its_producer_had(world: World) -> None:
-    begun = settled(lambda: world.init(Begun(NONE, 4711, 11)), lambda answer: answer.code)
+def test_an_id_that_nobody_knows_is_new_whatever_its_producer_had(
+    harness: TransactionsHarness,
+) -> None:
+    begun = settled(lambda: harness.init(Begun(NONE, 4711, 11)), lambda answer: answer.code)
     assert (begun.code, begun.epoch) == (NONE, 0)
     assert begun.producer_id != 4711
 
 
 @pytest.mark.parametrize("timeout_ms", [0, -1, 15 * 60 * 1000 + 1])
-def test_a_timeout_must_be_within_the_brokers_limits(world: World, timeout_ms: int) -> None:
-    world.init_settled()
+def test_a_timeout_must_be_within_the_brokers_limits(
+    harness: TransactionsHarness, timeout_ms: int
+) -> None:
+    harness.init_settled()
     refused = Begun(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
-    assert world.init(timeout_ms=timeout_ms) == refused
+    assert harness.init(timeout_ms=timeout_ms) == refused
 
 
-def test_an_empty_transactional_id_is_no_id(world: World) -> None:
-    assert world.init(transactional_id="") == Begun(ErrorCode.INVALID_REQUEST)
+def test_an_empty_transactional_id_is_no_id(harness: TransactionsHarness) -> None:
+    assert harness.init(transactional_id="") == Begun(ErrorCode.INVALID_REQUEST)
 
 
 # Enlisting partitions
@@ -105,12 +113,12 @@ def test_partitions_are_enlisted_once_and_again(producer: Producer) -> None:
 
 @pytest.mark.parametrize(("version", "code"), [(0, OLD_EPOCH), (1, OLD_EPOCH), (2, FENCED)])
 def test_an_old_epoch_cannot_enlist(producer: Producer, version: int, code: ErrorCode) -> None:
-    producer.world.init_settled()
+    producer.harness.init_settled()
     assert producer.add(version=version) == [code]
 
 
 def test_only_the_producer_of_the_id_can_enlist(producer: Producer) -> None:
-    stranger = Producer(producer.world, producer.producer_id + 1, 0)
+    stranger = Producer(producer.harness, producer.producer_id + 1, 0)
     assert stranger.add() == [WRONG_ID]
     assert producer.add(transactional_id="nobody's") == [WRONG_ID]
 
@@ -132,7 +140,7 @@ def test_leaders_can_ask_and_enlist(producer: Producer) -> None:
     assert producer.verify(only=False) == [NONE]
     assert producer.verify([0, 1]) == [NONE, ABORTABLE]
     assert producer.with_epoch(1).verify() == [FENCED]
-    assert Producer(producer.world, 4711, 0).verify() == [WRONG_ID]
+    assert Producer(producer.harness, 4711, 0).verify() == [WRONG_ID]
 
 
 # Writing
@@ -160,7 +168,7 @@ def test_from_version_12_on_the_leader_enlists(producer: Producer, version: int)
 def test_records_of_a_fenced_producer_are_refused(producer: Producer, version: int) -> None:
     assert producer.add() == [NONE]
     assert producer.produce() == NONE
-    begun = producer.world.init_settled()
+    begun = producer.harness.init_settled()
     assert begun.epoch > producer.epoch
     assert producer.produce(version=version) == OLD_EPOCH
     assert producer.produce(version=version, partition=1) == OLD_EPOCH
@@ -171,7 +179,7 @@ def test_records_with_somebody_elses_producer_id_are_refused(
     producer: Producer, version: int
 ) -> None:
     assert producer.add() == [NONE]
-    stranger = Producer(producer.world, producer.producer_id + 1_000_000, 0)
+    stranger = Producer(producer.harness, producer.producer_id + 1_000_000, 0)
     assert stranger.produce(version=version) == WRONG_ID
 
 
@@ -182,9 +190,11 @@ def test_transactional_records_need_a_transactional_id(producer: Producer) -> No
 
 
 @pytest.mark.parametrize("topic", ["__transaction_state", "__consumer_offsets"])
-def test_clients_cannot_write_what_coordinators_rely_on(world: World, topic: str) -> None:
+def test_clients_cannot_write_what_coordinators_rely_on(
+    harness: TransactionsHarness, topic: str
+) -> None:
     batch = batch_of(b"value", key=b"\0\0\0\0")
-    code = world.client.produce(topic, batch).error_code
+    code = harness.client.produce(topic, batch).error_code
     assert code == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
@@ -200,7 +210,7 @@ def test_sequences_count_in_transactions_too(producer: Producer) -> None:
     assert producer.produce(sequence=7) == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert producer.produce(b"1", b"2", sequence=0) == NONE, "a repetition"
     assert producer.produce(sequence=2) == NONE
-    assert [header.base_sequence for header in producer.world.headers()] == [0, 2]
+    assert [header.base_sequence for header in producer.harness.headers()] == [0, 2]
 
 
 def test_with_version_2_a_producer_without_state_begins_at_zero(producer: Producer) -> None:
@@ -231,25 +241,25 @@ def test_what_was_not_begun_cannot_be_ended(producer: Producer) -> None:
 
 @pytest.mark.parametrize(("version", "code"), [(0, OLD_EPOCH), (1, OLD_EPOCH), (2, FENCED)])
 def test_an_old_epoch_cannot_end(producer: Producer, version: int, code: ErrorCode) -> None:
-    producer.world.init_settled()
+    producer.harness.init_settled()
     assert producer.commit(version=version) == code
 
 
 @pytest.mark.parametrize("version", [3, 5])
 def test_only_the_producer_of_the_id_can_end(producer: Producer, version: int) -> None:
     assert producer.add() == [NONE]
-    assert Producer(producer.world, 4711, 0).commit(version=version) == WRONG_ID
+    assert Producer(producer.harness, 4711, 0).commit(version=version) == WRONG_ID
     assert producer.with_epoch(1).commit(version=version) == FENCED
 
 
 @pytest.mark.parametrize("is_commit", [True, False])
 def test_classic_markers_have_the_epoch_of_the_records(producer: Producer, is_commit: bool) -> None:
-    world = producer.world
+    harness = producer.harness
     assert producer.add([0, 1]) == [NONE, NONE]
     assert producer.produce() == NONE
     assert producer.end_settled(is_commit).code == NONE
     for partition in (0, 1):
-        (marker,) = world.wait_markers(1, partition)
+        (marker,) = harness.wait_markers(1, partition)
         assert (marker.producer_id, marker.producer_epoch) == (producer.producer_id, 0)
         assert (marker.base_sequence, marker.is_transactional) == (-1, True)
 
@@ -259,20 +269,20 @@ def test_a_classic_producer_keeps_its_epoch_for_the_next_transaction(producer: P
         assert settled(lambda: producer.add()[0]) == NONE
         assert producer.produce_settled() == NONE
         assert producer.commit() == NONE
-    producer.world.wait_stable()
-    epochs = [header.producer_epoch for header in producer.world.headers()]
+    producer.harness.wait_stable()
+    epochs = [header.producer_epoch for header in producer.harness.headers()]
     assert epochs == [0] * 6
 
 
 def test_a_topic_that_was_deleted_keeps_no_transaction_from_ending(producer: Producer) -> None:
-    world = producer.world
+    harness = producer.harness
     assert producer.add() == [NONE]
     assert producer.produce() == NONE
-    request = DeleteTopicsRequest(topic_names=[world.topic], timeout_ms=30_000)
-    assert world.client.ask(request, 5).responses[0].error_code == 0
+    request = DeleteTopicsRequest(topic_names=[harness.topic], timeout_ms=30_000)
+    assert harness.client.ask(request, 5).responses[0].error_code == 0
     assert producer.end_settled(True).code == NONE
     assert producer.end_settled(True).code == NONE, "until it is over"
-    assert world.init_settled() == Begun(NONE, producer.producer_id, 1)
+    assert harness.init_settled() == Begun(NONE, producer.producer_id, 1)
 
 
 # Ending, version 2
@@ -280,13 +290,13 @@ def test_a_topic_that_was_deleted_keeps_no_transaction_from_ending(producer: Pro
 
 @pytest.mark.parametrize("is_commit", [True, False])
 def test_version_2_bumps_the_epoch_with_every_end(producer: Producer, is_commit: bool) -> None:
-    world = producer.world
+    harness = producer.harness
     assert producer.produce(version=12) == NONE
     ended = producer.end(is_commit, version=5)
     assert ended == Begun(NONE, producer.producer_id, 1)
     assert producer.end_settled(is_commit, version=5) == ended, "the answer may have been lost"
     assert producer.end(not is_commit, version=5) == Begun(WRONG_STATE)
-    (marker,) = world.wait_markers(1)
+    (marker,) = harness.wait_markers(1)
     assert marker.producer_epoch == 1
 
 
@@ -298,8 +308,8 @@ def test_version_2_goes_on_with_the_new_epoch(producer: Producer) -> None:
     assert producer.commit(version=5) == FENCED
     last = following.next(is_commit=False)
     assert last.epoch == 2
-    last.world.wait_stable()
-    data = last.world.fetch()
+    last.harness.wait_stable()
+    data = last.harness.fetch()
     assert data.high_watermark == 4
     assert data.aborted_transactions == [AbortedTransaction(producer.producer_id, 2)]
 
@@ -322,15 +332,15 @@ def test_a_producer_may_change_protocols_between_transactions(producer: Producer
     assert producer.add() == [NONE]
     assert producer.produce() == NONE
     assert producer.end_settled(True).code == NONE
-    producer.world.wait_markers(1)
+    producer.harness.wait_markers(1)
     assert producer.produce_settled(version=12) == NONE
     following = producer.next()
     assert following.epoch == 1
     assert settled(lambda: following.add()[0]) == NONE
     assert following.produce() == NONE
     assert following.end_settled(False).code == NONE
-    following.world.wait_stable()
-    epochs = [header.producer_epoch for header in producer.world.headers()]
+    following.harness.wait_stable()
+    epochs = [header.producer_epoch for header in producer.harness.headers()]
     assert epochs == [0, 0, 0, 1, 1, 1]
 
 
@@ -339,28 +349,28 @@ def test_a_producer_may_change_protocols_between_transactions(producer: Producer
 
 @pytest.mark.parametrize("version", [9, 12])
 def test_a_new_producer_aborts_what_the_old_one_left_open(producer: Producer, version: int) -> None:
-    world = producer.world
+    harness = producer.harness
     producer.add()
     assert producer.produce(version=version) == NONE
-    assert world.init() == Begun(ErrorCode.CONCURRENT_TRANSACTIONS)
-    begun = world.init_settled()
+    assert harness.init() == Begun(ErrorCode.CONCURRENT_TRANSACTIONS)
+    begun = harness.init_settled()
     assert begun == Begun(NONE, producer.producer_id, 2), "one epoch to abort, one to go on"
-    world.wait_stable()
-    assert world.fetch().aborted_transactions == [AbortedTransaction(producer.producer_id, 0)]
-    (marker,) = world.wait_markers(1)
+    harness.wait_stable()
+    assert harness.fetch().aborted_transactions == [AbortedTransaction(producer.producer_id, 0)]
+    (marker,) = harness.wait_markers(1)
     assert marker.producer_epoch == 1
     assert producer.commit() == FENCED
 
 
 def test_a_producer_that_goes_on_aborts_its_own_open_transaction(producer: Producer) -> None:
-    world = producer.world
+    harness = producer.harness
     producer.add()
     assert producer.produce() == NONE
     was = Begun(NONE, producer.producer_id, 0)
-    assert world.init(was) == Begun(ErrorCode.CONCURRENT_TRANSACTIONS)
-    begun = world.init_settled(was)
+    assert harness.init(was) == Begun(ErrorCode.CONCURRENT_TRANSACTIONS)
+    begun = harness.init_settled(was)
     assert begun == Begun(NONE, producer.producer_id, 1), "it was bumped with the abort"
-    world.wait_stable()
+    harness.wait_stable()
 
 
 # What readers see
@@ -369,19 +379,19 @@ def test_a_producer_that_goes_on_aborts_its_own_open_transaction(producer: Produ
 def test_readers_of_committed_data_stop_at_the_first_open_transaction(
     producer: Producer,
 ) -> None:
-    world = producer.world
+    harness = producer.harness
     assert producer.produce(is_transactional=False) == NONE
     assert producer.add() == [NONE]
     assert producer.produce() == NONE
-    data = world.fetch()
+    data = harness.fetch()
     assert (data.last_stable_offset, data.high_watermark) == (1, 2)
     assert len(data.records or b"") > 0
     assert producer.end_settled(True).code == NONE
-    world.wait_stable()
-    data = world.fetch()
+    harness.wait_stable()
+    data = harness.fetch()
     assert (data.last_stable_offset, data.high_watermark) == (3, 3)
     assert data.aborted_transactions == []
-    assert world.fetch(READ_UNCOMMITTED).aborted_transactions is None
+    assert harness.fetch(READ_UNCOMMITTED).aborted_transactions is None
 
 
 # Offsets
@@ -389,23 +399,27 @@ def test_readers_of_committed_data_stop_at_the_first_open_transaction(
 
 @pytest.mark.parametrize("version", range(0, 5))
 def test_offsets_count_once_the_transaction_commits(producer: Producer, version: int) -> None:
-    world = producer.world
+    harness = producer.harness
     assert producer.add_offsets() == NONE
     assert producer.commit_offset(7, version=version) == NONE
-    assert world.committed_offset() == (NONE, -1)
-    unstable = world.committed_offset(require_stable=True)
+    assert harness.committed_offset() == (NONE, -1)
+    unstable = harness.committed_offset(require_stable=True)
     assert unstable == (ErrorCode.UNSTABLE_OFFSET_COMMIT, -1)
     assert producer.end_settled(True).code == NONE
-    stable = settled(lambda: world.committed_offset(require_stable=True), lambda answer: answer[0])
+    stable = settled(
+        lambda: harness.committed_offset(require_stable=True), lambda answer: answer[0]
+    )
     assert stable == (NONE, 7)
 
 
 def test_offsets_of_an_aborted_transaction_never_count(producer: Producer) -> None:
-    world = producer.world
+    harness = producer.harness
     assert producer.add_offsets() == NONE
     assert producer.commit_offset(7) == NONE
     assert producer.end_settled(False).code == NONE
-    stable = settled(lambda: world.committed_offset(require_stable=True), lambda answer: answer[0])
+    stable = settled(
+        lambda: harness.committed_offset(require_stable=True), lambda answer: answer[0]
+    )
     assert stable == (NONE, -1)
 
 
@@ -419,14 +433,18 @@ def test_a_group_that_was_not_enlisted_gets_no_offsets(
 
 
 def test_from_version_5_on_the_group_enlists_itself(producer: Producer) -> None:
-    world = producer.world
+    harness = producer.harness
     assert producer.commit_offset(7, version=5) == NONE
     following = producer.next()
-    stable = settled(lambda: world.committed_offset(require_stable=True), lambda answer: answer[0])
+    stable = settled(
+        lambda: harness.committed_offset(require_stable=True), lambda answer: answer[0]
+    )
     assert stable == (NONE, 7)
     assert settled(lambda: following.commit_offset(8, version=5)) == NONE
     following.next(is_commit=False)
-    stable = settled(lambda: world.committed_offset(require_stable=True), lambda answer: answer[0])
+    stable = settled(
+        lambda: harness.committed_offset(require_stable=True), lambda answer: answer[0]
+    )
     assert stable == (NONE, 7)
 
 
@@ -434,7 +452,7 @@ def test_from_version_5_on_the_group_enlists_itself(producer: Producer) -> None:
 def test_offsets_of_a_fenced_producer_are_refused(producer: Producer, version: int) -> None:
     assert producer.add_offsets() == NONE
     assert producer.commit_offset(7) == NONE
-    producer.world.init_settled()
+    producer.harness.init_settled()
     assert producer.commit_offset(8, version=version) == OLD_EPOCH
 
 
@@ -442,13 +460,13 @@ def test_offsets_of_a_fenced_producer_are_refused(producer: Producer, version: i
 def test_a_fenced_producer_cannot_enlist_a_group(
     producer: Producer, version: int, code: ErrorCode
 ) -> None:
-    producer.world.init_settled()
+    producer.harness.init_settled()
     assert producer.add_offsets(version=version) == code
 
 
 @pytest.mark.parametrize("version", [3, 5])
 def test_a_group_needs_a_name(producer: Producer, version: int) -> None:
-    producer.world.group = ""
+    producer.harness.group = ""
     code = producer.commit_offset(7, version=version)
     assert code == ErrorCode.INVALID_GROUP_ID
 

@@ -9,7 +9,12 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from tests.compatibility.clients.transactions_world import Begun, Producer, World, settled
+from tests.compatibility.clients.transactions_harness import (
+    Begun,
+    Producer,
+    TransactionsHarness,
+    settled,
+)
 from tests.support.java_clients import run_tool
 from tests.support.oracle import Oracle
 from tests.support.raw_client import RawClient
@@ -35,20 +40,20 @@ TOOL = "org.apache.kafka.tools.TransactionsCommand"
 
 
 @pytest.fixture
-def world(either_bootstrap: str) -> Iterator[World]:
+def harness(either_bootstrap: str) -> Iterator[TransactionsHarness]:
     with RawClient(either_bootstrap) as client:
-        yield World.new(client)
+        yield TransactionsHarness.new(client)
 
 
 @pytest.fixture
-def own_world(own_broker: RunningBroker) -> Iterator[World]:
+def own_harness(own_broker: RunningBroker) -> Iterator[TransactionsHarness]:
     with RawClient(own_broker.bootstrap_servers) as client:
-        yield World.new(client)
+        yield TransactionsHarness.new(client)
 
 
 @pytest.fixture
-def producer(world: World) -> Producer:
-    return world.producer()
+def producer(harness: TransactionsHarness) -> Producer:
+    return harness.producer()
 
 
 def begin(producer: Producer) -> None:
@@ -59,67 +64,74 @@ def begin(producer: Producer) -> None:
 # Describing transactions
 
 
-def describe(world: World, transactional_id: str | None = None) -> TransactionState:
-    request = DescribeTransactionsRequest([transactional_id or world.transactional_id])
-    (state,) = world.client.ask(request, 0).transaction_states
+def describe(harness: TransactionsHarness, transactional_id: str | None = None) -> TransactionState:
+    request = DescribeTransactionsRequest([transactional_id or harness.transactional_id])
+    (state,) = harness.client.ask(request, 0).transaction_states
     assert isinstance(state, TransactionState)
     return state
 
 
 def test_a_transactional_id_is_described_in_every_state(producer: Producer) -> None:
-    world = producer.world
-    state = describe(world)
+    harness = producer.harness
+    state = describe(harness)
     assert (state.error_code, state.transaction_state) == (0, "Empty")
     assert (state.producer_id, state.producer_epoch) == (producer.producer_id, 0)
     assert (state.transaction_timeout_ms, state.transaction_start_time_ms) == (
-        world.timeout_ms,
+        harness.timeout_ms,
         -1,
     )
     assert list(state.topics) == []
     before_ms = time.time() * 1000 - 1000
     begin(producer)
-    state = describe(world)
+    state = describe(harness)
     assert state.transaction_state == "Ongoing"
     assert before_ms < state.transaction_start_time_ms < before_ms + 600_000
     (topic,) = state.topics
-    assert TopicData(topic.topic, sorted(topic.partitions)) == TopicData(world.topic, [0, 1])
+    assert TopicData(topic.topic, sorted(topic.partitions)) == TopicData(harness.topic, [0, 1])
     assert producer.end_settled(False).code == NONE
-    world.wait_markers(1)
-    assert settled(lambda: describe(world).transaction_state) in ("PrepareAbort", "CompleteAbort")
+    harness.wait_markers(1)
+    assert settled(lambda: describe(harness).transaction_state) in ("PrepareAbort", "CompleteAbort")
 
 
-def test_ids_that_do_not_exist_are_not_found(world: World) -> None:
-    world.producer()
-    state = describe(world, "nobody's")
+def test_ids_that_do_not_exist_are_not_found(harness: TransactionsHarness) -> None:
+    harness.producer()
+    state = describe(harness, "nobody's")
     assert state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
     assert state.transactional_id == "nobody's"
 
 
-def test_an_empty_id_is_no_id(world: World) -> None:
+def test_an_empty_id_is_no_id(harness: TransactionsHarness) -> None:
     request = DescribeTransactionsRequest([""])
-    (state,) = world.client.ask(request, 0).transaction_states
+    (state,) = harness.client.ask(request, 0).transaction_states
     assert state.error_code == ErrorCode.INVALID_REQUEST
 
 
 # Listing transactions
 
 
-def listed(world: World, request: ListTransactionsRequest, version: int = 2) -> list[str]:
-    """States of this world's id, as the filters let it through."""
-    answer = world.client.ask(request, version)
+def listed(
+    harness: TransactionsHarness, request: ListTransactionsRequest, version: int = 2
+) -> list[str]:
+    """States of this harness's id, as the filters let it through."""
+    answer = harness.client.ask(request, version)
     assert answer.error_code == 0, answer
     return [
         each.transaction_state
         for each in answer.transaction_states
-        if each.transactional_id == world.transactional_id
+        if each.transactional_id == harness.transactional_id
     ]
 
 
 def test_transactions_are_listed_by_state_producer_age_and_pattern(producer: Producer) -> None:
-    world = producer.world
+    harness = producer.harness
     begin(producer)
     plain = ListTransactionsRequest()
-    assert listed(world, plain, 0) == listed(world, plain, 1) == listed(world, plain) == ["Ongoing"]
+    assert (
+        listed(harness, plain, 0)
+        == listed(harness, plain, 1)
+        == listed(harness, plain)
+        == ["Ongoing"]
+    )
     for request, expected in [
         (ListTransactionsRequest(["Ongoing"]), ["Ongoing"]),
         (ListTransactionsRequest(["Empty", "Ongoing"]), ["Ongoing"]),
@@ -133,7 +145,7 @@ def test_transactions_are_listed_by_state_producer_age_and_pattern(producer: Pro
         (ListTransactionsRequest(transactional_id_pattern="id"), []),
         (ListTransactionsRequest(transactional_id_pattern=""), ["Ongoing"]),
     ]:
-        assert listed(world, request) == expected, request
+        assert listed(harness, request) == expected, request
 
 
 def test_states_that_do_not_exist_are_named(producer: Producer) -> None:
@@ -142,40 +154,42 @@ def test_states_that_do_not_exist_are_named(producer: Producer) -> None:
     assert list(answer.unknown_state_filters) == ["Sleeping"]
 
 
-def test_a_broken_pattern_is_refused(world: World) -> None:
+def test_a_broken_pattern_is_refused(harness: TransactionsHarness) -> None:
     request = ListTransactionsRequest(transactional_id_pattern="(")
-    answer = world.client.ask(request, 2)
+    answer = harness.client.ask(request, 2)
     assert answer.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
 
 
-def test_a_pattern_that_would_take_for_ever_takes_no_time(own_world: World) -> None:
-    own_world.producer()
+def test_a_pattern_that_would_take_for_ever_takes_no_time(own_harness: TransactionsHarness) -> None:
+    own_harness.producer()
     request = ListTransactionsRequest(transactional_id_pattern="(i*)*(d*)*(.*)*x")
-    assert own_world.client.ask(request, 2).error_code == 0
+    assert own_harness.client.ask(request, 2).error_code == 0
 
 
 # Describing producers
 
 
-def describe_producers(world: World, topic: str | None = None, index: int = 0) -> PartitionResponse:
-    wanted = TopicRequest(world.topic if topic is None else topic, [index])
-    (found,) = world.client.ask(DescribeProducersRequest([wanted]), 0).topics
+def describe_producers(
+    harness: TransactionsHarness, topic: str | None = None, index: int = 0
+) -> PartitionResponse:
+    wanted = TopicRequest(harness.topic if topic is None else topic, [index])
+    (found,) = harness.client.ask(DescribeProducersRequest([wanted]), 0).topics
     (partition,) = found.partitions
     assert isinstance(partition, PartitionResponse)
     return partition
 
 
 def test_the_producers_of_a_partition_are_described(producer: Producer) -> None:
-    world = producer.world
-    assert list(describe_producers(world).active_producers) == []
+    harness = producer.harness
+    assert list(describe_producers(harness).active_producers) == []
     begin(producer)
-    (state,) = describe_producers(world).active_producers
+    (state,) = describe_producers(harness).active_producers
     assert (state.producer_id, state.producer_epoch) == (producer.producer_id, 0)
     assert (state.last_sequence, state.current_txn_start_offset) == (1, 0)
     assert state.coordinator_epoch == -1
     assert producer.end_settled(True).code == NONE
-    world.wait_markers(1)
-    (state,) = describe_producers(world).active_producers
+    harness.wait_markers(1)
+    (state,) = describe_producers(harness).active_producers
     assert (state.last_sequence, state.current_txn_start_offset) == (1, -1)
     assert state.coordinator_epoch >= 0
 
@@ -189,9 +203,9 @@ def test_the_producers_of_a_partition_are_described(producer: Producer) -> None:
     ],
 )
 def test_partitions_that_do_not_exist_have_no_producers(
-    world: World, topic: str | None, index: int, code: ErrorCode
+    harness: TransactionsHarness, topic: str | None, index: int, code: ErrorCode
 ) -> None:
-    assert describe_producers(world, topic, index).error_code == code
+    assert describe_producers(harness, topic, index).error_code == code
 
 
 # Ending a transaction that hangs
@@ -204,7 +218,7 @@ def write_marker(
         producer.producer_id,
         epoch,
         False,
-        [WritableTxnMarkerTopic(producer.world.topic, [fields.get("partition", 0)])],
+        [WritableTxnMarkerTopic(producer.harness.topic, [fields.get("partition", 0)])],
         coordinator_epoch,
         fields.get("transaction_version", 0),
     )
@@ -214,22 +228,22 @@ def write_marker(
 
 
 def test_a_tool_can_abort_what_hangs(producer: Producer) -> None:
-    world = producer.world
+    harness = producer.harness
     begin(producer)
-    assert not world.is_stable()
+    assert not harness.is_stable()
     assert write_marker(producer, 0) == NONE
-    assert world.is_stable()
+    assert harness.is_stable()
     assert write_marker(producer, 0) == NONE, "once more is harmless"
 
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_an_old_epoch_ends_nothing(producer: Producer, version: int) -> None:
-    world = producer.world
-    world.init_settled()
-    newer = Producer(world, producer.producer_id, 1)
+    harness = producer.harness
+    harness.init_settled()
+    newer = Producer(harness, producer.producer_id, 1)
     begin(newer)
     assert write_marker(newer, 0, version=version) == ErrorCode.INVALID_PRODUCER_EPOCH
-    assert not world.is_stable()
+    assert not harness.is_stable()
 
 
 def test_an_old_coordinator_ends_nothing(producer: Producer) -> None:
@@ -241,13 +255,13 @@ def test_an_old_coordinator_ends_nothing(producer: Producer) -> None:
 
 
 def test_a_marker_of_version_2_must_bump_the_epoch(producer: Producer) -> None:
-    world = producer.world
+    harness = producer.harness
     begin(producer)
     code = write_marker(producer, 0, version=2, transaction_version=2)
     assert code == ErrorCode.INVALID_PRODUCER_EPOCH
-    assert not world.is_stable()
+    assert not harness.is_stable()
     assert write_marker(producer, 1, version=2, transaction_version=2) == NONE
-    assert world.is_stable()
+    assert harness.is_stable()
     assert write_marker(producer, 1, version=2, transaction_version=2) == NONE, "a repetition"
 
 
@@ -267,37 +281,37 @@ def lines_of(oracle: Oracle, broker: RunningBroker, *arguments: str) -> list[lis
 
 @pytest.mark.java
 def test_kafkas_tool_shows_and_aborts_transactions(
-    oracle: Oracle, own_broker: RunningBroker, own_world: World
+    oracle: Oracle, own_broker: RunningBroker, own_harness: TransactionsHarness
 ) -> None:
-    producer = own_world.producer()
+    producer = own_harness.producer()
     begin(producer)
-    name, producer_id = own_world.transactional_id, str(producer.producer_id)
+    name, producer_id = own_harness.transactional_id, str(producer.producer_id)
     (_, *ids) = lines_of(oracle, own_broker, "list")
     assert [name, "1", producer_id, "Ongoing"] in ids
     (_, described) = lines_of(oracle, own_broker, "describe", "--transactional-id", name)
     assert described[:5] == ["1", name, producer_id, "0", "Ongoing"]
-    partition = ("--topic", own_world.topic, "--partition", "0")
+    partition = ("--topic", own_harness.topic, "--partition", "0")
     (_, shown) = lines_of(oracle, own_broker, "describe-producers", *partition)
     assert shown[0] == producer_id
     assert shown[-1] == "0"
     lines_of(oracle, own_broker, "abort", *partition, "--start-offset", "0")
-    assert own_world.is_stable()
+    assert own_harness.is_stable()
     hanging = lines_of(oracle, own_broker, "find-hanging", "--broker-id", "1")
     assert len(hanging) <= 1, "only the heading"
 
 
 @pytest.mark.java
 def test_kafkas_tool_can_fence_a_producer(
-    oracle: Oracle, own_broker: RunningBroker, own_world: World
+    oracle: Oracle, own_broker: RunningBroker, own_harness: TransactionsHarness
 ) -> None:
     """The admin client calls InitProducerId for it."""
-    producer = own_world.producer()
+    producer = own_harness.producer()
     begin(producer)
     lines_of(
         oracle, own_broker, "forceTerminateTransaction", "--transactionalId",
-        own_world.transactional_id,
+        own_harness.transactional_id,
     )  # fmt: skip
-    own_world.wait_stable()
+    own_harness.wait_stable()
     assert producer.commit() == ErrorCode.PRODUCER_FENCED
-    assert own_world.init_settled().code is NONE
-    assert isinstance(own_world.init_settled(), Begun)
+    assert own_harness.init_settled().code is NONE
+    assert isinstance(own_harness.init_settled(), Begun)

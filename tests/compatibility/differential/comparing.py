@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tests.compatibility.differential.plain import Plain
 from tests.compatibility.differential.scripting import Run
-from tests.compatibility.differential.talk import Answers
+from tests.compatibility.differential.session import Answers
 
 # Lists that are read by name, and the field that names their items.
 BY_NAME = {

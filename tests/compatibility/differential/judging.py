@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from tests.compatibility.differential.comparing import Difference, compare
 from tests.compatibility.differential.recording import read_recording
 from tests.compatibility.differential.scripting import Run
-from tests.compatibility.differential.talk import Answers
+from tests.compatibility.differential.session import Answers
 
 from ottla.handlers.served import SERVED
 

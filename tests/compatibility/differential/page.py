@@ -34,9 +34,9 @@ In fields and requests `*` stands for anything. A request is called as its scrip
 _FOOTER = """
 ## Random requests
 
-Walks of random requests, in order or not, are played on both brokers as well, about logs,
-transactions, groups and administration (`python -m tests.compatibility.walks`). Besides the entries
-above they leave out:
+Random sequences of requests are sent to both brokers as well, about logs, transactions, groups and
+administration (`python -m tests.compatibility.random_requests`). Besides the entries above they
+leave out:
 
 - A member that is refused with GROUP_MAX_SIZE_REACHED during a rebalance: Kafka goes on waiting for
   the member that it has just put out, we do not.
@@ -47,7 +47,7 @@ above they leave out:
 - A member that has only been given its id and then says that it is a static one: Kafka answers
   UNKNOWN_SERVER_ERROR, we UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
 - A consumer group of several members that becomes a classic one: Kafka's hash table chooses the
-  leader, so such a walk ends there.
+  leader, so such a sequence ends there.
 - A classic member that wants no topics and joins a consumer group: Kafka takes it for one that
   wants what the others want, and its hash table chooses whose topics are given to all.
 - A classic group that becomes a consumer group while a member joins that does not know the protocol
@@ -58,8 +58,8 @@ above they leave out:
   settings of the group after that.
 - The order of topics and partitions in an assignment, which are sets to Kafka.
 
-Walks that rest while both brokers are started again
-(`python -m tests.compatibility.walks.restarting`) leave out two things more:
+Sequences that pause while both brokers are started again
+(`python -m tests.compatibility.random_requests.restarting`) leave out two things more:
 
 - A broker of Kafka that stops gives up its partitions, and leads them two epochs later when it is
   back. Ours goes on in the same epoch.

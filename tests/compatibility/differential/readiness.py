@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 
-from tests.compatibility.differential.scripting import Run, Script, World
+from tests.compatibility.differential.scripting import BrokerState, Run, Script
 from tests.compatibility.differential.scripts.transactional import (
     await_end,
     commit_offsets,
@@ -18,7 +18,7 @@ from tests.compatibility.differential.scripts.transactional import (
     new_producer,
     write,
 )
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.describe_groups_request import DescribeGroupsRequest
@@ -33,54 +33,56 @@ PRODUCE_VERSION, OFFSETS_VERSION, END_VERSION = 12, 5, 5
 
 
 def is_untouched(address: str) -> bool:
-    talk = talk_to(address, "look")
+    session = session_with(address, "look")
     try:
-        topics = talk.quietly(MetadataRequest(None, False), 9).topics
+        topics = session.quietly(MetadataRequest(None, False), 9).topics
     finally:
-        talk.close()
+        session.close()
     return not INTERNAL & {each.name for each in topics}
 
 
 def make_ready(address: str) -> None:
     """Once for every broker; again does no harm."""
-    talk = talk_to(address, "ready")
+    session = session_with(address, "ready")
     try:
-        find_coordinators(talk)
-        use_coordinators(talk)
+        find_coordinators(session)
+        use_coordinators(session)
     finally:
-        talk.close()
+        session.close()
 
 
-def talk_to(address: str, name: str) -> Talk:
+def session_with(address: str, name: str) -> Session:
     """Outside of any script; nothing of it is kept."""
     unique = f"{name}-{secrets.token_hex(3)}"
-    return Talk(address, Run(Script(unique, ApiKey.METADATA, (0,), ignore, World.READY), 0))
+    return Session(
+        address, Run(Script(unique, ApiKey.METADATA, (0,), ignore, BrokerState.READY), 0)
+    )
 
 
-def ignore(_talk: Talk) -> None: ...
+def ignore(_session: Session) -> None: ...
 
 
-def find_coordinators(talk: Talk) -> None:
-    group = talk.name("g")
+def find_coordinators(session: Session) -> None:
+    group = session.name("g")
     for kind in (GROUP, TRANSACTION):
-        talk.once_ready(FindCoordinatorRequest(group, kind), 2)
+        session.once_ready(FindCoordinatorRequest(group, kind), 2)
     described = DescribeGroupsRequest([group], False)
-    talk.once_ready(described, 5, lambda answer: answer.groups[0].error_code)
-    talk.once_ready(InitProducerIdRequest(None, 60_000), 4)
+    session.once_ready(described, 5, lambda answer: answer.groups[0].error_code)
+    session.once_ready(InitProducerIdRequest(None, 60_000), 4)
 
 
-def use_coordinators(talk: Talk) -> None:
+def use_coordinators(session: Session) -> None:
     """One transaction over a partition and a group."""
-    topic, producer = talk.topic("t"), new_producer(talk, "p")
-    talk.once_ready(
+    topic, producer = session.topic("t"), new_producer(session, "p")
+    session.once_ready(
         write(producer, topic, 0, 0),
         PRODUCE_VERSION,
         lambda answer: answer.responses[0].partition_responses[0].error_code,
     )
-    talk.once_ready(
-        commit_offsets(producer, talk.name("g"), (topic.name, [(0, 1, -1, "")])),
+    session.once_ready(
+        commit_offsets(producer, session.name("g"), (topic.name, [(0, 1, -1, "")])),
         OFFSETS_VERSION,
         lambda answer: answer.topics[0].partitions[0].error_code,
     )
-    talk.once_ready(end(producer, is_commit=True), END_VERSION)
-    await_end(talk, producer)
+    session.once_ready(end(producer, is_commit=True), END_VERSION)
+    await_end(session, producer)

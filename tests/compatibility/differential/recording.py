@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from tests.compatibility.differential.plain import Plain
-from tests.compatibility.differential.talk import Answers
+from tests.compatibility.differential.session import Answers
 
 FOLDER = Path(__file__).parent / "recorded"
 

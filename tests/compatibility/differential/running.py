@@ -1,4 +1,4 @@
-"""Runs scripts against a broker, each in the world that it needs."""
+"""Runs scripts against a broker, each on a broker in the state that it needs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import traceback
 from collections.abc import Iterable
 
 from tests.compatibility.differential.readiness import is_untouched, make_ready
-from tests.compatibility.differential.scripting import Run, World
-from tests.compatibility.differential.talk import Answers, Talk
+from tests.compatibility.differential.scripting import BrokerState, Run
+from tests.compatibility.differential.session import Answers, Session
 
 FAILED = "the script could not go on"
 
@@ -15,7 +15,7 @@ FAILED = "the script could not go on"
 def run_all(address: str, runs: Iterable[Run]) -> dict[Run, Answers]:
     """All answers, in the order of `runs`. Whoever needs an untouched broker comes first."""
     wanted = list(runs)
-    untouched = [run for run in wanted if run.script.world is World.UNTOUCHED]
+    untouched = [run for run in wanted if run.script.broker_state is BrokerState.UNTOUCHED]
     assert not untouched or is_untouched(address), f"{address} has internal topics already"
     answered = {run: run_one(address, run) for run in untouched}
     make_ready(address)
@@ -25,12 +25,12 @@ def run_all(address: str, runs: Iterable[Run]) -> dict[Run, Answers]:
 
 def run_one(address: str, run: Run) -> Answers:
     """What was answered. An answer that a script cannot go on from is the last one it gets."""
-    talk = Talk(address, run)
+    session = Session(address, run)
     try:
-        run.script.talk(talk)
+        run.script.function(session)
     except Exception:
-        last = next(reversed(talk.answers), None)
-        talk.answers[FAILED] = f"after {last!r}: {traceback.format_exc()}"
+        last = next(reversed(session.answers), None)
+        session.answers[FAILED] = f"after {last!r}: {traceback.format_exc()}"
     finally:
-        talk.close()
-    return talk.answers
+        session.close()
+    return session.answers

@@ -1,13 +1,13 @@
-"""What a script of requests is: a function that talks to a broker in one version of an API.
+"""What a script is: a function that sends requests to a broker in one version of an API.
 
     @script(ApiKey.LIST_OFFSETS)
-    def list_offsets(talk: Talk) -> None:
-        topic = talk.topic("a")
-        talk.ask("the latest", ListOffsetsRequest(...))
+    def list_offsets(session: Session) -> None:
+        topic = session.topic("a")
+        session.ask("the latest", ListOffsetsRequest(...))
 
 It is run once for every version, with topic names of its own, against Apache Kafka when its
 answers are recorded and against our broker when they are compared. It must not matter which other
-scripts were run before; what it needs of the broker it declares, see `World`.
+scripts were run before; what it needs of the broker it declares, see `BrokerState`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ottla.protocol.api_keys import APIS, ApiKey
 
 if TYPE_CHECKING:
-    from tests.compatibility.differential.talk import Talk
+    from tests.compatibility.differential.session import Session
 
 ONCE = secrets.token_hex(3)  # so that scripts can be run again on a broker that knows them
 SCRIPTS_FOLDER = Path(__file__).parent / "scripts"
 
 
-class World(Enum):
+class BrokerState(Enum):
     """In what state a script finds its broker."""
 
     UNTOUCHED = "nobody has asked for a coordinator, so there are no internal topics"
@@ -40,8 +40,8 @@ class Script(NamedTuple):
     name: str
     key: ApiKey
     versions: Sequence[int]
-    talk: Callable[[Talk], None]
-    world: World
+    function: Callable[[Session], None]
+    broker_state: BrokerState
 
 
 class Run(NamedTuple):
@@ -64,15 +64,17 @@ _scripts: dict[str, Script] = {}
 
 
 def script(
-    key: ApiKey, versions: Sequence[int] | None = None, world: World = World.READY
-) -> Callable[[Callable[[Talk], None]], Callable[[Talk], None]]:
+    key: ApiKey,
+    versions: Sequence[int] | None = None,
+    broker_state: BrokerState = BrokerState.READY,
+) -> Callable[[Callable[[Session], None]], Callable[[Session], None]]:
     """Declare a script, for all stable versions of its API unless it names its own."""
 
-    def register(function: Callable[[Talk], None]) -> Callable[[Talk], None]:
+    def register(function: Callable[[Session], None]) -> Callable[[Session], None]:
         name = function.__name__
         assert name not in _scripts, f"two scripts are called {name}"
         chosen = APIS[key].stable_versions if versions is None else tuple(versions)
-        _scripts[name] = Script(name, key, chosen, function, world)
+        _scripts[name] = Script(name, key, chosen, function, broker_state)
         return function
 
     return register

@@ -21,7 +21,7 @@ from tests.compatibility.differential.page import PAGE, differences_page
 from tests.compatibility.differential.recording import path_of, read_recording
 from tests.compatibility.differential.running import run_all
 from tests.compatibility.differential.scripting import Run, all_runs, all_scripts
-from tests.compatibility.differential.talk import Answers
+from tests.compatibility.differential.session import Answers
 from tests.support.long_run import VARIABLE as LONG_RUN
 
 from ottla.handlers.served import SERVED

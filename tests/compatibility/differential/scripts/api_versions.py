@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.compatibility.differential.scripting import script
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
@@ -16,12 +16,12 @@ SOFTWARE = [
 
 
 @script(ApiKey.API_VERSIONS)
-def api_versions(talk: Talk) -> None:
-    talk.ask("usual", ApiVersionsRequest("differential", "1.0"))
+def api_versions(session: Session) -> None:
+    session.ask("usual", ApiVersionsRequest("differential", "1.0"))
     for name, number in SOFTWARE:
         label = f"software {name[:10]!r} of {len(name)}, {number!r}"
-        talk.ask(label, ApiVersionsRequest(name, number), shown=only_error)
-    talk.ask("again on the same connection", ApiVersionsRequest("other", "2"), shown=only_error)
+        session.ask(label, ApiVersionsRequest(name, number), shown=only_error)
+    session.ask("again on the same connection", ApiVersionsRequest("other", "2"), shown=only_error)
 
 
 def only_error(answer: object) -> object:

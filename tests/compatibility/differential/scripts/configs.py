@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.compatibility.differential.scripting import script
 from tests.compatibility.differential.scripts.topics import VALUES
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import alter_configs_request as legacy
@@ -32,44 +32,46 @@ def describe(
 
 
 @script(ApiKey.DESCRIBE_CONFIGS)
-def describe_configs(talk: Talk) -> None:
-    plain = talk.topic("plain").name
-    chosen = talk.topic("chosen", 1, {"retention.ms": "1000", "cleanup.policy": "compact"}).name
+def describe_configs(session: Session) -> None:
+    plain = session.topic("plain").name
+    chosen = session.topic("chosen", 1, {"retention.ms": "1000", "cleanup.policy": "compact"}).name
     for name, topic in (("plain", plain), ("chosen", chosen)):
-        talk.ask(f"{name}, all", describe((TOPIC, topic, None)))
-        talk.ask(f"{name}, all with synonyms", describe((TOPIC, topic, None), synonyms=True))
-        talk.ask(f"{name}, some", describe((TOPIC, topic, SEVERAL)))
-        talk.ask(f"{name}, documented", describe((TOPIC, topic, SEVERAL), words=True))
+        session.ask(f"{name}, all", describe((TOPIC, topic, None)))
+        session.ask(f"{name}, all with synonyms", describe((TOPIC, topic, None), synonyms=True))
+        session.ask(f"{name}, some", describe((TOPIC, topic, SEVERAL)))
+        session.ask(f"{name}, documented", describe((TOPIC, topic, SEVERAL), words=True))
         both = describe((TOPIC, topic, SEVERAL), synonyms=True, words=True)
-        talk.ask(f"{name}, both", both)
-        talk.ask(f"{name}, none", describe((TOPIC, topic, [])))
-        talk.ask(f"{name}, unknown key", describe((TOPIC, topic, ["nonsense", "retention.ms"])))
-        talk.ask(f"{name}, a key twice", describe((TOPIC, topic, ["retention.ms", "retention.ms"])))
-    talk.ask("unknown topic", describe((TOPIC, talk.name("none"), None)))
+        session.ask(f"{name}, both", both)
+        session.ask(f"{name}, none", describe((TOPIC, topic, [])))
+        session.ask(f"{name}, unknown key", describe((TOPIC, topic, ["nonsense", "retention.ms"])))
+        session.ask(
+            f"{name}, a key twice", describe((TOPIC, topic, ["retention.ms", "retention.ms"]))
+        )
+    session.ask("unknown topic", describe((TOPIC, session.name("none"), None)))
     for name in ("", ".", "a b", "x" * 250, "__cluster_metadata"):
-        talk.ask(f"topic {name[:30]!r}", describe((TOPIC, name, ["retention.ms"])))
+        session.ask(f"topic {name[:30]!r}", describe((TOPIC, name, ["retention.ms"])))
     for kind in KINDS:
-        for name in ("", "1", "2", "x", talk.name("g"), "01", "+1", " 1"):
+        for name in ("", "1", "2", "x", session.name("g"), "01", "+1", " 1"):
             keys = ["retention.ms", "log.retention.ms", "root", "interval.ms"]
-            shown = f"kind {kind}, name {talk.names.in_text(name)!r}"
-            talk.ask(shown, describe((kind, name, keys), synonyms=True))
+            shown = f"kind {kind}, name {session.names.in_text(name)!r}"
+            session.ask(shown, describe((kind, name, keys), synonyms=True))
     broker = ["log.retention.ms", "num.partitions", "message.max.bytes", "node.id", "broker.id"]
-    talk.ask("broker, some", describe((BROKER, "1", broker), synonyms=True))
-    talk.ask("broker, documented", describe((BROKER, "1", broker), words=True))
-    talk.ask("all brokers, some", describe((BROKER, "", broker), synonyms=True))
-    talk.ask("group, all", describe((GROUP, talk.name("g"), None), synonyms=True))
-    talk.ask("metrics, all", describe((METRICS, talk.name("m"), None), synonyms=True))
-    talk.ask("nothing", describe())
-    talk.ask("two topics", describe((TOPIC, plain, SEVERAL), (TOPIC, chosen, SEVERAL)))
-    talk.ask("one twice", describe((TOPIC, plain, SEVERAL), (TOPIC, plain, ["preallocate"])))
-    stranger = (TOPIC, talk.name("none"), None)
-    talk.ask("good and bad", describe(stranger, (TOPIC, plain, SEVERAL), (64, "x", None)))
+    session.ask("broker, some", describe((BROKER, "1", broker), synonyms=True))
+    session.ask("broker, documented", describe((BROKER, "1", broker), words=True))
+    session.ask("all brokers, some", describe((BROKER, "", broker), synonyms=True))
+    session.ask("group, all", describe((GROUP, session.name("g"), None), synonyms=True))
+    session.ask("metrics, all", describe((METRICS, session.name("m"), None), synonyms=True))
+    session.ask("nothing", describe())
+    session.ask("two topics", describe((TOPIC, plain, SEVERAL), (TOPIC, chosen, SEVERAL)))
+    session.ask("one twice", describe((TOPIC, plain, SEVERAL), (TOPIC, plain, ["preallocate"])))
+    stranger = (TOPIC, session.name("none"), None)
+    session.ask("good and bad", describe(stranger, (TOPIC, plain, SEVERAL), (64, "x", None)))
 
 
 @script(ApiKey.DESCRIBE_CONFIGS, versions=[4])
-def describe_broker_configs(talk: Talk) -> None:
-    talk.ask("broker, all", describe((BROKER, "1", None), synonyms=True))
-    talk.ask("all brokers, all", describe((BROKER, "", None), synonyms=True))
+def describe_broker_configs(session: Session) -> None:
+    session.ask("broker, all", describe((BROKER, "1", None), synonyms=True))
+    session.ask("all brokers, all", describe((BROKER, "", None), synonyms=True))
 
 
 Change = tuple[str, int, str | None]
@@ -88,19 +90,19 @@ def change(
 
 
 @script(ApiKey.INCREMENTAL_ALTER_CONFIGS)
-def incremental_alter_configs(talk: Talk) -> None:
-    topic, none = talk.topic("t").name, talk.name("none")
+def incremental_alter_configs(session: Session) -> None:
+    topic, none = session.topic("t").name, session.name("none")
     for key, values in VALUES.items():
         for value in values:
             request = change((TOPIC, topic, [(key, SET, value)]), dry=True)
-            talk.ask(f"dry: {key} = {value!r}"[:70], request)
+            session.ask(f"dry: {key} = {value!r}"[:70], request)
 
     def ask(label: str, *changes: Change) -> None:
         """And what is set afterwards."""
-        talk.ask(label, change((TOPIC, topic, changes)))
-        talk.settle()
+        session.ask(label, change((TOPIC, topic, changes)))
+        session.settle()
         keys = ["retention.ms", "cleanup.policy", "leader.replication.throttled.replicas"]
-        talk.ask(f"{label}: after", describe((TOPIC, topic, keys), synonyms=True), version=4)
+        session.ask(f"{label}: after", describe((TOPIC, topic, keys), synonyms=True), version=4)
 
     ask("set", ("retention.ms", SET, "1000"))
     ask("set again", ("retention.ms", SET, "1000"))
@@ -128,18 +130,18 @@ def incremental_alter_configs(talk: Talk) -> None:
     ask("a key twice", ("retention.ms", SET, "7"), ("retention.ms", SET, "8"))
     ask("a key set and deleted", ("retention.ms", SET, "7"), ("retention.ms", DELETE, None))
     ask("nothing")
-    talk.ask("no resources", change())
-    talk.ask("unknown topic", change((TOPIC, none, [("retention.ms", SET, "1")])))
-    talk.ask("unknown topic, nothing", change((TOPIC, none, [])))
+    session.ask("no resources", change())
+    session.ask("unknown topic", change((TOPIC, none, [("retention.ms", SET, "1")])))
+    session.ask("unknown topic, nothing", change((TOPIC, none, [])))
     for name in ("", ".", "a b", "__cluster_metadata"):
-        talk.ask(f"topic {name!r}", change((TOPIC, name, [("retention.ms", SET, "1")])))
+        session.ask(f"topic {name!r}", change((TOPIC, name, [("retention.ms", SET, "1")])))
     one = (TOPIC, topic, [("retention.ms", SET, "1")])
-    talk.ask("a resource twice", change(one, one))
-    talk.ask("good and bad resources", change((TOPIC, none, [("retention.ms", SET, "1")]), one))
+    session.ask("a resource twice", change(one, one))
+    session.ask("good and bad resources", change((TOPIC, none, [("retention.ms", SET, "1")]), one))
     for kind in KINDS[1:]:
         for name in ("", "1", "2", "x", "01", " 1"):
             request = change((kind, name, [("nonsense", SET, "1")]), dry=True)
-            talk.ask(f"kind {kind}, name {name!r}", request)
+            session.ask(f"kind {kind}, name {name!r}", request)
 
 
 BROKER_VALUES: dict[str, list[str | None]] = {
@@ -167,49 +169,49 @@ BROKER_VALUES: dict[str, list[str | None]] = {
 
 
 @script(ApiKey.INCREMENTAL_ALTER_CONFIGS)
-def alter_broker_configs(talk: Talk) -> None:
+def alter_broker_configs(session: Session) -> None:
     for name in ("1", ""):
         for key, values in BROKER_VALUES.items():
             for value in values:
                 request = change((BROKER, name, [(key, SET, value)]), dry=True)
-                talk.ask(f"dry: {key} = {value!r} of {name!r}", request)
+                session.ask(f"dry: {key} = {value!r} of {name!r}", request)
     for name in ("", "1"):
         keys = ["background.threads", "log.retention.ms"]
         two = change((BROKER, name, [("background.threads", SET, "3")]))
-        talk.ask(f"set of {name!r}", two)
-        talk.settle()
+        session.ask(f"set of {name!r}", two)
+        session.settle()
         for asked in ("", "1"):
             after = describe((BROKER, asked, keys), synonyms=True)
-            talk.ask(f"set of {name!r}: {asked!r} after", after, version=4)
-        talk.ask(
+            session.ask(f"set of {name!r}: {asked!r} after", after, version=4)
+        session.ask(
             f"deleted of {name!r}", change((BROKER, name, [("background.threads", DELETE, None)]))
         )
     spelt = [("log.preallocate", SET, "TRUE"), ("background.threads", SET, " +3 ")]
-    talk.ask("spelt otherwise", change((BROKER, "1", spelt)))
-    talk.settle()
+    session.ask("spelt otherwise", change((BROKER, "1", spelt)))
+    session.settle()
     keys = ["background.threads", "log.preallocate"]
     after = describe((BROKER, "1", keys), synonyms=True)
-    talk.ask("spelt otherwise: after", after, version=4)
+    session.ask("spelt otherwise: after", after, version=4)
     gone = [(key, DELETE, None) for key in keys]
-    talk.ask("spelt otherwise: deleted", change((BROKER, "1", gone)))
+    session.ask("spelt otherwise: deleted", change((BROKER, "1", gone)))
     hidden = [("1", "gzip"), ("", "GZIP")]
     for name, value in hidden:
         request = change((BROKER, name, [("compression.type", SET, value)]))
-        talk.ask(f"compression.type = {value} of {name!r}", request)
-    talk.settle()
-    talk.ask(
+        session.ask(f"compression.type = {value} of {name!r}", request)
+    session.settle()
+    session.ask(
         "compression.type of '1' deleted",
         change((BROKER, "1", [("compression.type", DELETE, None)])),
     )
-    group = talk.name("g")
+    group = session.name("g")
     for value in ("1000", "45000", "60000", "60001", "0", "x", None):
         key = "consumer.session.timeout.ms"
         request = change((GROUP, group, [(key, SET, value)]), dry=True)
-        talk.ask(f"dry: {key} = {value!r} of a group", request)
+        session.ask(f"dry: {key} = {value!r} of a group", request)
     for value in ("1000", "5000", "15000", "x"):
         key = "consumer.heartbeat.interval.ms"
         request = change((GROUP, group, [(key, SET, value)]), dry=True)
-        talk.ask(f"dry: {key} = {value!r} of a group", request)
+        session.ask(f"dry: {key} = {value!r} of a group", request)
     for key, value in (
         ("metrics", "*"),
         ("interval.ms", "100"),
@@ -222,12 +224,14 @@ def alter_broker_configs(talk: Talk) -> None:
         ("metrics", "a,,b"),
         ("metrics", ""),
     ):
-        request = change((METRICS, talk.name("m"), [(key, SET, value)]), dry=True)
-        talk.ask(f"dry: {key} = {value!r} of metrics", request)
-    talk.ask("group set", change((GROUP, group, [("consumer.heartbeat.interval.ms", SET, "6000")])))
-    talk.settle()
+        request = change((METRICS, session.name("m"), [(key, SET, value)]), dry=True)
+        session.ask(f"dry: {key} = {value!r} of metrics", request)
+    session.ask(
+        "group set", change((GROUP, group, [("consumer.heartbeat.interval.ms", SET, "6000")]))
+    )
+    session.settle()
     after = describe((GROUP, group, ["consumer.heartbeat.interval.ms"]), synonyms=True)
-    talk.ask("group set: after", after, version=4)
+    session.ask("group set: after", after, version=4)
 
 
 def replace(
@@ -241,18 +245,18 @@ def replace(
 
 
 @script(ApiKey.ALTER_CONFIGS)
-def alter_configs(talk: Talk) -> None:
-    topic, none = talk.topic("t").name, talk.name("none")
+def alter_configs(session: Session) -> None:
+    topic, none = session.topic("t").name, session.name("none")
     for key, values in VALUES.items():
         for value in values:
             request = replace((TOPIC, topic, [(key, value)]), dry=True)
-            talk.ask(f"dry: {key} = {value!r}"[:70], request)
+            session.ask(f"dry: {key} = {value!r}"[:70], request)
 
     def ask(label: str, *configs: tuple[str, str | None]) -> None:
-        talk.ask(label, replace((TOPIC, topic, configs)))
-        talk.settle()
+        session.ask(label, replace((TOPIC, topic, configs)))
+        session.settle()
         keys = ["retention.ms", "cleanup.policy"]
-        talk.ask(f"{label}: after", describe((TOPIC, topic, keys), synonyms=True), version=4)
+        session.ask(f"{label}: after", describe((TOPIC, topic, keys), synonyms=True), version=4)
 
     ask("one", ("retention.ms", "1000"))
     ask("another", ("cleanup.policy", "compact"))
@@ -261,14 +265,14 @@ def alter_configs(talk: Talk) -> None:
     ask("a key twice", ("retention.ms", "1"), ("retention.ms", "2"))
     ask("null", ("retention.ms", None))
     ask("nothing")
-    talk.ask("no resources", replace())
-    talk.ask("unknown topic", replace((TOPIC, none, [("retention.ms", "1")])))
-    talk.ask("no name", replace((TOPIC, "", [("retention.ms", "1")])))
+    session.ask("no resources", replace())
+    session.ask("unknown topic", replace((TOPIC, none, [("retention.ms", "1")])))
+    session.ask("no name", replace((TOPIC, "", [("retention.ms", "1")])))
     one = (TOPIC, topic, [("retention.ms", "1")])
     # A resource twice is not asked: Kafka never answers it.
-    talk.ask("good and bad resources", replace((TOPIC, none, [("retention.ms", "1")]), one))
+    session.ask("good and bad resources", replace((TOPIC, none, [("retention.ms", "1")]), one))
     for kind in KINDS[1:]:
         for name in ("", "1", "2", "x"):
-            talk.ask(
+            session.ask(
                 f"kind {kind}, name {name!r}", replace((kind, name, [("nonsense", "1")]), dry=True)
             )

@@ -14,7 +14,7 @@ from tests.compatibility.differential.scripts.group_members import (
     members,
 )
 from tests.compatibility.differential.scripts.group_offsets import store
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.delete_groups_request import DeleteGroupsRequest
@@ -23,38 +23,38 @@ from ottla.protocol.messages.leave_group_request import LeaveGroupRequest
 from ottla.protocol.messages.list_groups_request import ListGroupsRequest
 
 
-def groups_in_all_states(talk: Talk) -> dict[str, str]:
+def groups_in_all_states(session: Session) -> dict[str, str]:
     """Name by state."""
-    topic = talk.topic("t")
+    topic = session.topic("t")
     found = {
-        name: group(talk, name) for name in ("simple", "empty", "joining", "syncing", "stable")
+        name: group(session, name) for name in ("simple", "empty", "joining", "syncing", "stable")
     }
-    store(talk, found["simple"], (topic, [(0, 1, -1, "")]))
-    (gone,) = members(talk, found["empty"], "gone")
-    talk.once_ready(LeaveGroupRequest(found["empty"], gone.id), 2)
-    members(talk, found["joining"], "old")
-    talk.connection("newcomer").send(join_request(found["joining"]), 3)
-    await_rebalance(talk, found["joining"])
-    members(talk, found["syncing"], "unsynced", is_synced=False)
-    members(talk, found["stable"], "one", "two")
+    store(session, found["simple"], (topic, [(0, 1, -1, "")]))
+    (gone,) = members(session, found["empty"], "gone")
+    session.once_ready(LeaveGroupRequest(found["empty"], gone.id), 2)
+    members(session, found["joining"], "old")
+    session.connection("newcomer").send(join_request(found["joining"]), 3)
+    await_rebalance(session, found["joining"])
+    members(session, found["syncing"], "unsynced", is_synced=False)
+    members(session, found["stable"], "one", "two")
     return found
 
 
 @script(ApiKey.DESCRIBE_GROUPS)
-def describe_groups(talk: Talk) -> None:
-    found = groups_in_all_states(talk)
+def describe_groups(session: Session) -> None:
+    found = groups_in_all_states(session)
 
     for state, name in found.items():
-        talk.ask(state, DescribeGroupsRequest([name], False))
-        talk.ask(f"{state}, operations", DescribeGroupsRequest([name], True))
-    none = talk.name("none")
-    talk.ask("unknown", DescribeGroupsRequest([none], False))
-    talk.ask("unknown, operations", DescribeGroupsRequest([none], True))
-    talk.ask("nothing", DescribeGroupsRequest([], False))
-    talk.ask("no name", DescribeGroupsRequest([""], False))
-    talk.ask("two", DescribeGroupsRequest([found["stable"], none], False))
-    talk.ask("one twice", DescribeGroupsRequest([found["simple"], found["simple"]], False))
-    talk.ask("a long name", DescribeGroupsRequest(["x" * 1000], False))
+        session.ask(state, DescribeGroupsRequest([name], False))
+        session.ask(f"{state}, operations", DescribeGroupsRequest([name], True))
+    none = session.name("none")
+    session.ask("unknown", DescribeGroupsRequest([none], False))
+    session.ask("unknown, operations", DescribeGroupsRequest([none], True))
+    session.ask("nothing", DescribeGroupsRequest([], False))
+    session.ask("no name", DescribeGroupsRequest([""], False))
+    session.ask("two", DescribeGroupsRequest([found["stable"], none], False))
+    session.ask("one twice", DescribeGroupsRequest([found["simple"], found["simple"]], False))
+    session.ask("a long name", DescribeGroupsRequest(["x" * 1000], False))
 
 
 STATES = (
@@ -73,17 +73,17 @@ TYPES = ("classic", "Classic", "consumer", "share", "streams", "", "nonsense")
 
 
 @script(ApiKey.LIST_GROUPS)
-def list_groups(talk: Talk) -> None:
-    groups_in_all_states(talk)
+def list_groups(session: Session) -> None:
+    groups_in_all_states(session)
 
     def own(answer: Any) -> Any:
         out = copy(answer)
-        prefix = talk.name("")
+        prefix = session.name("")
         out.groups = [each for each in answer.groups if each.group_id.startswith(prefix)]
         return out
 
     def ask(label: str, states: Sequence[str] = (), types: Sequence[str] = ()) -> None:
-        talk.ask(label, ListGroupsRequest(states, types), shown=own)
+        session.ask(label, ListGroupsRequest(states, types), shown=own)
 
     ask("all")
     for state in STATES:
@@ -100,12 +100,12 @@ def list_groups(talk: Talk) -> None:
 
 
 @script(ApiKey.DELETE_GROUPS)
-def delete_groups(talk: Talk) -> None:
-    found = groups_in_all_states(talk)
-    none = talk.name("none")
+def delete_groups(session: Session) -> None:
+    found = groups_in_all_states(session)
+    none = session.name("none")
 
     def ask(label: str, *names: str) -> None:
-        talk.ask(label, DeleteGroupsRequest(names))
+        session.ask(label, DeleteGroupsRequest(names))
 
     for state, name in found.items():
         ask(state, name)
@@ -116,4 +116,4 @@ def delete_groups(talk: Talk) -> None:
     ask("two", none, found["stable"])
     ask("one twice", none, none)
     ask("good and bad", found["simple"], "", found["stable"])
-    talk.ask("afterwards", DescribeGroupsRequest(list(found.values()), False), version=5)
+    session.ask("afterwards", DescribeGroupsRequest(list(found.values()), False), version=5)

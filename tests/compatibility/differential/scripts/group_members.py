@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.message import Message
@@ -32,11 +32,13 @@ class Member(NamedTuple):
     generation: int
 
 
-def group(talk: Talk, name: str) -> str:
+def group(session: Session, name: str) -> str:
     """The name of a group whose coordinator is ready."""
-    found = talk.name(name)
-    talk.once_ready(FindCoordinatorRequest(found, 0), 2)
-    talk.once_ready(DescribeGroupsRequest([found]), 3, lambda answer: answer.groups[0].error_code)
+    found = session.name(name)
+    session.once_ready(FindCoordinatorRequest(found, 0), 2)
+    session.once_ready(
+        DescribeGroupsRequest([found]), 3, lambda answer: answer.groups[0].error_code
+    )
     return found
 
 
@@ -57,31 +59,33 @@ def join_request(
     )
 
 
-def members(talk: Talk, group_id: str, *names: str, is_synced: bool = True) -> list[Member]:
+def members(session: Session, group_id: str, *names: str, is_synced: bool = True) -> list[Member]:
     """New members of a group that has none yet, the first one being the leader."""
     joined: list[Member] = []
     for name in names:
-        connections = [talk.connection(f"quiet {each}") for each in (*names[: len(joined)], name)]
+        connections = [
+            session.connection(f"quiet {each}") for each in (*names[: len(joined)], name)
+        ]
         requests = [join_request(group_id, each.id) for each in joined] + [join_request(group_id)]
         # The newcomer first: the others come back because of it.
         order = [len(joined), *range(len(joined))]
         sent = {at: connections[at].send(requests[at], QUIET_JOIN_VERSION) for at in order[:1]}
         if joined:
-            await_rebalance(talk, group_id)
+            await_rebalance(session, group_id)
         sent |= {at: connections[at].send(requests[at], QUIET_JOIN_VERSION) for at in order[1:]}
         answers = [
             received(connections[at].receive(ApiKey.JOIN_GROUP, QUIET_JOIN_VERSION, sent[at]))
             for at in range(len(requests))
         ]
         joined = [Member(each.member_id, each.generation_id) for each in answers]
-        talk.names.define("member", joined[-1].id, name)
+        session.names.define("member", joined[-1].id, name)
     if is_synced:
-        sync(talk, group_id, joined, names)
+        sync(session, group_id, joined, names)
     return joined
 
 
-def await_rebalance(talk: Talk, group_id: str) -> None:
-    talk.until(
+def await_rebalance(session: Session, group_id: str) -> None:
+    session.until(
         DescribeGroupsRequest([group_id]),
         3,
         lambda answer: answer.groups[0].group_state == "PreparingRebalance",
@@ -89,12 +93,12 @@ def await_rebalance(talk: Talk, group_id: str) -> None:
     )
 
 
-def sync(talk: Talk, group_id: str, joined: list[Member], names: tuple[str, ...]) -> None:
+def sync(session: Session, group_id: str, joined: list[Member], names: tuple[str, ...]) -> None:
     parts = [SyncGroupRequestAssignment(each.id, ASSIGNMENT) for each in joined]
     for member, name in zip(joined, names, strict=True):
         given = parts if member is joined[0] else []
         request = SyncGroupRequest(group_id, member.generation, member.id, assignments=given)
-        connection = talk.connection(f"quiet {name}")
+        connection = session.connection(f"quiet {name}")
         sent = connection.send(request, QUIET_SYNC_VERSION)
         received(connection.receive(ApiKey.SYNC_GROUP, QUIET_SYNC_VERSION, sent))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.compatibility.differential.scripting import script
 from tests.compatibility.differential.scripts.group_members import group, members
-from tests.compatibility.differential.talk import Talk, Topic
+from tests.compatibility.differential.session import Session, Topic
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.delete_groups_request import DeleteGroupsRequest
@@ -78,82 +78,86 @@ def fetch_group(
     return OffsetFetchRequestGroup(group_id, member, epoch, named)
 
 
-def store(talk: Talk, group_id: str, *topics: tuple[Topic, Sequence[Commit]]) -> None:
+def store(session: Session, group_id: str, *topics: tuple[Topic, Sequence[Commit]]) -> None:
     """Commit without a word."""
-    talk.once_ready(
+    session.once_ready(
         commit(group_id, *topics), 9, lambda answer: answer.topics[0].partitions[0].error_code
     )
 
 
-def stored(talk: Talk, label: str, group_id: str) -> None:
-    talk.ask(label, fetch(8, group_id, None), version=8)
+def stored(session: Session, label: str, group_id: str) -> None:
+    session.ask(label, fetch(8, group_id, None), version=8)
 
 
 @script(ApiKey.OFFSET_COMMIT)
-def offset_commit(talk: Talk) -> None:
-    topic, other = talk.topic("t", 3), talk.topic("other")
-    g = group(talk, "g")
-    none = Topic(talk.name("none"), UNKNOWN_ID)
+def offset_commit(session: Session) -> None:
+    topic, other = session.topic("t", 3), session.topic("other")
+    g = group(session, "g")
+    none = Topic(session.name("none"), UNKNOWN_ID)
     one: Commit = (0, 5, -1, "")
-    talk.ask("one", commit(g, (topic, [one])))
-    talk.ask("several", commit(g, (topic, [(1, 7, 0, "x"), (2, 8, 3, None)]), (other, [one])))
-    stored(talk, "several: stored", g)
+    session.ask("one", commit(g, (topic, [one])))
+    session.ask("several", commit(g, (topic, [(1, 7, 0, "x"), (2, 8, 3, None)]), (other, [one])))
+    stored(session, "several: stored", g)
     for offset in (0, -1, -2, 2**63 - 1, -(2**63)):
-        talk.ask(f"offset {offset}", commit(g, (topic, [(0, offset, -1, "")])))
+        session.ask(f"offset {offset}", commit(g, (topic, [(0, offset, -1, "")])))
     for epoch in (0, 7, -2, 2**31 - 1):
-        talk.ask(f"epoch {epoch}", commit(g, (topic, [(0, 1, epoch, "")])))
+        session.ask(f"epoch {epoch}", commit(g, (topic, [(0, 1, epoch, "")])))
     for size in (4096, 4097, 10_000):
-        talk.ask(f"metadata of {size}", commit(g, (topic, [(0, 1, -1, "m" * size)])))
-    talk.ask("metadata of 2000 wide signs", commit(g, (topic, [(0, 1, -1, "é" * 2000)])))
-    talk.ask("metadata of 3000 wide signs", commit(g, (topic, [(0, 1, -1, "é" * 3000)])))
+        session.ask(f"metadata of {size}", commit(g, (topic, [(0, 1, -1, "m" * size)])))
+    session.ask("metadata of 2000 wide signs", commit(g, (topic, [(0, 1, -1, "é" * 2000)])))
+    session.ask("metadata of 3000 wide signs", commit(g, (topic, [(0, 1, -1, "é" * 3000)])))
     for partition in (3, -1, 2**31 - 1):
-        talk.ask(f"partition {partition}", commit(g, (topic, [(partition, 1, -1, "")])))
-    talk.ask("unknown topic", commit(g, (none, [one])))
-    talk.ask("known and unknown", commit(g, (none, [one]), (topic, [one])))
-    talk.ask("unknown, twice", commit(g, (none, [one]), (none, [one, (1, 1, -1, "")])))
+        session.ask(f"partition {partition}", commit(g, (topic, [(partition, 1, -1, "")])))
+    session.ask("unknown topic", commit(g, (none, [one])))
+    session.ask("known and unknown", commit(g, (none, [one]), (topic, [one])))
+    session.ask("unknown, twice", commit(g, (none, [one]), (none, [one, (1, 1, -1, "")])))
     both = ((none, [one]), (topic, [one]))
-    talk.ask("unknown, and refused by the group", commit(talk.name("nobodys"), *both, generation=1))
-    talk.ask("good and bad", commit(g, (topic, [one, (9, 1, -1, ""), (1, 1, -1, "m" * 5000)])))
+    session.ask(
+        "unknown, and refused by the group", commit(session.name("nobodys"), *both, generation=1)
+    )
+    session.ask("good and bad", commit(g, (topic, [one, (9, 1, -1, ""), (1, 1, -1, "m" * 5000)])))
     for name in ("", ".", "a b", "__cluster_metadata"):
-        talk.ask(f"topic {name!r}", commit(g, (Topic(name, bytes(16)), [one])))
-    talk.ask("nothing", commit(g))
-    talk.ask("no partitions", commit(g, (topic, [])))
-    talk.ask("no partitions of an unknown topic", commit(g, (none, []), (topic, [one])))
-    talk.ask("a partition twice", commit(g, (topic, [(0, 1, -1, ""), (0, 2, -1, "")])))
-    talk.ask("a topic twice", commit(g, (topic, [(1, 1, -1, "")]), (topic, [(1, 2, -1, "")])))
-    talk.ask(
+        session.ask(f"topic {name!r}", commit(g, (Topic(name, bytes(16)), [one])))
+    session.ask("nothing", commit(g))
+    session.ask("no partitions", commit(g, (topic, [])))
+    session.ask("no partitions of an unknown topic", commit(g, (none, []), (topic, [one])))
+    session.ask("a partition twice", commit(g, (topic, [(0, 1, -1, ""), (0, 2, -1, "")])))
+    session.ask("a topic twice", commit(g, (topic, [(1, 1, -1, "")]), (topic, [(1, 2, -1, "")])))
+    session.ask(
         "a topic in two parts", commit(g, (topic, [(1, 3, -1, "")]), (topic, [(2, 4, -1, "")]))
     )
-    talk.ask("no group", commit("", (topic, [one])))
+    session.ask("no group", commit("", (topic, [one])))
     # Where that was stored it is nobody's own group: other scripts must not find it.
-    talk.quietly(DeleteGroupsRequest([""]), 2)
-    talk.ask("long group", commit(talk.name("x" * 1000), (topic, [one])))
+    session.quietly(DeleteGroupsRequest([""]), 2)
+    session.ask("long group", commit(session.name("x" * 1000), (topic, [one])))
     for retention_ms in (0, 1, 10_000, -2):
-        request = commit(talk.name("r"), (topic, [one]), retention_ms=retention_ms)
-        talk.ask(f"retention {retention_ms}", request)
-    stored(talk, "stored", g)
-    talk.ask("simple with a member", commit(g, (topic, [one]), member="somebody"))
-    talk.ask("simple with a generation", commit(g, (topic, [one]), generation=1))
-    talk.ask("simple with both", commit(g, (topic, [one]), generation=1, member="somebody"))
-    talk.ask("generation 0", commit(g, (topic, [one]), generation=0))
-    talk.ask("generation -2", commit(g, (topic, [one]), generation=-2))
-    talk.ask("with an instance", commit(g, (topic, [one]), instance="one"))
-    unknown = talk.name("unknown")
-    talk.ask("unknown group, generation", commit(unknown, (topic, [one]), generation=1, member="m"))
-    talk.ask("unknown group, simple", commit(unknown, (topic, [one])))
+        request = commit(session.name("r"), (topic, [one]), retention_ms=retention_ms)
+        session.ask(f"retention {retention_ms}", request)
+    stored(session, "stored", g)
+    session.ask("simple with a member", commit(g, (topic, [one]), member="somebody"))
+    session.ask("simple with a generation", commit(g, (topic, [one]), generation=1))
+    session.ask("simple with both", commit(g, (topic, [one]), generation=1, member="somebody"))
+    session.ask("generation 0", commit(g, (topic, [one]), generation=0))
+    session.ask("generation -2", commit(g, (topic, [one]), generation=-2))
+    session.ask("with an instance", commit(g, (topic, [one]), instance="one"))
+    unknown = session.name("unknown")
+    session.ask(
+        "unknown group, generation", commit(unknown, (topic, [one]), generation=1, member="m")
+    )
+    session.ask("unknown group, simple", commit(unknown, (topic, [one])))
 
 
 @script(ApiKey.OFFSET_COMMIT)
-def offset_commit_of_members(talk: Talk) -> None:
-    topic = talk.topic("t", 2)
-    g = group(talk, "g")
+def offset_commit_of_members(session: Session) -> None:
+    topic = session.topic("t", 2)
+    g = group(session, "g")
     one: Commit = (0, 5, -1, "")
-    first, second = members(talk, g, "first", "second")
+    first, second = members(session, g, "first", "second")
     now = first.generation
 
     def ask(label: str, generation: int, member: str, instance: str | None = None) -> None:
         request = commit(g, (topic, [one]), generation=generation, member=member, instance=instance)
-        talk.ask(label, request)
+        session.ask(label, request)
 
     ask("member", now, first.id)
     ask("other member", now, second.id)
@@ -164,19 +168,19 @@ def offset_commit_of_members(talk: Talk) -> None:
     ask("older", now - 1, first.id)
     ask("newer", now + 1, first.id)
     ask("unknown instance", now, first.id, "one")
-    stored(talk, "stored", g)
-    h = group(talk, "h")
-    (third,) = members(talk, h, "third", is_synced=False)
+    stored(session, "stored", g)
+    h = group(session, "h")
+    (third,) = members(session, h, "third", is_synced=False)
     request = commit(h, (topic, [one]), generation=third.generation, member=third.id)
-    talk.ask("before the sync", request)
+    session.ask("before the sync", request)
 
 
 @script(ApiKey.OFFSET_FETCH)
-def offset_fetch(talk: Talk) -> None:
-    topic, other = talk.topic("t", 3), talk.topic("other")
-    g = group(talk, "g")
-    none = Topic(talk.name("none"), UNKNOWN_ID)
-    store(talk, g, (topic, [(0, 5, 2, "five"), (1, 6, -1, None)]), (other, [(0, 7, 0, "")]))
+def offset_fetch(session: Session) -> None:
+    topic, other = session.topic("t", 3), session.topic("other")
+    g = group(session, "g")
+    none = Topic(session.name("none"), UNKNOWN_ID)
+    store(session, g, (topic, [(0, 5, 2, "five"), (1, 6, -1, None)]), (other, [(0, 7, 0, "")]))
 
     def ask(
         label: str,
@@ -186,8 +190,10 @@ def offset_fetch(talk: Talk) -> None:
         epoch: int = -1,
         stable: bool = False,
     ) -> None:
-        request = fetch(talk.version, group_id, topics, member=member, epoch=epoch, stable=stable)
-        talk.ask(label, request)
+        request = fetch(
+            session.version, group_id, topics, member=member, epoch=epoch, stable=stable
+        )
+        session.ask(label, request)
 
     ask("one", g, [(topic, [0])])
     ask("several", g, [(topic, [0, 1, 2]), (other, [0])])
@@ -202,7 +208,7 @@ def offset_fetch(talk: Talk) -> None:
     ask("a topic in two parts", g, [(topic, [0]), (topic, [1])])
     ask("stable", g, [(topic, [0])], stable=True)
     ask("all, stable", g, None, stable=True)
-    unknown = talk.name("unknown")
+    unknown = session.name("unknown")
     ask("unknown group", unknown, [(topic, [0])])
     ask("unknown group, all", unknown, None)
     ask("no group", "", [(topic, [0])])
@@ -212,33 +218,33 @@ def offset_fetch(talk: Talk) -> None:
     ask("unknown group with a member", unknown, [(topic, [0])], member="somebody", epoch=1)
     for name in ("", ".", "a b"):
         ask(f"topic {name!r}", g, [(Topic(name, bytes(16)), [0])])
-    if talk.version < GROUPS_FROM:
+    if session.version < GROUPS_FROM:
         return
-    talk.ask("no groups", OffsetFetchRequest("", (), [], False))
+    session.ask("no groups", OffsetFetchRequest("", (), [], False))
     two = [fetch_group(g, [(topic, [0])]), fetch_group(unknown, [(topic, [0])])]
-    talk.ask("two groups", OffsetFetchRequest("", (), two, False))
-    talk.ask("two groups, stable", OffsetFetchRequest("", (), two, True))
+    session.ask("two groups", OffsetFetchRequest("", (), two, False))
+    session.ask("two groups, stable", OffsetFetchRequest("", (), two, True))
     twice = [fetch_group(g, [(topic, [0])]), fetch_group(g, None)]
-    talk.ask("a group twice", OffsetFetchRequest("", (), twice, False))
+    session.ask("a group twice", OffsetFetchRequest("", (), twice, False))
     bad = [fetch_group("", [(topic, [0])]), fetch_group(g, [(topic, [0])])]
-    talk.ask("good and bad", OffsetFetchRequest("", (), bad, False))
+    session.ask("good and bad", OffsetFetchRequest("", (), bad, False))
 
 
 @script(ApiKey.OFFSET_DELETE)
-def offset_delete(talk: Talk) -> None:
-    topic, other = talk.topic("t", 3), talk.topic("other")
-    g = group(talk, "g")
+def offset_delete(session: Session) -> None:
+    topic, other = session.topic("t", 3), session.topic("other")
+    g = group(session, "g")
     commits: list[Commit] = [(0, 5, -1, ""), (1, 6, -1, ""), (2, 7, -1, "")]
-    store(talk, g, (topic, commits), (other, [(0, 7, -1, "")]))
+    store(session, g, (topic, commits), (other, [(0, 7, -1, "")]))
 
     def ask(label: str, group_id: str, *topics: tuple[str, list[int]]) -> None:
         chosen = [
             OffsetDeleteRequestTopic(name, [OffsetDeleteRequestPartition(each) for each in indexes])
             for name, indexes in topics
         ]
-        talk.ask(label, OffsetDeleteRequest(group_id, chosen))
+        session.ask(label, OffsetDeleteRequest(group_id, chosen))
 
-    none = talk.name("none")
+    none = session.name("none")
     ask("one", g, (topic.name, [0]))
     ask("one again", g, (topic.name, [0]))
     ask("unknown partition", g, (topic.name, [9, -1]))
@@ -253,11 +259,11 @@ def offset_delete(talk: Talk) -> None:
     ask("unknown group", none, (topic.name, [0]))
     ask("unknown group, nothing", none)
     ask("no group", "", (topic.name, [0]))
-    stored(talk, "stored", g)
-    h = group(talk, "h")
-    store(talk, h, (topic, commits))
-    members(talk, h, "first")
+    stored(session, "stored", g)
+    h = group(session, "h")
+    store(session, h, (topic, commits))
+    members(session, h, "first")
     ask("of members, not subscribed", h, (topic.name, [0]))
     subscribed = "subscribed"
     ask("of members, subscribed", h, (subscribed, [0]))
-    stored(talk, "stored by members", h)
+    stored(session, "stored by members", h)

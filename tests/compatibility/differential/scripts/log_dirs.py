@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.compatibility.differential.scripting import script
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.alter_replica_log_dirs_request import (
@@ -20,16 +20,20 @@ Places = tuple[str, list[int]]
 
 
 @script(ApiKey.ALTER_REPLICA_LOG_DIRS)
-def alter_replica_log_dirs(talk: Talk) -> None:
-    topic, other, none = talk.topic("t", 3).name, talk.topic("other").name, talk.name("none")
-    here = talk.quietly(DescribeLogDirsRequest(None), 4).results[0].log_dir
+def alter_replica_log_dirs(session: Session) -> None:
+    topic, other, none = (
+        session.topic("t", 3).name,
+        session.topic("other").name,
+        session.name("none"),
+    )
+    here = session.quietly(DescribeLogDirsRequest(None), 4).results[0].log_dir
 
     def ask(label: str, *places: tuple[str, list[Places]]) -> None:
         dirs = [
             AlterReplicaLogDir(path, [AlterReplicaLogDirTopic(*each) for each in topics])
             for path, topics in places
         ]
-        talk.ask(label, AlterReplicaLogDirsRequest(dirs))
+        session.ask(label, AlterReplicaLogDirsRequest(dirs))
 
     ask("where it is", (here, [(topic, [0])]))
     ask("several", (here, [(topic, [0, 1, 2]), (other, [0])]))
@@ -53,4 +57,4 @@ def alter_replica_log_dirs(talk: Talk) -> None:
     ask("good, then bad", (here, [(topic, [0])]), ("/nowhere", [(topic, [0])]))
     ask("bad, then good", ("/nowhere", [(topic, [0])]), (here, [(topic, [0])]))
     after = DescribeLogDirsRequest([DescribableLogDirTopic(topic, [0, 1, 2])])
-    talk.ask("afterwards", after, version=4)
+    session.ask("afterwards", after, version=4)

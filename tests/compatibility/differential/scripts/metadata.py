@@ -6,7 +6,7 @@ from copy import copy
 from typing import Any
 
 from tests.compatibility.differential.scripting import script
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
@@ -39,13 +39,13 @@ def by_id(*topics: tuple[bytes, str | None]) -> MetadataRequest:
 
 
 @script(ApiKey.METADATA)
-def metadata(talk: Talk) -> None:
-    one, two = talk.topic("one"), talk.topic("two", 3)
-    none = talk.name("none")
-    creates = talk.version < 4  # there always
+def metadata(session: Session) -> None:
+    one, two = session.topic("one"), session.topic("two", 3)
+    none = session.name("none")
+    creates = session.version < 4  # there always
 
     def ask(label: str, *names: str, **flags: bool) -> None:
-        talk.ask(label, named(*names, create=creates, **flags))
+        session.ask(label, named(*names, create=creates, **flags))
 
     ask("one topic", one.name)
     ask("two topics", one.name, two.name)
@@ -57,10 +57,10 @@ def metadata(talk: Talk) -> None:
     ask("cluster operations", one.name, cluster_operations=True)
     ask("topic operations", one.name, topic_operations=True)
     ask("all operations", one.name, cluster_operations=True, topic_operations=True)
-    talk.ask("no topics", MetadataRequest([], creates), shown=only_own(talk))
-    talk.ask("all topics", MetadataRequest(None, creates), shown=only_own(talk))
+    session.ask("no topics", MetadataRequest([], creates), shown=only_own(session))
+    session.ask("all topics", MetadataRequest(None, creates), shown=only_own(session))
     everything = MetadataRequest(None, creates, True, True)
-    talk.ask("all topics, all operations", everything, shown=only_own(talk))
+    session.ask("all topics, all operations", everything, shown=only_own(session))
     if creates:
         return
     ask("unknown", none)
@@ -68,36 +68,36 @@ def metadata(talk: Talk) -> None:
     ask("of the controllers", "__cluster_metadata")
     ask("known and unknown", none, one.name)
     ask("topic operations of an unknown one", none, topic_operations=True)
-    talk.ask("by id", by_id((one.id, None)))
-    talk.ask("by ids", by_id((two.id, None), (one.id, None)))
-    talk.ask("by id twice", by_id((one.id, None), (one.id, None)))
-    talk.ask("by unknown id", by_id((UNKNOWN_ID, None)))
-    talk.ask("by known and unknown id", by_id((UNKNOWN_ID, None), (one.id, None)))
-    talk.ask("by id and name", by_id((one.id, one.name)))
-    talk.ask("by id and other name", by_id((one.id, two.name)))
-    talk.ask("by unknown id and name", by_id((UNKNOWN_ID, one.name)))
-    talk.ask("one by id, one by name", by_id((one.id, None), (bytes(16), two.name)))
-    talk.ask("no name, no id", by_id((bytes(16), None)))
-    talk.ask("id 1", by_id((bytes(15) + b"\1", None)))
+    session.ask("by id", by_id((one.id, None)))
+    session.ask("by ids", by_id((two.id, None), (one.id, None)))
+    session.ask("by id twice", by_id((one.id, None), (one.id, None)))
+    session.ask("by unknown id", by_id((UNKNOWN_ID, None)))
+    session.ask("by known and unknown id", by_id((UNKNOWN_ID, None), (one.id, None)))
+    session.ask("by id and name", by_id((one.id, one.name)))
+    session.ask("by id and other name", by_id((one.id, two.name)))
+    session.ask("by unknown id and name", by_id((UNKNOWN_ID, one.name)))
+    session.ask("one by id, one by name", by_id((one.id, None), (bytes(16), two.name)))
+    session.ask("no name, no id", by_id((bytes(16), None)))
+    session.ask("id 1", by_id((bytes(15) + b"\1", None)))
 
 
 @script(ApiKey.METADATA)
-def metadata_makes_topics(talk: Talk) -> None:
+def metadata_makes_topics(session: Session) -> None:
     """What the first question says is left to chance: the topic may be there already."""
-    one = talk.name("one")
-    talk.ask("not allowed", named(one, create=False))
-    talk.ask("bad names", named("a b", "", "x" * 250, create=True))
-    talk.ask("in small and large letters", named("__cluster_metadata", create=True))
-    talk.quietly(named(one, create=True), 4)
-    talk.until(named(one), 4, lambda answer: answer.topics[0].error_code == 0, "creation")
-    talk.await_leaders(one, 1)
-    talk.ask("made", named(one, create=True))
+    one = session.name("one")
+    session.ask("not allowed", named(one, create=False))
+    session.ask("bad names", named("a b", "", "x" * 250, create=True))
+    session.ask("in small and large letters", named("__cluster_metadata", create=True))
+    session.quietly(named(one, create=True), 4)
+    session.until(named(one), 4, lambda answer: answer.topics[0].error_code == 0, "creation")
+    session.await_leaders(one, 1)
+    session.ask("made", named(one, create=True))
 
 
-def only_own(talk: Talk) -> Any:
+def only_own(session: Session) -> Any:
     def shown(answer: Any) -> Any:
         out = copy(answer)
-        own = [each for each in answer.topics if (each.name or "").startswith(talk.name(""))]
+        own = [each for each in answer.topics if (each.name or "").startswith(session.name(""))]
         out.topics = own
         return out
 

@@ -7,7 +7,7 @@ from copy import copy
 from typing import Any
 
 from tests.compatibility.differential.scripting import script
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.alter_partition_reassignments_request import (
@@ -25,8 +25,8 @@ TIMEOUT_MS = 10_000
 
 
 @script(ApiKey.ELECT_LEADERS)
-def elect_leaders(talk: Talk) -> None:
-    topic, none = talk.topic("t", 3).name, talk.name("none")
+def elect_leaders(session: Session) -> None:
+    topic, none = session.topic("t", 3).name, session.name("none")
 
     def only_own(answer: Any) -> Any:
         out = copy(answer)
@@ -39,7 +39,7 @@ def elect_leaders(talk: Talk) -> None:
         label: str, kind: int, *topics: tuple[str, list[int]], timeout_ms: int = TIMEOUT_MS
     ) -> None:
         chosen = [TopicPartitions(*each) for each in topics]
-        talk.ask(f"{label}, type {kind}", ElectLeadersRequest(kind, chosen, timeout_ms))
+        session.ask(f"{label}, type {kind}", ElectLeadersRequest(kind, chosen, timeout_ms))
 
     for kind in (0, 1, 2, -1, 127):
         ask("one", kind, (topic, [0]))
@@ -57,12 +57,12 @@ def elect_leaders(talk: Talk) -> None:
         ask("no name", kind, ("", [0]))
         ask("bad name", kind, ("a b", [0]))
         everywhere = ElectLeadersRequest(kind, None, TIMEOUT_MS)
-        talk.ask(f"all, type {kind}", everywhere, shown=only_own)
+        session.ask(f"all, type {kind}", everywhere, shown=only_own)
 
 
 @script(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
-def alter_partition_reassignments(talk: Talk) -> None:
-    topic, none = talk.topic("t", 2).name, talk.name("none")
+def alter_partition_reassignments(session: Session) -> None:
+    topic, none = session.topic("t", 2).name, session.name("none")
 
     def ask(
         label: str,
@@ -75,7 +75,7 @@ def alter_partition_reassignments(talk: Talk) -> None:
             for name, partitions in topics
         ]
         request = AlterPartitionReassignmentsRequest(timeout_ms, may_change_count, chosen)
-        talk.ask(label, request)
+        session.ask(label, request)
 
     ask("as it is", (topic, [(0, [1])]))
     ask("both as they are", (topic, [(0, [1]), (1, [1])]))
@@ -97,22 +97,22 @@ def alter_partition_reassignments(talk: Talk) -> None:
     ask("the same count", (topic, [(0, [1])]), may_change_count=False)
     ask("another count", (topic, [(0, [1, 2])]), may_change_count=False)
     listed = ListPartitionReassignmentsRequest(TIMEOUT_MS, None)
-    talk.ask("after all", listed, version=0)
+    session.ask("after all", listed, version=0)
 
 
 @script(ApiKey.LIST_PARTITION_REASSIGNMENTS)
-def list_partition_reassignments(talk: Talk) -> None:
-    topic, none = talk.topic("t", 2).name, talk.name("none")
+def list_partition_reassignments(session: Session) -> None:
+    topic, none = session.topic("t", 2).name, session.name("none")
 
     def ask(label: str, *topics: tuple[str, list[int]]) -> None:
         chosen = [ListPartitionReassignmentsTopics(*each) for each in topics]
-        talk.ask(label, ListPartitionReassignmentsRequest(TIMEOUT_MS, chosen))
+        session.ask(label, ListPartitionReassignmentsRequest(TIMEOUT_MS, chosen))
 
-    talk.ask("all", ListPartitionReassignmentsRequest(TIMEOUT_MS, None))
+    session.ask("all", ListPartitionReassignmentsRequest(TIMEOUT_MS, None))
     ask("nothing")
     ask("one", (topic, [0, 1]))
     ask("unknown topic", (none, [0]))
     ask("unknown partition", (topic, [9, -1]))
     ask("no partitions", (topic, []))
     ask("a topic twice", (topic, [0]), (topic, [0]))
-    talk.ask("timeout 0", ListPartitionReassignmentsRequest(0, None))
+    session.ask("timeout 0", ListPartitionReassignmentsRequest(0, None))

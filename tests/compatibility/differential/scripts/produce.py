@@ -15,7 +15,7 @@ from tests.compatibility.differential.batches import (
     with_body,
 )
 from tests.compatibility.differential.scripting import script
-from tests.compatibility.differential.talk import Talk, Topic
+from tests.compatibility.differential.session import Session, Topic
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -42,78 +42,80 @@ def produce(
     return ProduceRequest(transactional_id, acks, timeout_ms, topics)
 
 
-def stored(talk: Talk, label: str, topic: Topic) -> None:
+def stored(session: Session, label: str, topic: Topic) -> None:
     """What became of it all, as a consumer sees it."""
     wanted = FetchPartition(0, -1, 0, -1, -1, 1 << 20)
     request = FetchRequest(max_bytes=1 << 20, topics=[FetchTopic(topic.name, topic.id, [wanted])])
-    talk.ask(label, request, version=11)
+    session.ask(label, request, version=11)
 
 
 GOOD = batch(b"one")
 
 
 @script(ApiKey.PRODUCE)
-def produce_good(talk: Talk) -> None:
-    topic = talk.topic("t", 2)
+def produce_good(session: Session) -> None:
+    topic = session.topic("t", 2)
     for acks in (-1, 1):
-        talk.ask(f"one batch, acks {acks}", produce(topic, (0, GOOD), acks=acks))
-    talk.ask("acks 0", produce(topic, (0, GOOD), acks=0), may_be_silent=True)
-    talk.ask("two partitions", produce(topic, (0, GOOD), (1, batch(b"x", b"y"))))
-    talk.ask("two partitions, other order", produce(topic, (1, GOOD), (0, GOOD)))
+        session.ask(f"one batch, acks {acks}", produce(topic, (0, GOOD), acks=acks))
+    session.ask("acks 0", produce(topic, (0, GOOD), acks=0), may_be_silent=True)
+    session.ask("two partitions", produce(topic, (0, GOOD), (1, batch(b"x", b"y"))))
+    session.ask("two partitions, other order", produce(topic, (1, GOOD), (0, GOOD)))
     for codec in (1, 2, 3, 4):
-        talk.ask(f"codec {codec}", produce(topic, (0, batch(b"a", b"b" * 50, codec=codec))))
-    talk.ask("keys and headers", produce(topic, (0, batch(b"v", key=b"k", headers=(("h", b"1"),)))))
-    talk.ask("null value", produce(topic, (0, batch(None, key=b"k"))))
-    talk.ask("empty value and key", produce(topic, (0, batch(b"", key=b""))))
-    talk.ask("null header value", produce(topic, (0, batch(b"v", headers=(("h", None),)))))
-    talk.ask("timeout 0", produce(topic, (0, GOOD), timeout_ms=0))
-    talk.ask("timeout -1", produce(topic, (0, GOOD), timeout_ms=-1))
-    talk.ask("base offset 77", produce(topic, (0, batch(b"a", b"b", base_offset=77))))
-    talk.ask("leader epoch 9", produce(topic, (0, batch(b"a", leader_epoch=9))))
-    talk.ask("transactional id, plain batch", produce(topic, (0, GOOD), transactional_id="x"))
-    talk.ask("empty transactional id", produce(topic, (0, GOOD), transactional_id=""))
-    stored(talk, "what was stored", topic)
+        session.ask(f"codec {codec}", produce(topic, (0, batch(b"a", b"b" * 50, codec=codec))))
+    session.ask(
+        "keys and headers", produce(topic, (0, batch(b"v", key=b"k", headers=(("h", b"1"),))))
+    )
+    session.ask("null value", produce(topic, (0, batch(None, key=b"k"))))
+    session.ask("empty value and key", produce(topic, (0, batch(b"", key=b""))))
+    session.ask("null header value", produce(topic, (0, batch(b"v", headers=(("h", None),)))))
+    session.ask("timeout 0", produce(topic, (0, GOOD), timeout_ms=0))
+    session.ask("timeout -1", produce(topic, (0, GOOD), timeout_ms=-1))
+    session.ask("base offset 77", produce(topic, (0, batch(b"a", b"b", base_offset=77))))
+    session.ask("leader epoch 9", produce(topic, (0, batch(b"a", leader_epoch=9))))
+    session.ask("transactional id, plain batch", produce(topic, (0, GOOD), transactional_id="x"))
+    session.ask("empty transactional id", produce(topic, (0, GOOD), transactional_id=""))
+    stored(session, "what was stored", topic)
 
 
 @script(ApiKey.PRODUCE)
-def produce_to_wrong_places(talk: Talk) -> None:
-    topic = talk.topic("t", 2)
+def produce_to_wrong_places(session: Session) -> None:
+    topic = session.topic("t", 2)
     for acks in (2, -2, 127, -128):
-        talk.ask(f"acks {acks}", produce(topic, (0, GOOD), acks=acks))
-    talk.ask("acks 2, nothing to store", ProduceRequest(None, 2, 1000, []))
-    talk.ask("acks 2, several", produce(topic, (0, GOOD), (9, GOOD), (1, GOOD + GOOD), acks=2))
-    talk.ask("acks 2, zstd", produce(topic, (0, batch(b"a", codec=4)), acks=2))
+        session.ask(f"acks {acks}", produce(topic, (0, GOOD), acks=acks))
+    session.ask("acks 2, nothing to store", ProduceRequest(None, 2, 1000, []))
+    session.ask("acks 2, several", produce(topic, (0, GOOD), (9, GOOD), (1, GOOD + GOOD), acks=2))
+    session.ask("acks 2, zstd", produce(topic, (0, batch(b"a", codec=4)), acks=2))
     for acks in (-1, 1, 0):
         for index in (2, -1, 2**31 - 1):
             request = produce(topic, (index, GOOD), acks=acks)
             label = f"partition {index}, acks {acks}"
-            talk.ask(label, request, may_be_silent=acks == 0)
-    stranger = Topic(talk.name("none"), UNKNOWN_ID)
-    talk.ask("unknown topic", produce(stranger, (0, GOOD)))
-    talk.ask("unknown topic, two partitions", produce(stranger, (0, GOOD), (1, GOOD)))
-    talk.ask("unknown topic, acks 0", produce(stranger, (0, GOOD), acks=0), may_be_silent=True)
+            session.ask(label, request, may_be_silent=acks == 0)
+    stranger = Topic(session.name("none"), UNKNOWN_ID)
+    session.ask("unknown topic", produce(stranger, (0, GOOD)))
+    session.ask("unknown topic, two partitions", produce(stranger, (0, GOOD), (1, GOOD)))
+    session.ask("unknown topic, acks 0", produce(stranger, (0, GOOD), acks=0), may_be_silent=True)
     for name in ("", ".", "a b", "x" * 250, "__cluster_metadata"):
-        talk.ask(f"topic {name[:40]!r}", produce(Topic(name, bytes(16)), (0, GOOD)))
-    talk.ask("no topics", ProduceRequest(None, -1, 1000, []))
-    talk.ask("no topics, acks 0", ProduceRequest(None, 0, 1000, []), may_be_silent=True)
-    talk.ask("no partitions", produce(topic))
+        session.ask(f"topic {name[:40]!r}", produce(Topic(name, bytes(16)), (0, GOOD)))
+    session.ask("no topics", ProduceRequest(None, -1, 1000, []))
+    session.ask("no topics, acks 0", ProduceRequest(None, 0, 1000, []), may_be_silent=True)
+    session.ask("no partitions", produce(topic))
     # Null records are not asked: Kafka never answers them.
-    talk.ask("empty records", produce(topic, (0, b"")))
-    talk.ask("good and bad", produce(topic, (0, GOOD), (5, GOOD), (1, GOOD)))
+    session.ask("empty records", produce(topic, (0, b"")))
+    session.ask("good and bad", produce(topic, (0, GOOD), (5, GOOD), (1, GOOD)))
     stranger_part = produce(stranger, (0, GOOD)).topic_data[0]
     own_part = produce(topic, (0, GOOD)).topic_data[0]
-    talk.ask("two topics", ProduceRequest(None, -1, 1000, [stranger_part, own_part]))
+    session.ask("two topics", ProduceRequest(None, -1, 1000, [stranger_part, own_part]))
     unasked = ProduceRequest(None, 0, 1000, [stranger_part, own_part])
-    talk.ask("two topics, acks 0", unasked, may_be_silent=True)
-    stored(talk, "what was stored", topic)
+    session.ask("two topics, acks 0", unasked, may_be_silent=True)
+    stored(session, "what was stored", topic)
     for label, first, second in (
         ("a partition twice", [(0, GOOD), (0, GOOD)], []),
         ("a topic twice", [(0, GOOD)], [(0, GOOD)]),
         ("a topic in two parts", [(0, GOOD)], [(1, GOOD)]),
     ):
-        fresh = talk.topic(label.replace(" ", "-"), 2)
+        fresh = session.topic(label.replace(" ", "-"), 2)
         parts = [produce(fresh, *each).topic_data[0] for each in (first, second) if each]
-        talk.ask(label, ProduceRequest(None, -1, 1000, parts))
+        session.ask(label, ProduceRequest(None, -1, 1000, parts))
 
 
 def bad_batches(key: bytes | None) -> Iterator[tuple[str, bytes | bytearray]]:
@@ -189,87 +191,89 @@ BAD_WITH_KEYS = dict(bad_batches(b"key"))
 
 # Each has a partition of its own, so that one which is stored moves no other.
 @script(ApiKey.PRODUCE, versions=[3, 7, 8, 9, 12, 13])
-def produce_bad_batches(talk: Talk) -> None:
-    topic = talk.topic("t", len(BAD))
+def produce_bad_batches(session: Session) -> None:
+    topic = session.topic("t", len(BAD))
     for index, (label, data) in enumerate(BAD.items()):
-        talk.ask(label, produce(topic, (index, data)))
-    other = talk.topic("other", 2)
+        session.ask(label, produce(topic, (index, data)))
+    other = session.topic("other", 2)
     bad, old = changed_blindly(GOOD, crc=1), old_message_set(1)
-    talk.ask("good behind bad", produce(other, (0, bad), (1, GOOD)))
-    talk.ask("bad, acks 0", produce(other, (0, bad), acks=0), may_be_silent=True)
-    talk.ask("old, acks 0", produce(other, (0, old), acks=0), may_be_silent=True)
-    talk.ask("two batches, acks 1", produce(other, (0, GOOD + GOOD), acks=1))
-    stored(talk, "what was stored", other)
+    session.ask("good behind bad", produce(other, (0, bad), (1, GOOD)))
+    session.ask("bad, acks 0", produce(other, (0, bad), acks=0), may_be_silent=True)
+    session.ask("old, acks 0", produce(other, (0, old), acks=0), may_be_silent=True)
+    session.ask("two batches, acks 1", produce(other, (0, GOOD + GOOD), acks=1))
+    stored(session, "what was stored", other)
 
 
 @script(ApiKey.PRODUCE)
-def produce_to_compacted(talk: Talk) -> None:
-    topic = talk.topic("t", 1, {"cleanup.policy": "compact"})
-    talk.ask("no key", produce(topic, (0, batch(b"v"))))
-    talk.ask("key", produce(topic, (0, batch(b"v", key=b"k"))))
-    talk.ask("empty key", produce(topic, (0, batch(b"v", key=b""))))
-    talk.ask("tombstone", produce(topic, (0, batch(None, key=b"k"))))
-    talk.ask("two without key of four", produce(topic, (0, mixed(b"k", None, b"", None))))
+def produce_to_compacted(session: Session) -> None:
+    topic = session.topic("t", 1, {"cleanup.policy": "compact"})
+    session.ask("no key", produce(topic, (0, batch(b"v"))))
+    session.ask("key", produce(topic, (0, batch(b"v", key=b"k"))))
+    session.ask("empty key", produce(topic, (0, batch(b"v", key=b""))))
+    session.ask("tombstone", produce(topic, (0, batch(None, key=b"k"))))
+    session.ask("two without key of four", produce(topic, (0, mixed(b"k", None, b"", None))))
     for codec in (1, 2, 3, 4):
-        talk.ask(f"no key, codec {codec}", produce(topic, (0, batch(b"v", codec=codec))))
-        talk.ask(f"key, codec {codec}", produce(topic, (0, batch(b"v", key=b"k", codec=codec))))
-    stored(talk, "what was stored", topic)
+        session.ask(f"no key, codec {codec}", produce(topic, (0, batch(b"v", codec=codec))))
+        session.ask(f"key, codec {codec}", produce(topic, (0, batch(b"v", key=b"k", codec=codec))))
+    stored(session, "what was stored", topic)
 
 
 @script(ApiKey.PRODUCE, versions=[3, 13])
-def produce_bad_batches_to_compacted(talk: Talk) -> None:
-    topic = talk.topic("t", len(BAD), {"cleanup.policy": "compact"})
+def produce_bad_batches_to_compacted(session: Session) -> None:
+    topic = session.topic("t", len(BAD), {"cleanup.policy": "compact"})
     for index, (label, data) in enumerate(BAD_WITH_KEYS.items()):
-        talk.ask(label, produce(topic, (index, data)))
+        session.ask(label, produce(topic, (index, data)))
 
 
 @script(ApiKey.PRODUCE)
-def produce_with_settings(talk: Talk) -> None:
-    small = talk.topic("small", 1, {"max.message.bytes": "100"})
+def produce_with_settings(session: Session) -> None:
+    small = session.topic("small", 1, {"max.message.bytes": "100"})
     for size in (20, 28, 29, 30, 31, 32, 33, 34, 35, 200, 5000):
-        talk.ask(f"value of {size} bytes", produce(small, (0, batch(b"x" * size))))
-    talk.ask("squeezed below the limit", produce(small, (0, batch(b"x" * 500, codec=1))))
-    talk.ask("two batches, each below", produce(small, (0, batch(b"x" * 20) + batch(b"x" * 20))))
-    stored(talk, "what was stored in small", small)
-    stamped = talk.topic("stamped", 1, {"message.timestamp.type": "LogAppendTime"})
-    talk.ask("log append time", produce(stamped, (0, GOOD)))
-    talk.ask("log append time, two records", produce(stamped, (0, batch(b"a", b"b", codec=1))))
-    talk.ask("log append time, no time", produce(stamped, (0, batch(b"a", time_ms=-1))))
-    stored(talk, "what was stored with times", stamped)
+        session.ask(f"value of {size} bytes", produce(small, (0, batch(b"x" * size))))
+    session.ask("squeezed below the limit", produce(small, (0, batch(b"x" * 500, codec=1))))
+    session.ask("two batches, each below", produce(small, (0, batch(b"x" * 20) + batch(b"x" * 20))))
+    stored(session, "what was stored in small", small)
+    stamped = session.topic("stamped", 1, {"message.timestamp.type": "LogAppendTime"})
+    session.ask("log append time", produce(stamped, (0, GOOD)))
+    session.ask("log append time, two records", produce(stamped, (0, batch(b"a", b"b", codec=1))))
+    session.ask("log append time, no time", produce(stamped, (0, batch(b"a", time_ms=-1))))
+    stored(session, "what was stored with times", stamped)
     near = {"message.timestamp.before.max.ms": "1000", "message.timestamp.after.max.ms": "1000"}
-    bounded = talk.topic("bounded", 1, near)
-    talk.ask("too early", produce(bounded, (0, GOOD)))
-    talk.ask("two too early", produce(bounded, (0, batch(b"a", b"b"))))
-    talk.ask("too late", produce(bounded, (0, batch(b"a", time_ms=10**15))))
-    talk.ask("no time", produce(bounded, (0, batch(b"a", time_ms=-1))))
-    talk.ask("too early, codec 1", produce(bounded, (0, batch(b"a", b"b", codec=1))))
-    squeezing = talk.topic("squeezing", 1, {"compression.type": "gzip"})
-    talk.ask("recompressed", produce(squeezing, (0, batch(b"a", b"b"))))
-    talk.ask("recompressed from zstd", produce(squeezing, (0, batch(b"a", b"b", codec=4))))
-    plain = talk.topic("plain", 1, {"compression.type": "uncompressed"})
-    talk.ask("decompressed", produce(plain, (0, batch(b"a", b"b", codec=1))))
-    stored(talk, "what was stored uncompressed", plain)
-    safe = talk.topic("safe", 1, {"min.insync.replicas": "2"})
+    bounded = session.topic("bounded", 1, near)
+    session.ask("too early", produce(bounded, (0, GOOD)))
+    session.ask("two too early", produce(bounded, (0, batch(b"a", b"b"))))
+    session.ask("too late", produce(bounded, (0, batch(b"a", time_ms=10**15))))
+    session.ask("no time", produce(bounded, (0, batch(b"a", time_ms=-1))))
+    session.ask("too early, codec 1", produce(bounded, (0, batch(b"a", b"b", codec=1))))
+    squeezing = session.topic("squeezing", 1, {"compression.type": "gzip"})
+    session.ask("recompressed", produce(squeezing, (0, batch(b"a", b"b"))))
+    session.ask("recompressed from zstd", produce(squeezing, (0, batch(b"a", b"b", codec=4))))
+    plain = session.topic("plain", 1, {"compression.type": "uncompressed"})
+    session.ask("decompressed", produce(plain, (0, batch(b"a", b"b", codec=1))))
+    stored(session, "what was stored uncompressed", plain)
+    safe = session.topic("safe", 1, {"min.insync.replicas": "2"})
     for acks in (-1, 1):
-        talk.ask(f"too few replicas, acks {acks}", produce(safe, (0, GOOD), acks=acks))
-    stored(talk, "what was stored with too few replicas", safe)
+        session.ask(f"too few replicas, acks {acks}", produce(safe, (0, GOOD), acks=acks))
+    stored(session, "what was stored with too few replicas", safe)
 
 
-def new_producer(talk: Talk) -> int:
-    producer_id: int = talk.once_ready(InitProducerIdRequest(None, 60_000), 4).producer_id
+def new_producer(session: Session) -> int:
+    producer_id: int = session.once_ready(InitProducerIdRequest(None, 60_000), 4).producer_id
     return producer_id
 
 
 @script(ApiKey.PRODUCE)
-def produce_idempotently(talk: Talk) -> None:
-    topic = talk.topic("t", 2)
-    producer_id = new_producer(talk)
+def produce_idempotently(session: Session) -> None:
+    topic = session.topic("t", 2)
+    producer_id = new_producer(session)
 
     def send(label: str, sequence: int, epoch: int = 0, count: int = 1, **more: int) -> None:
         values = [b"v"] * count
         producer = (more.get("producer_id", producer_id), epoch, sequence)
         data = batch(*values, producer=producer)
-        talk.ask(label, produce(topic, (more.get("partition", 0), data), acks=more.get("acks", -1)))
+        session.ask(
+            label, produce(topic, (more.get("partition", 0), data), acks=more.get("acks", -1))
+        )
 
     send("first", 0)
     send("first again", 0)
@@ -297,26 +301,26 @@ def produce_idempotently(talk: Talk) -> None:
     send("no producer, but a sequence", 0, producer_id=-1)
     send("no producer, no epoch, but a sequence", 0, epoch=-1, producer_id=-1)
     two = batch(b"a", producer=(producer_id, 0, 0)) + batch(b"b", producer=(producer_id, 0, 1))
-    talk.ask("two batches of a producer", produce(topic, (1, two)))
+    session.ask("two batches of a producer", produce(topic, (1, two)))
     send("last sequence on the other", 2**31 - 1, partition=1)
     other = producer_id + 100_002
     send("last sequence first", 2**31 - 1, producer_id=other)
     send("wrapped to 0", 0, producer_id=other)
     send("wrapped, a gap", 5, producer_id=other)
-    stored(talk, "what was stored", topic)
+    stored(session, "what was stored", topic)
     send("producer -2", 0, producer_id=-2)
 
 
 @script(ApiKey.PRODUCE)
-def produce_transactionally_without(talk: Talk) -> None:
+def produce_transactionally_without(session: Session) -> None:
     """Batches that claim a transaction which nobody has begun."""
-    topic = talk.topic("t")
-    producer_id = new_producer(talk)
+    topic = session.topic("t")
+    producer_id = new_producer(session)
     data = batch(b"v", producer=(producer_id, 0, 0), is_transactional=True)
-    talk.ask("no transactional id", produce(topic, (0, data)))
+    session.ask("no transactional id", produce(topic, (0, data)))
     nobody = batch(b"v", is_transactional=True)
-    talk.ask("no producer", produce(topic, (0, nobody)))
-    talk.ask("no producer, no transactional id", produce(topic, (0, nobody), acks=1))
+    session.ask("no producer", produce(topic, (0, nobody)))
+    session.ask("no producer, no transactional id", produce(topic, (0, nobody), acks=1))
     marker = struct.pack(">hi", 0, 1)
     control = batch(
         marker,
@@ -325,5 +329,5 @@ def produce_transactionally_without(talk: Talk) -> None:
         is_transactional=True,
         producer=(producer_id, 0, -1),
     )
-    talk.ask("marker", produce(topic, (0, control)))
-    stored(talk, "what was stored", topic)
+    session.ask("marker", produce(topic, (0, control)))
+    stored(session, "what was stored", topic)

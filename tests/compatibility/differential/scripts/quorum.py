@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from tests.compatibility.differential.scripting import script
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.describe_quorum_request import (
@@ -20,12 +20,12 @@ METADATA = "__cluster_metadata"
 
 
 @script(ApiKey.DESCRIBE_QUORUM)
-def describe_quorum(talk: Talk) -> None:
-    topic = talk.topic("t")
+def describe_quorum(session: Session) -> None:
+    topic = session.topic("t")
 
     def ask(label: str, *topics: tuple[str, list[int]]) -> None:
         asked = [TopicData(name, [PartitionData(each) for each in at]) for name, at in topics]
-        talk.ask(label, DescribeQuorumRequest(asked), shown=without_age)
+        session.ask(label, DescribeQuorumRequest(asked), shown=without_age)
 
     ask("the metadata log", (METADATA, [0]))
     ask("nothing")
@@ -37,7 +37,7 @@ def describe_quorum(talk: Talk) -> None:
     ask("a topic twice", (METADATA, [0]), (METADATA, [0]))
     ask("good and bad topic", (METADATA, [0]), (topic.name, [0]))
     ask("another topic", (topic.name, [0]))
-    ask("unknown topic", (talk.name("none"), [0]))
+    ask("unknown topic", (session.name("none"), [0]))
     ask("no name", ("", [0]))
     ask("a topic without partitions", (topic.name, []))
 
@@ -58,6 +58,6 @@ def without_age(answer: Any) -> Any:
 
 
 @script(ApiKey.UNREGISTER_BROKER)
-def unregister_broker(talk: Talk) -> None:
+def unregister_broker(session: Session) -> None:
     for broker in (99, 0, -1, -(2**31), 2**31 - 1):
-        talk.ask(f"broker {broker}", UnregisterBrokerRequest(broker))
+        session.ask(f"broker {broker}", UnregisterBrokerRequest(broker))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.compatibility.differential.scripting import script
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.alter_client_quotas_request import (
@@ -51,13 +51,13 @@ def describe(
 
 
 @script(ApiKey.ALTER_CLIENT_QUOTAS)
-def alter_client_quotas(talk: Talk) -> None:
-    user, client = ("user", talk.name("u")), ("client-id", talk.name("c"))
+def alter_client_quotas(session: Session) -> None:
+    user, client = ("user", session.name("u")), ("client-id", session.name("c"))
     rate = [("producer_byte_rate", 1000.0, False)]
     for key in KEYS:
         for value in VALUES:
             request = alter(([user], [(key, value, False)]), dry=True)
-            talk.ask(f"dry: {key!r} = {value}", request)
+            session.ask(f"dry: {key!r} = {value}", request)
         for entity in (
             [client],
             [user, client],
@@ -66,9 +66,9 @@ def alter_client_quotas(talk: Talk) -> None:
             [("ip", None)],
         ):
             shown = "/".join(
-                f"{kind}={talk.names.in_text(name or 'default')}" for kind, name in entity
+                f"{kind}={session.names.in_text(name or 'default')}" for kind, name in entity
             )
-            talk.ask(f"dry: {key!r} of {shown}", alter((entity, [(key, 5.0, False)]), dry=True))
+            session.ask(f"dry: {key!r} of {shown}", alter((entity, [(key, 5.0, False)]), dry=True))
     entities: list[Entity] = [
         [], [("nonsense", "x")], [("", "x")], [("user", "")], [user, user],
         [user, ("ip", "1.2.3.4")], [("ip", "not an address")], [("ip", "")], [("ip", "localhost")],
@@ -76,92 +76,94 @@ def alter_client_quotas(talk: Talk) -> None:
         [user, ("client-id", None)], [("User", "x")],
     ]  # fmt: skip
     for each in entities:
-        shown = "/".join(f"{kind}={talk.names.in_text(str(name))}" for kind, name in each)
-        talk.ask(f"dry: entity {shown}", alter((each, rate), dry=True))
+        shown = "/".join(f"{kind}={session.names.in_text(str(name))}" for kind, name in each)
+        session.ask(f"dry: entity {shown}", alter((each, rate), dry=True))
         connections = [("connection_creation_rate", 5.0, False)]
-        talk.ask(f"dry: connections of {shown}", alter((each, connections), dry=True))
+        session.ask(f"dry: connections of {shown}", alter((each, connections), dry=True))
 
     def after(label: str) -> None:
-        talk.settle()
+        session.settle()
         request = describe(("user", EXACT, user[1]), strict=True)
-        talk.ask(f"{label}: after", request, version=1)
+        session.ask(f"{label}: after", request, version=1)
 
-    talk.ask("set", alter(([user], rate)))
+    session.ask("set", alter(([user], rate)))
     after("set")
-    talk.ask(
+    session.ask(
         "two keys",
         alter(([user], [("consumer_byte_rate", 5.0, False), ("request_percentage", 7.5, False)])),
     )
     after("two keys")
-    talk.ask("removed", alter(([user], [("producer_byte_rate", 0.0, True)])))
+    session.ask("removed", alter(([user], [("producer_byte_rate", 0.0, True)])))
     after("removed")
-    talk.ask("removed again", alter(([user], [("producer_byte_rate", 0.0, True)])))
-    talk.ask("removed unknown", alter(([user], [("nonsense", 0.0, True)])))
-    talk.ask(
+    session.ask("removed again", alter(([user], [("producer_byte_rate", 0.0, True)])))
+    session.ask("removed unknown", alter(([user], [("nonsense", 0.0, True)])))
+    session.ask(
         "a key twice",
         alter(([user], [("consumer_byte_rate", 6.0, False), ("consumer_byte_rate", 7.0, False)])),
     )
     after("a key twice")
-    talk.ask(
+    session.ask(
         "an entity twice", alter(([user], rate), ([user], [("request_percentage", 9.0, False)]))
     )
     after("an entity twice")
     percent = [("request_percentage", float("inf"), False)]
-    talk.ask("without end", alter(([user], percent)))
+    session.ask("without end", alter(([user], percent)))
     after("without end")
-    talk.ask("good and bad", alter(([client], rate), ([("nonsense", "x")], rate)))
-    talk.ask("no changes", alter(([user], [])))
-    talk.ask("nothing", alter())
+    session.ask("good and bad", alter(([client], rate), ([("nonsense", "x")], rate)))
+    session.ask("no changes", alter(([user], [])))
+    session.ask("nothing", alter())
     gone = [(key, 0.0, True) for key in KEYS[:3]]
-    talk.ask("all removed", alter(([user], gone), ([client], gone)))
+    session.ask("all removed", alter(([user], gone), ([client], gone)))
     after("all removed")
 
 
 @script(ApiKey.DESCRIBE_CLIENT_QUOTAS)
-def describe_client_quotas(talk: Talk) -> None:
-    user, client = talk.name("u"), talk.name("c")
+def describe_client_quotas(session: Session) -> None:
+    user, client = session.name("u"), session.name("c")
     rate = [("producer_byte_rate", 1000.0, False)]
     entities: list[Entity] = [
         [("user", user)], [("user", user), ("client-id", client)], [("client-id", client)],
         [("user", user), ("client-id", None)],
     ]  # fmt: skip
-    talk.quietly(alter(*((entity, rate) for entity in entities)), 1)
-    talk.settle()
+    session.quietly(alter(*((entity, rate) for entity in entities)), 1)
+    session.settle()
     for strict in (False, True):
         for kind in (EXACT, DEFAULT, ANY, 3, -1):
-            for match in (user, None, "", talk.name("none")):
-                shown = f"user, match {kind}, {talk.names.in_text(str(match))}, strict {strict}"
+            for match in (user, None, "", session.name("none")):
+                shown = f"user, match {kind}, {session.names.in_text(str(match))}, strict {strict}"
                 if (kind, match) in ((ANY, None), (DEFAULT, None)) and not strict:
                     continue  # would show what others have set
-                talk.ask(shown, describe(("user", kind, match), strict=strict))
+                session.ask(shown, describe(("user", kind, match), strict=strict))
         both = (("user", EXACT, user), ("client-id", EXACT, client))
-        talk.ask(f"user and client, strict {strict}", describe(*both, strict=strict))
+        session.ask(f"user and client, strict {strict}", describe(*both, strict=strict))
         default = (("user", EXACT, user), ("client-id", DEFAULT, None))
-        talk.ask(f"user and default client, strict {strict}", describe(*default, strict=strict))
+        session.ask(f"user and default client, strict {strict}", describe(*default, strict=strict))
         wide = (("user", EXACT, user), ("client-id", ANY, None))
-        talk.ask(f"user and any client, strict {strict}", describe(*wide, strict=strict))
-        talk.ask(f"client, strict {strict}", describe(("client-id", EXACT, client), strict=strict))
+        session.ask(f"user and any client, strict {strict}", describe(*wide, strict=strict))
+        session.ask(
+            f"client, strict {strict}", describe(("client-id", EXACT, client), strict=strict)
+        )
         for name in ("ip", "nonsense", ""):
-            talk.ask(f"{name!r}, strict {strict}", describe((name, EXACT, "x"), strict=strict))
+            session.ask(f"{name!r}, strict {strict}", describe((name, EXACT, "x"), strict=strict))
         twice = (("user", EXACT, user), ("user", EXACT, user))
-        talk.ask(f"user twice, strict {strict}", describe(*twice, strict=strict))
+        session.ask(f"user twice, strict {strict}", describe(*twice, strict=strict))
         mixed = (("user", EXACT, user), ("ip", EXACT, "1.2.3.4"))
-        talk.ask(f"user and address, strict {strict}", describe(*mixed, strict=strict))
+        session.ask(f"user and address, strict {strict}", describe(*mixed, strict=strict))
     gone = [(key, 0.0, True) for key in KEYS[:3]]
-    talk.quietly(alter(*((entity, gone) for entity in entities)), 1)
+    session.quietly(alter(*((entity, gone) for entity in entities)), 1)
 
 
 @script(ApiKey.UPDATE_FEATURES)
-def update_features(talk: Talk) -> None:
+def update_features(session: Session) -> None:
     def ask(label: str, *updates: tuple[str, int, bool, int]) -> None:
         """Dry from version 1 on; before, only what must fail is asked."""
         chosen = []
         for name, level, downgrade, kind in updates:
-            is_old = talk.version == 0
+            is_old = session.version == 0
             chosen.append(
                 FeatureUpdateKey(name, level, downgrade if is_old else False, 1 if is_old else kind)
             )
-        talk.ask(label, UpdateFeaturesRequest(10_000, chosen, talk.version > 0))
+        session.ask(label, UpdateFeaturesRequest(10_000, chosen, session.version > 0))
 
     ask("nothing")
     ask("lowered without a kind", ("transaction.version", 1, True, 1))
@@ -171,7 +173,7 @@ def update_features(talk: Talk) -> None:
         for level in (99, -1, 32767):
             ask(f"{name} to {level}", (name, level, False, 1))
     for kind in (1, 2, 3):
-        if talk.version > 0:
+        if session.version > 0:
             for level in (0, 1, 2, 3):
                 ask(
                     f"transaction.version to {level}, kind {kind}",

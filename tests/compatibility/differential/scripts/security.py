@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.compatibility.differential.scripting import script
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -40,33 +40,33 @@ def wrong(kind: str, value: int = UNKNOWN) -> tuple[int | str, ...]:
 
 
 @script(ApiKey.SASL_HANDSHAKE)
-def sasl_handshake(talk: Talk) -> None:
+def sasl_handshake(session: Session) -> None:
     for mechanism in ("PLAIN", "SCRAM-SHA-256", "", "nonsense"):
-        talk.ask(f"mechanism {mechanism!r}", SaslHandshakeRequest(mechanism))
+        session.ask(f"mechanism {mechanism!r}", SaslHandshakeRequest(mechanism))
 
 
 @script(ApiKey.SASL_AUTHENTICATE)
-def sasl_authenticate(talk: Talk) -> None:
-    talk.ask("a password", SaslAuthenticateRequest(b"\0user\0secret"))
-    talk.ask("nothing", SaslAuthenticateRequest(b""))
+def sasl_authenticate(session: Session) -> None:
+    session.ask("a password", SaslAuthenticateRequest(b"\0user\0secret"))
+    session.ask("nothing", SaslAuthenticateRequest(b""))
 
 
 @script(ApiKey.DESCRIBE_ACLS)
-def describe_acls(talk: Talk) -> None:
-    talk.ask("all", DescribeAclsRequest(*ALL))
-    talk.ask("of a topic", DescribeAclsRequest(*TOPIC_READER))
+def describe_acls(session: Session) -> None:
+    session.ask("all", DescribeAclsRequest(*ALL))
+    session.ask("of a topic", DescribeAclsRequest(*TOPIC_READER))
     for kind in KINDS:
-        talk.ask(f"unknown {kind}", DescribeAclsRequest(*wrong(kind)))  # type: ignore[arg-type]
-        talk.ask(f"a {kind} of 99", DescribeAclsRequest(*wrong(kind, 99)))  # type: ignore[arg-type]
+        session.ask(f"unknown {kind}", DescribeAclsRequest(*wrong(kind)))  # type: ignore[arg-type]
+        session.ask(f"a {kind} of 99", DescribeAclsRequest(*wrong(kind, 99)))  # type: ignore[arg-type]
 
 
 @script(ApiKey.CREATE_ACLS)
-def create_acls(talk: Talk) -> None:
-    talk.ask("none", CreateAclsRequest([]))
-    talk.ask("one", CreateAclsRequest([AclCreation(*TOPIC_READER)]))
-    talk.ask("two", CreateAclsRequest([AclCreation(*TOPIC_READER)] * 2))
+def create_acls(session: Session) -> None:
+    session.ask("none", CreateAclsRequest([]))
+    session.ask("one", CreateAclsRequest([AclCreation(*TOPIC_READER)]))
+    session.ask("two", CreateAclsRequest([AclCreation(*TOPIC_READER)] * 2))
     for kind in KINDS:
-        talk.ask(
+        session.ask(
             f"good one and unknown {kind}",
             CreateAclsRequest(
                 [AclCreation(*TOPIC_READER), AclCreation(*wrong(kind))]  # type: ignore[arg-type]
@@ -75,12 +75,12 @@ def create_acls(talk: Talk) -> None:
 
 
 @script(ApiKey.DELETE_ACLS)
-def delete_acls(talk: Talk) -> None:
-    talk.ask("none", DeleteAclsRequest([]))
-    talk.ask("all", DeleteAclsRequest([DeleteAclsFilter(*ALL)]))
-    talk.ask("two", DeleteAclsRequest([DeleteAclsFilter(*TOPIC_READER)] * 2))
+def delete_acls(session: Session) -> None:
+    session.ask("none", DeleteAclsRequest([]))
+    session.ask("all", DeleteAclsRequest([DeleteAclsFilter(*ALL)]))
+    session.ask("two", DeleteAclsRequest([DeleteAclsFilter(*TOPIC_READER)] * 2))
     for kind in KINDS:
-        talk.ask(
+        session.ask(
             f"good one and unknown {kind}",
             DeleteAclsRequest(
                 [
@@ -92,38 +92,38 @@ def delete_acls(talk: Talk) -> None:
 
 
 @script(ApiKey.CREATE_DELEGATION_TOKEN)
-def create_delegation_token(talk: Talk) -> None:
-    talk.ask("for oneself", CreateDelegationTokenRequest(max_lifetime_ms=-1))
+def create_delegation_token(session: Session) -> None:
+    session.ask("for oneself", CreateDelegationTokenRequest(max_lifetime_ms=-1))
     renewers = [CreatableRenewers("User", "a"), CreatableRenewers("Group", "")]
-    talk.ask("with renewers", CreateDelegationTokenRequest(renewers=renewers))
-    talk.ask("for another", CreateDelegationTokenRequest("User", "b", [], -1))
-    talk.ask("for a name of nothing", CreateDelegationTokenRequest("Any", "", [], -1))
+    session.ask("with renewers", CreateDelegationTokenRequest(renewers=renewers))
+    session.ask("for another", CreateDelegationTokenRequest("User", "b", [], -1))
+    session.ask("for a name of nothing", CreateDelegationTokenRequest("Any", "", [], -1))
 
 
 @script(ApiKey.RENEW_DELEGATION_TOKEN)
-def renew_delegation_token(talk: Talk) -> None:
-    talk.ask("unknown", RenewDelegationTokenRequest(b"secret", 1000))
-    talk.ask("nothing", RenewDelegationTokenRequest(b"", -1))
+def renew_delegation_token(session: Session) -> None:
+    session.ask("unknown", RenewDelegationTokenRequest(b"secret", 1000))
+    session.ask("nothing", RenewDelegationTokenRequest(b"", -1))
 
 
 @script(ApiKey.EXPIRE_DELEGATION_TOKEN)
-def expire_delegation_token(talk: Talk) -> None:
-    talk.ask("unknown", ExpireDelegationTokenRequest(b"secret", 1000))
-    talk.ask("nothing", ExpireDelegationTokenRequest(b"", -1))
+def expire_delegation_token(session: Session) -> None:
+    session.ask("unknown", ExpireDelegationTokenRequest(b"secret", 1000))
+    session.ask("nothing", ExpireDelegationTokenRequest(b"", -1))
 
 
 @script(ApiKey.DESCRIBE_DELEGATION_TOKEN)
-def describe_delegation_token(talk: Talk) -> None:
-    talk.ask("all", DescribeDelegationTokenRequest(None))
-    talk.ask("of nobody", DescribeDelegationTokenRequest([]))
+def describe_delegation_token(session: Session) -> None:
+    session.ask("all", DescribeDelegationTokenRequest(None))
+    session.ask("of nobody", DescribeDelegationTokenRequest([]))
     owner = DescribeDelegationTokenOwner("User", "a")
-    talk.ask("of somebody", DescribeDelegationTokenRequest([owner]))
+    session.ask("of somebody", DescribeDelegationTokenRequest([owner]))
 
 
 @script(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS)
-def describe_user_scram_credentials(talk: Talk) -> None:
-    talk.ask("all", DescribeUserScramCredentialsRequest(None))
-    talk.ask("of nobody", DescribeUserScramCredentialsRequest([]))
+def describe_user_scram_credentials(session: Session) -> None:
+    session.ask("all", DescribeUserScramCredentialsRequest(None))
+    session.ask("of nobody", DescribeUserScramCredentialsRequest([]))
     for names in (["a"], [""], ["a", "b"], ["a", "b", "a", "a"]):
         users = [UserName(name) for name in names]
-        talk.ask(f"of {names}", DescribeUserScramCredentialsRequest(users))
+        session.ask(f"of {names}", DescribeUserScramCredentialsRequest(users))

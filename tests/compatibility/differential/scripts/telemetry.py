@@ -14,7 +14,7 @@ from tests.compatibility.differential.scripts.configs import (
     Change,
     change,
 )
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.get_telemetry_subscriptions_request import (
@@ -31,45 +31,45 @@ def instance(number: int) -> bytes:
 
 
 @contextmanager
-def subscription(talk: Talk, *metrics: str) -> Iterator[None]:
+def subscription(session: Session, *metrics: str) -> Iterator[None]:
     """Everybody is asked for metrics, until the end."""
     chosen = {"metrics": ",".join(metrics), "interval.ms": str(HOUR_MS)}
-    alter(talk, [(key, SET, value) for key, value in chosen.items()])
+    alter(session, [(key, SET, value) for key, value in chosen.items()])
     try:
         yield
     finally:
-        alter(talk, [(key, DELETE, None) for key in chosen])
+        alter(session, [(key, DELETE, None) for key in chosen])
 
 
-def alter(talk: Talk, changes: Sequence[Change]) -> None:
-    request = change((METRICS, talk.name("m"), changes))
-    talk.once_ready(request, 1, lambda answer: answer.responses[0].error_code)
-    talk.settle()
+def alter(session: Session, changes: Sequence[Change]) -> None:
+    request = change((METRICS, session.name("m"), changes))
+    session.once_ready(request, 1, lambda answer: answer.responses[0].error_code)
+    session.settle()
 
 
 @script(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS)
-def get_telemetry_subscriptions(talk: Talk) -> None:
+def get_telemetry_subscriptions(session: Session) -> None:
     def ask(label: str, client: bytes) -> None:
-        talk.ask(label, GetTelemetrySubscriptionsRequest(client))
+        session.ask(label, GetTelemetrySubscriptionsRequest(client))
 
     ask("nothing is wanted", instance(1))
     ask("nothing is wanted, again", instance(1))
     ask("nothing is wanted of somebody new", NOBODY)
     ask("id 1", bytes(15) + b"\1")
-    with subscription(talk, "org.apache.kafka.producer.", "org.apache.kafka.consumer."):
+    with subscription(session, "org.apache.kafka.producer.", "org.apache.kafka.consumer."):
         ask("wanted", instance(2))
         ask("wanted, again at once", instance(2))
         ask("wanted of somebody new", NOBODY)
         ask("wanted of somebody known before", instance(1))
-    with subscription(talk, "*"):
+    with subscription(session, "*"):
         ask("all wanted", instance(3))
-    with subscription(talk, ""):
+    with subscription(session, ""):
         ask("none named", instance(4))
     ask("no longer wanted", instance(5))
 
 
 @script(ApiKey.PUSH_TELEMETRY)
-def push_telemetry(talk: Talk) -> None:
+def push_telemetry(session: Session) -> None:
     def push(
         label: str,
         client: bytes,
@@ -79,16 +79,16 @@ def push_telemetry(talk: Talk) -> None:
         *,
         last: bool = False,
     ) -> None:
-        talk.ask(label, PushTelemetryRequest(client, wish, last, codec, data))
+        session.ask(label, PushTelemetryRequest(client, wish, last, codec, data))
 
     def known(number: int) -> tuple[bytes, int]:
         request = GetTelemetrySubscriptionsRequest(instance(number))
-        return instance(number), talk.quietly(request, 0).subscription_id
+        return instance(number), session.quietly(request, 0).subscription_id
 
     push("nobody", NOBODY, 0)
     push("id 1", bytes(15) + b"\1", 0)
     push("never asked", instance(20), 7)
-    with subscription(talk, "*"):
+    with subscription(session, "*"):
         client, wish = known(21)
         push("nothing to tell", client, wish)
         push("again at once", client, wish)

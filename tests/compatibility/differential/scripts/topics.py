@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.compatibility.differential.scripting import script
 from tests.compatibility.differential.scripts.metadata import BAD_NAMES, named
-from tests.compatibility.differential.talk import Talk, Topic
+from tests.compatibility.differential.session import Session, Topic
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.create_partitions_request import (
@@ -50,14 +50,14 @@ def configured(name: str, **configs: str | None) -> CreatableTopic:
 
 
 @script(ApiKey.CREATE_TOPICS)
-def create_topics(talk: Talk) -> None:
-    n = talk.name
+def create_topics(session: Session) -> None:
+    n = session.name
 
     def ask(
         label: str, *topics: CreatableTopic, timeout_ms: int = TIMEOUT_MS, dry: bool = False
     ) -> None:
         shown = None if label == "one" else without_defaults
-        talk.ask(label, CreateTopicsRequest(topics, timeout_ms, dry), shown=shown)
+        session.ask(label, CreateTopicsRequest(topics, timeout_ms, dry), shown=shown)
 
     def one(name: str, partitions: int = 1, replicas: int = 1) -> CreatableTopic:
         return CreatableTopic(n(name), partitions, replicas)
@@ -128,11 +128,11 @@ VALUES: dict[str, list[str | None]] = {
 
 
 @script(ApiKey.CREATE_TOPICS)
-def create_topics_with_settings(talk: Talk) -> None:
+def create_topics_with_settings(session: Session) -> None:
     def ask(label: str, *configs: tuple[str, str | None]) -> None:
         chosen = [CreatableTopicConfig(*each) for each in configs]
-        topic = CreatableTopic(talk.name("t"), 1, 1, (), chosen)
-        talk.ask(label, CreateTopicsRequest([topic], TIMEOUT_MS, True), shown=without_defaults)
+        topic = CreatableTopic(session.name("t"), 1, 1, (), chosen)
+        session.ask(label, CreateTopicsRequest([topic], TIMEOUT_MS, True), shown=without_defaults)
 
     for key, values in VALUES.items():
         for value in values:
@@ -145,20 +145,22 @@ def create_topics_with_settings(talk: Talk) -> None:
 
 
 @script(ApiKey.DELETE_TOPICS)
-def delete_topics(talk: Talk) -> None:
-    topics = {name: talk.topic(name) for name in ("a", "b", "c", "d", "e", "f", "g", "h", "i")}
-    none = talk.name("none")
+def delete_topics(session: Session) -> None:
+    topics = {name: session.topic(name) for name in ("a", "b", "c", "d", "e", "f", "g", "h", "i")}
+    none = session.name("none")
 
     def by_name(label: str, *names: str, timeout_ms: int = TIMEOUT_MS) -> None:
-        states = [DeleteTopicState(name, bytes(16)) for name in names] if talk.version >= 6 else ()
-        talk.ask(label, DeleteTopicsRequest(states, names, timeout_ms))
+        states = (
+            [DeleteTopicState(name, bytes(16)) for name in names] if session.version >= 6 else ()
+        )
+        session.ask(label, DeleteTopicsRequest(states, names, timeout_ms))
 
     def by_id(label: str, *states: tuple[str | None, bytes]) -> None:
         chosen = [DeleteTopicState(*each) for each in states]
-        talk.ask(label, DeleteTopicsRequest(chosen, (), TIMEOUT_MS))
+        session.ask(label, DeleteTopicsRequest(chosen, (), TIMEOUT_MS))
 
     def gone(topic: Topic) -> None:
-        talk.until(
+        session.until(
             named(topic.name), 9, lambda answer: answer.topics[0].error_code == 3, "deletion"
         )
 
@@ -174,7 +176,7 @@ def delete_topics(talk: Talk) -> None:
         by_name(f"name {name[:30]!r} of {len(name)}", name)
     by_name("timeout 0", topics["d"].name, timeout_ms=0)
     by_name("timeout -1", topics["e"].name, timeout_ms=-1)
-    if talk.version < 6:
+    if session.version < 6:
         return
     by_id("by id", (None, topics["f"].id))
     gone(topics["f"])
@@ -189,9 +191,9 @@ def delete_topics(talk: Talk) -> None:
 
 
 @script(ApiKey.CREATE_PARTITIONS)
-def create_partitions(talk: Talk) -> None:
-    a, b = talk.topic("a").name, talk.topic("b", 2).name
-    none = talk.name("none")
+def create_partitions(session: Session) -> None:
+    a, b = session.topic("a").name, session.topic("b", 2).name
+    none = session.name("none")
 
     def ask(
         label: str,
@@ -205,7 +207,7 @@ def create_partitions(talk: Talk) -> None:
                 [CreatePartitionsAssignment(ids) for ids in each[2]] if len(each) == 3 else None
             )
             chosen.append(CreatePartitionsTopic(each[0], each[1], brokers))
-        talk.ask(label, CreatePartitionsRequest(chosen, timeout_ms, dry))
+        session.ask(label, CreatePartitionsRequest(chosen, timeout_ms, dry))
 
     ask("to 2, dry", (a, 2), dry=True)
     ask("to 2", (a, 2))

@@ -16,7 +16,7 @@ from tests.compatibility.differential.scripts.transactional import (
     new_producer,
     store,
 )
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.describe_producers_request import (
@@ -28,34 +28,34 @@ from ottla.protocol.messages.init_producer_id_request import InitProducerIdReque
 from ottla.protocol.messages.list_transactions_request import ListTransactionsRequest
 
 
-def transactions_in_all_states(talk: Talk) -> dict[str, Producer]:
+def transactions_in_all_states(session: Session) -> dict[str, Producer]:
     """Producer by state."""
-    topic, other = talk.topic("t", 3), talk.topic("other")
+    topic, other = session.topic("t", 3), session.topic("other")
     found = {
-        name: new_producer(talk, name) for name in ("empty", "ongoing", "committed", "aborted")
+        name: new_producer(session, name) for name in ("empty", "ongoing", "committed", "aborted")
     }
-    enlist(talk, found["ongoing"], (topic.name, [2, 0]), (other.name, [0]))
-    talk.once_ready(add_offsets(found["ongoing"], talk.name("g")), 3)
+    enlist(session, found["ongoing"], (topic.name, [2, 0]), (other.name, [0]))
+    session.once_ready(add_offsets(found["ongoing"], session.name("g")), 3)
     for name in ("committed", "aborted"):
-        enlist(talk, found[name], (topic.name, [0]))
-        store(talk, found[name], topic)
-        finish(talk, found[name], is_commit=name == "committed")
+        enlist(session, found[name], (topic.name, [0]))
+        store(session, found[name], topic)
+        finish(session, found[name], is_commit=name == "committed")
     return found
 
 
 @script(ApiKey.DESCRIBE_TRANSACTIONS)
-def describe_transactions(talk: Talk) -> None:
+def describe_transactions(session: Session) -> None:
     found = {
         state: producer.transactional_id
-        for state, producer in transactions_in_all_states(talk).items()
+        for state, producer in transactions_in_all_states(session).items()
     }
 
     def ask(label: str, *ids: str) -> None:
-        talk.ask(label, DescribeTransactionsRequest(ids))
+        session.ask(label, DescribeTransactionsRequest(ids))
 
     for state, transactional_id in found.items():
         ask(state, transactional_id)
-    none = talk.name("none")
+    none = session.name("none")
     ask("unknown", none)
     ask("no id", "")
     ask("nothing")
@@ -76,12 +76,12 @@ PATTERNS = (
 
 
 @script(ApiKey.LIST_TRANSACTIONS)
-def list_transactions(talk: Talk) -> None:
-    found = transactions_in_all_states(talk)
+def list_transactions(session: Session) -> None:
+    found = transactions_in_all_states(session)
 
     def own(answer: Any) -> Any:
         out = copy(answer)
-        prefix = talk.name("")
+        prefix = session.name("")
         out.transaction_states = [
             each for each in answer.transaction_states if each.transactional_id.startswith(prefix)
         ]
@@ -93,7 +93,7 @@ def list_transactions(talk: Talk) -> None:
         request = ListTransactionsRequest(
             states, producers, more.get("duration_ms", -1), more.get("pattern")
         )
-        talk.ask(label, request, shown=own)
+        session.ask(label, request, shown=own)
 
     ask("all")
     for state in STATES:
@@ -111,42 +111,42 @@ def list_transactions(talk: Talk) -> None:
         if duration_ms:  # what is open for no time at all depends on the clock
             ask(f"open for {duration_ms}", duration_ms=duration_ms)
     for pattern in PATTERNS:
-        ask(f"pattern {pattern!r}", pattern=pattern.format(talk.name("")))
+        ask(f"pattern {pattern!r}", pattern=pattern.format(session.name("")))
     ask("pattern and state", ["Ongoing"], pattern=".*ongoing")
 
 
 @script(ApiKey.DESCRIBE_PRODUCERS)
-def describe_producers(talk: Talk) -> None:
-    topic, none = talk.topic("t", 4), talk.name("none")
+def describe_producers(session: Session) -> None:
+    topic, none = session.topic("t", 4), session.name("none")
     t = topic.name
 
     def ask(label: str, *places: Places) -> None:
-        talk.ask(label, DescribeProducersRequest([TopicRequest(*each) for each in places]))
+        session.ask(label, DescribeProducersRequest([TopicRequest(*each) for each in places]))
 
     ask("nobody", (t, [0]))
-    number = talk.once_ready(InitProducerIdRequest(None, 60_000), 4).producer_id
-    talk.names.define("producer", number, "plain")
+    number = session.once_ready(InitProducerIdRequest(None, 60_000), 4).producer_id
+    session.names.define("producer", number, "plain")
     plain = Producer("", number, 0)
-    store(talk, plain, topic, 0, is_transactional=False)
+    store(session, plain, topic, 0, is_transactional=False)
     ask("an idempotent one", (t, [0]))
-    store(talk, plain, topic, 0, 1, is_transactional=False)
+    store(session, plain, topic, 0, 1, is_transactional=False)
     ask("its second batch", (t, [0]))
-    one = new_producer(talk, "one")
-    enlist(talk, one, (t, [0, 1]))
+    one = new_producer(session, "one")
+    enlist(session, one, (t, [0, 1]))
     ask("enlisted", (t, [1]))
-    store(talk, one, topic, 1)
+    store(session, one, topic, 1)
     ask("open", (t, [1]))
-    store(talk, one, topic, 1, 1)
+    store(session, one, topic, 1, 1)
     ask("still open", (t, [1]))
-    store(talk, one, topic, 0)
+    store(session, one, topic, 0)
     ask("two", (t, [0]))
     ask("several partitions", (t, [0, 1, 2]))
-    finish(talk, one, is_commit=True)
+    finish(session, one, is_commit=True)
     ask("committed", (t, [0, 1]))
-    enlist(talk, one, (t, [1]))
-    store(talk, one, topic, 1, 2)
+    enlist(session, one, (t, [1]))
+    store(session, one, topic, 1, 2)
     ask("open again", (t, [1]))
-    finish(talk, one, is_commit=False)
+    finish(session, one, is_commit=False)
     ask("aborted", (t, [1]))
     ask("unknown topic", (none, [0]))
     ask("unknown partition", (t, [4, -1]))

@@ -21,7 +21,7 @@ from tests.compatibility.differential.scripts.transactional import (
     store,
     stored,
 )
-from tests.compatibility.differential.talk import Talk, Topic
+from tests.compatibility.differential.session import Session, Topic
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.write_txn_markers_request import (
@@ -36,13 +36,13 @@ GROWING_FROM = 5  # the transaction grows with what is committed
 
 
 @script(ApiKey.WRITE_TXN_MARKERS)
-def write_txn_markers(talk: Talk) -> None:
-    topic, none = talk.topic("t", 4), talk.name("none")
-    one, two = new_producer(talk, "one"), new_producer(talk, "two")
+def write_txn_markers(session: Session) -> None:
+    topic, none = session.topic("t", 4), session.name("none")
+    one, two = new_producer(session, "one"), new_producer(session, "two")
     for producer in (one, two):
-        enlist(talk, producer, (topic.name, [0, 1, 2]))
+        enlist(session, producer, (topic.name, [0, 1, 2]))
         for partition in (0, 1, 2):
-            store(talk, producer, topic, partition)
+            store(session, producer, topic, partition)
 
     def marker(
         producer: Producer,
@@ -52,11 +52,11 @@ def write_txn_markers(talk: Talk) -> None:
         level: int = 0,
     ) -> WritableTxnMarker:
         topics = [WritableTxnMarkerTopic(*each) for each in places]
-        version = level if talk.version >= VERSIONED_FROM else 0
+        version = level if session.version >= VERSIONED_FROM else 0
         return WritableTxnMarker(producer.id, producer.epoch, commit, topics, coordinator, version)
 
     def ask(label: str, *markers: WritableTxnMarker) -> None:
-        talk.ask(label, WriteTxnMarkersRequest(markers))
+        session.ask(label, WriteTxnMarkersRequest(markers))
 
     t = topic.name
     ask("nothing")
@@ -68,11 +68,11 @@ def write_txn_markers(talk: Talk) -> None:
     for name in ("", ".", "a b"):
         ask(f"topic {name!r}", marker(one, (name, [0])))
     ask("older epoch", marker(one._replace(epoch=-1), (t, [0])))
-    stored(talk, "before", topic)
+    stored(session, "before", topic)
     ask("commit", marker(one, (t, [0])))
     ask("commit again", marker(one, (t, [0])))
     ask("abort of the other", marker(two, (t, [0]), commit=False))
-    stored(talk, "commit and abort", topic)
+    stored(session, "commit and abort", topic)
     ask("good and bad", marker(one, (t, [1, 9]), (none, [0])))
     ask("two markers", marker(one, (t, [2])), marker(two, (t, [1, 2]), commit=False))
     ask("a marker twice", marker(one, (t, [3])), marker(one, (t, [3])))
@@ -88,32 +88,32 @@ def write_txn_markers(talk: Talk) -> None:
         ask(f"level {level}", marker(two._replace(epoch=level + 5), (t, [3]), level=level))
         ask(f"level {level} again", marker(two._replace(epoch=level + 5), (t, [3]), level=level))
     for partition in range(4):
-        stored(talk, f"in {partition}", topic, partition)
-    described(talk, "what the coordinator knows", one, two)
+        stored(session, f"in {partition}", topic, partition)
+    described(session, "what the coordinator knows", one, two)
 
 
 @script(ApiKey.TXN_OFFSET_COMMIT)
-def txn_offset_commit(talk: Talk) -> None:
-    topic, other, none = talk.topic("t", 3), talk.topic("other"), talk.name("none")
-    g = group(talk, "g")
-    one = new_producer(talk, "one")
+def txn_offset_commit(session: Session) -> None:
+    topic, other, none = session.topic("t", 3), session.topic("other"), session.name("none")
+    g = group(session, "g")
+    one = new_producer(session, "one")
     t, usual = topic.name, [(0, 5, -1, "")]
 
     def ask(
         label: str, producer: Producer, *topics: tuple[str, Sequence[Commit]], group_id: str = g
     ) -> None:
-        talk.ask(label, commit_offsets(producer, group_id, *topics))
+        session.ask(label, commit_offsets(producer, group_id, *topics))
 
-    if talk.version < GROWING_FROM:
+    if session.version < GROWING_FROM:
         ask("not enlisted", one, (t, usual))
-        talk.once_ready(add_offsets(one, g), 3)
-    ask("unknown transactional id", Producer(talk.name("unknown"), one.id, 0), (t, usual))
+        session.once_ready(add_offsets(one, g), 3)
+    ask("unknown transactional id", Producer(session.name("unknown"), one.id, 0), (t, usual))
     ask("somebody else", one._replace(id=one.id + 100_000), (t, usual))
     for epoch in (1, -1, 32767):
         ask(f"epoch {epoch}", one._replace(epoch=epoch), (t, usual))
-    committed(talk, "before", g, topic)
+    committed(session, "before", g, topic)
     ask("one", one, (t, usual))
-    committed(talk, "one: stored", g, topic)
+    committed(session, "one: stored", g, topic)
     ask("several", one, (t, [(1, 7, 0, "x"), (2, 8, 3, None)]), (other.name, usual))
     ask("one again, later", one, (t, [(0, 6, 2, "later")]))
     for offset in (0, -1, -2, 2**63 - 1):
@@ -133,45 +133,45 @@ def txn_offset_commit(talk: Talk) -> None:
     ask("a topic twice", one, (t, [(0, 10, -1, "")]), (t, [(0, 11, -1, "")]))
     ask("no group", one, (t, usual), group_id="")
     ask("no group, nothing", one, group_id="")
-    described(talk, "open", one)
-    committed(talk, "open: stored", g, topic)
-    finish(talk, one, is_commit=True)
-    committed(talk, "committed", g, topic)
+    described(session, "open", one)
+    committed(session, "open: stored", g, topic)
+    finish(session, one, is_commit=True)
+    committed(session, "committed", g, topic)
 
 
-def committed(talk: Talk, label: str, group_id: str, topic: Topic) -> None:
+def committed(session: Session, label: str, group_id: str, topic: Topic) -> None:
     """To those who wait for the end of transactions, and to those who do not."""
     places = [(topic, [0, 1, 2])]
-    talk.ask(label, fetch(8, group_id, places), version=8)
-    talk.ask(f"{label}, stable", fetch(8, group_id, places, stable=True), version=8)
+    session.ask(label, fetch(8, group_id, places), version=8)
+    session.ask(f"{label}, stable", fetch(8, group_id, places, stable=True), version=8)
 
 
 @script(ApiKey.TXN_OFFSET_COMMIT)
-def txn_offset_commit_ended_in_other_ways(talk: Talk) -> None:
-    topic = talk.topic("t", 3)
-    g, h = group(talk, "g"), group(talk, "h")
-    one, usual = new_producer(talk, "one"), (topic.name, [(0, 5, -1, "")])
+def txn_offset_commit_ended_in_other_ways(session: Session) -> None:
+    topic = session.topic("t", 3)
+    g, h = group(session, "g"), group(session, "h")
+    one, usual = new_producer(session, "one"), (topic.name, [(0, 5, -1, "")])
 
     def begin(group_id: str) -> None:
-        if talk.version < GROWING_FROM:
-            talk.once_ready(add_offsets(one, group_id), 3)
+        if session.version < GROWING_FROM:
+            session.once_ready(add_offsets(one, group_id), 3)
 
     begin(g)
-    talk.ask("to be aborted", commit_offsets(one, g, usual))
-    committed(talk, "to be aborted: stored", g, topic)
-    finish(talk, one, is_commit=False)
-    committed(talk, "aborted", g, topic)
-    if talk.version < GROWING_FROM:
-        talk.ask("after the end", commit_offsets(one, g, usual))
-    first, second = members(talk, h, "first", "second")
+    session.ask("to be aborted", commit_offsets(one, g, usual))
+    committed(session, "to be aborted: stored", g, topic)
+    finish(session, one, is_commit=False)
+    committed(session, "aborted", g, topic)
+    if session.version < GROWING_FROM:
+        session.ask("after the end", commit_offsets(one, g, usual))
+    first, second = members(session, h, "first", "second")
     begin(h)
 
     def ask(label: str, generation: int, member: str, instance: str | None = None) -> None:
-        if talk.version >= MEMBERS_FROM:
+        if session.version >= MEMBERS_FROM:
             request = commit_offsets(
                 one, h, usual, generation=generation, member=member, instance=instance
             )
-            talk.ask(label, request)
+            session.ask(label, request)
 
     now = first.generation
     ask("member", now, first.id)
@@ -183,23 +183,23 @@ def txn_offset_commit_ended_in_other_ways(talk: Talk) -> None:
     ask("newer", now + 1, first.id)
     ask("unknown instance", now, first.id, "one")
     ask("nobody, generation -2", -2, "")
-    talk.ask("nobody", commit_offsets(one, h, usual))
-    finish(talk, one, is_commit=True)
-    committed(talk, "of members", h, topic)
-    new_producer(talk, "one")
-    talk.ask("fenced", commit_offsets(one, h, usual))
+    session.ask("nobody", commit_offsets(one, h, usual))
+    finish(session, one, is_commit=True)
+    committed(session, "of members", h, topic)
+    new_producer(session, "one")
+    session.ask("fenced", commit_offsets(one, h, usual))
 
 
 @script(ApiKey.TXN_OFFSET_COMMIT, versions=range(MEMBERS_FROM, 6))
-def txn_offset_commit_to_a_consumer_group(talk: Talk) -> None:
-    topic, g, one = talk.topic("t", 3), group(talk, "g"), new_producer(talk, "one")
-    talk.once_ready(joining(g, "somebody-0123456789", topic.name), 1)
-    if talk.version < GROWING_FROM:
-        talk.once_ready(add_offsets(one, g), 3)
+def txn_offset_commit_to_a_consumer_group(session: Session) -> None:
+    topic, g, one = session.topic("t", 3), group(session, "g"), new_producer(session, "one")
+    session.once_ready(joining(g, "somebody-0123456789", topic.name), 1)
+    if session.version < GROWING_FROM:
+        session.once_ready(add_offsets(one, g), 3)
     for member in ("", "somebody-0123456789", "nobody"):
         for epoch in (3, 2, 1, 0, -1, -2):
             usual = (topic.name, [(0, epoch + 10, -1, "")])
             request = commit_offsets(one, g, usual, generation=epoch, member=member)
-            talk.ask(f"{member!r} in {epoch}", request)
-    finish(talk, one, is_commit=True)
-    committed(talk, "committed", g, topic)
+            session.ask(f"{member!r} in {epoch}", request)
+    finish(session, one, is_commit=True)
+    committed(session, "committed", g, topic)

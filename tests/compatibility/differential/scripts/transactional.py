@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tests.compatibility.differential.batches import batch
-from tests.compatibility.differential.talk import Talk, Topic
+from tests.compatibility.differential.session import Session, Topic
 
 from ottla.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from ottla.protocol.messages.add_partitions_to_txn_request import (
@@ -48,11 +48,11 @@ def init(transactional_id: str | None, timeout_ms: int = TIMEOUT_MS) -> InitProd
     return InitProducerIdRequest(transactional_id, timeout_ms)
 
 
-def new_producer(talk: Talk, name: str) -> Producer:
+def new_producer(session: Session, name: str) -> Producer:
     """A producer whose transactional id is its own; it is shown by `name`."""
-    transactional_id = talk.name(name)
-    answer = talk.once_ready(init(transactional_id), 4)
-    talk.names.define("producer", answer.producer_id, name)
+    transactional_id = session.name(name)
+    answer = session.once_ready(init(transactional_id), 4)
+    session.names.define("producer", answer.producer_id, name)
     return Producer(transactional_id, answer.producer_id, answer.producer_epoch)
 
 
@@ -119,8 +119,8 @@ def write(
 # Without a word
 
 
-def enlist(talk: Talk, producer: Producer, *places: Places) -> None:
-    talk.once_ready(
+def enlist(session: Session, producer: Producer, *places: Places) -> None:
+    session.once_ready(
         add_partitions(producer, *places, version=3),
         3,
         lambda answer: (
@@ -130,7 +130,7 @@ def enlist(talk: Talk, producer: Producer, *places: Places) -> None:
 
 
 def store(
-    talk: Talk,
+    session: Session,
     producer: Producer,
     topic: Topic,
     partition: int = 0,
@@ -138,22 +138,22 @@ def store(
     *,
     is_transactional: bool = True,
 ) -> None:
-    talk.once_ready(
+    session.once_ready(
         write(producer, topic, partition, sequence, is_transactional=is_transactional),
         11,
         lambda answer: answer.responses[0].partition_responses[0].error_code,
     )
 
 
-def finish(talk: Talk, producer: Producer, *, is_commit: bool) -> None:
+def finish(session: Session, producer: Producer, *, is_commit: bool) -> None:
     """End it as old clients do: the epoch stays."""
-    talk.once_ready(end(producer, is_commit=is_commit), 4)
-    await_end(talk, producer)
+    session.once_ready(end(producer, is_commit=is_commit), 4)
+    await_end(session, producer)
 
 
-def await_end(talk: Talk, producer: Producer) -> None:
+def await_end(session: Session, producer: Producer) -> None:
     """Until all markers of its transaction are written."""
-    talk.until(
+    session.until(
         DescribeTransactionsRequest([producer.transactional_id]),
         0,
         lambda answer: answer.transaction_states[0].transaction_state not in ENDING,
@@ -164,12 +164,12 @@ def await_end(talk: Talk, producer: Producer) -> None:
 # What came of it
 
 
-def described(talk: Talk, label: str, *producers: Producer) -> None:
+def described(session: Session, label: str, *producers: Producer) -> None:
     ids = [each.transactional_id for each in producers]
-    talk.ask(label, DescribeTransactionsRequest(ids), version=0)
+    session.ask(label, DescribeTransactionsRequest(ids), version=0)
 
 
-def stored(talk: Talk, label: str, topic: Topic, partition: int = 0) -> None:
+def stored(session: Session, label: str, topic: Topic, partition: int = 0) -> None:
     """As both kinds of readers see it."""
     for isolation, reader in ((READ_COMMITTED, "committed"), (READ_UNCOMMITTED, "uncommitted")):
         wanted = FetchPartition(partition, -1, 0, -1, -1, 1 << 20)
@@ -178,4 +178,4 @@ def stored(talk: Talk, label: str, topic: Topic, partition: int = 0) -> None:
             isolation_level=isolation,
             topics=[FetchTopic(topic.name, topic.id, [wanted])],
         )
-        talk.ask(f"{label}, {reader}", request, version=11)
+        session.ask(f"{label}, {reader}", request, version=11)

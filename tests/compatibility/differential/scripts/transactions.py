@@ -28,7 +28,7 @@ from tests.compatibility.differential.scripts.transactional import (
     stored,
     write,
 )
-from tests.compatibility.differential.talk import Talk
+from tests.compatibility.differential.session import Session
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.add_partitions_to_txn_request import AddPartitionsToTxnRequest
@@ -42,32 +42,34 @@ STRANGE_IDS = ("", " ", "a b/c\n", "x" * 1000, "é", ".")
 
 
 @script(ApiKey.INIT_PRODUCER_ID)
-def init_producer_id_of_transactions(talk: Talk) -> None:
-    name = talk.name("t")
-    talk.ask("new", init(name))
-    talk.ask("again", init(name))
+def init_producer_id_of_transactions(session: Session) -> None:
+    name = session.name("t")
+    session.ask("new", init(name))
+    session.ask("again", init(name))
     for timeout_ms in (0, -1, 1, 900_000, 900_001, 2**31 - 1, -(2**31)):
-        talk.ask(f"timeout {timeout_ms}", init(name, timeout_ms))
-        talk.ask(f"timeout {timeout_ms}, new", init(talk.name(f"timeout{timeout_ms}"), timeout_ms))
+        session.ask(f"timeout {timeout_ms}", init(name, timeout_ms))
+        session.ask(
+            f"timeout {timeout_ms}, new", init(session.name(f"timeout{timeout_ms}"), timeout_ms)
+        )
     for strange in STRANGE_IDS:
         label = f"transactional id {strange[:20]!r} of {len(strange)}"
-        talk.ask(label, init(strange), shown=without_epoch)
-    talk.ask("null transactional id", init(None))
-    opened = new_producer(talk, "open")
-    topic = talk.topic("topic")
-    enlist(talk, opened, (topic.name, [0]))
-    store(talk, opened, topic)
-    talk.ask("open", init(opened.transactional_id))
-    await_end(talk, opened)
-    described(talk, "open: aborted", opened)
-    talk.ask("aborted", init(opened.transactional_id))
-    described(talk, "aborted: described", opened)
-    finished = new_producer(talk, "finished")
-    enlist(talk, finished, (topic.name, [0]))
-    finish(talk, finished, is_commit=True)
-    talk.ask("committed", init(finished.transactional_id))
-    described(talk, "committed: described", finished)
-    stored(talk, "what was stored", topic)
+        session.ask(label, init(strange), shown=without_epoch)
+    session.ask("null transactional id", init(None))
+    opened = new_producer(session, "open")
+    topic = session.topic("topic")
+    enlist(session, opened, (topic.name, [0]))
+    store(session, opened, topic)
+    session.ask("open", init(opened.transactional_id))
+    await_end(session, opened)
+    described(session, "open: aborted", opened)
+    session.ask("aborted", init(opened.transactional_id))
+    described(session, "aborted: described", opened)
+    finished = new_producer(session, "finished")
+    enlist(session, finished, (topic.name, [0]))
+    finish(session, finished, is_commit=True)
+    session.ask("committed", init(finished.transactional_id))
+    described(session, "committed: described", finished)
+    stored(session, "what was stored", topic)
 
 
 def without_epoch(answer: Any) -> Any:
@@ -79,14 +81,14 @@ def without_epoch(answer: Any) -> Any:
 
 
 @script(ApiKey.INIT_PRODUCER_ID, versions=range(EXPECTING_FROM, 6))
-def init_producer_id_of_somebody_known(talk: Talk) -> None:
+def init_producer_id_of_somebody_known(session: Session) -> None:
     """Producers that name the id and epoch they had (KIP-360)."""
 
     def ask(label: str, producer: Producer, number: int, epoch: int) -> None:
         request = InitProducerIdRequest(producer.transactional_id, TIMEOUT_MS, number, epoch)
-        talk.ask(label, request)
+        session.ask(label, request)
 
-    one = new_producer(talk, "one")
+    one = new_producer(session, "one")
     ask("goes on", one, one.id, 0)
     ask("goes on, asked again", one, one.id, 0)
     ask("goes on once more", one, one.id, 1)
@@ -95,38 +97,42 @@ def init_producer_id_of_somebody_known(talk: Talk) -> None:
     ask("somebody else", one, one.id + 100_000, 2)
     for number, epoch in ((one.id, -1), (-1, 0), (one.id, -2), (-2, 2), (one.id, EPOCH_MAX)):
         ask(f"id {'own' if number == one.id else number}, epoch {epoch}", one, number, epoch)
-    talk.ask("nobody in particular", init(one.transactional_id))
+    session.ask("nobody in particular", init(one.transactional_id))
     ask("fenced", one, one.id, 2)
-    described(talk, "described", one)
-    unknown = Producer(talk.name("unknown"), 0, 0)
+    described(session, "described", one)
+    unknown = Producer(session.name("unknown"), 0, 0)
     ask("unknown", unknown, one.id + 100_000, 5)
-    topic = talk.topic("topic")
-    opened = new_producer(talk, "open")
-    enlist(talk, opened, (topic.name, [0]))
+    topic = session.topic("topic")
+    opened = new_producer(session, "open")
+    enlist(session, opened, (topic.name, [0]))
     ask("open, somebody else", opened, opened.id + 100_000, 0)
-    described(talk, "open: described", opened)
+    described(session, "open: described", opened)
     ask("open", opened, opened.id, 0)
-    await_end(talk, opened)
+    await_end(session, opened)
     ask("aborted", opened, opened.id, 0)
     ask("aborted, asked again", opened, opened.id, 0)
-    described(talk, "aborted: described", opened)
-    other = new_producer(talk, "other")
-    enlist(talk, other, (topic.name, [0]))
+    described(session, "aborted: described", opened)
+    other = new_producer(session, "other")
+    enlist(session, other, (topic.name, [0]))
     ask("open, newer", other, other.id, 1)
-    await_end(talk, other)
-    described(talk, "open, newer: described", other)
+    await_end(session, other)
+    described(session, "open, newer: described", other)
     ask("open, newer: afterwards", other, other.id, 1)
 
 
 @script(ApiKey.ADD_PARTITIONS_TO_TXN)
-def add_partitions_to_txn(talk: Talk) -> None:
-    topic, other, none = talk.topic("t", 3).name, talk.topic("other").name, talk.name("none")
-    one = new_producer(talk, "one")
+def add_partitions_to_txn(session: Session) -> None:
+    topic, other, none = (
+        session.topic("t", 3).name,
+        session.topic("other").name,
+        session.name("none"),
+    )
+    one = new_producer(session, "one")
 
     def ask(label: str, producer: Producer, *places: Places) -> None:
-        talk.ask(label, add_partitions(producer, *places, version=talk.version))
+        session.ask(label, add_partitions(producer, *places, version=session.version))
 
-    ask("unknown transactional id", Producer(talk.name("unknown"), one.id, 0), (topic, [0]))
+    ask("unknown transactional id", Producer(session.name("unknown"), one.id, 0), (topic, [0]))
     ask("empty transactional id", Producer("", one.id, 0), (topic, [0]))
     ask("somebody else", one._replace(id=one.id + 100_000), (topic, [0]))
     ask("nobody", one._replace(id=-1, epoch=-1), (topic, [0]))
@@ -138,10 +144,10 @@ def add_partitions_to_txn(talk: Talk) -> None:
     for name in ("", ".", "a b", "__consumer_offsets", "__transaction_state"):
         ask(f"topic {name!r}", one, (name, [0]))
     ask("internal and good", one, ("__consumer_offsets", [0]), (topic, [0]))
-    described(talk, "before", one)
+    described(session, "before", one)
     ask("nothing", one)
     ask("no partitions", one, (topic, []))
-    described(talk, "after nothing", one)
+    described(session, "after nothing", one)
     ask("one", one, (topic, [0]))
     ask("one again", one, (topic, [0]))
     ask("several", one, (topic, [2, 1]), (other, [0]))
@@ -149,25 +155,25 @@ def add_partitions_to_txn(talk: Talk) -> None:
     ask("a topic twice", one, (topic, [0]), (topic, [0]))
     ask("a topic in two parts", one, (topic, [0]), (topic, [1]))
     ask("open, newer epoch", one._replace(epoch=1), (topic, [0]))
-    described(talk, "open", one)
-    finish(talk, one, is_commit=True)
+    described(session, "open", one)
+    finish(session, one, is_commit=True)
     ask("next transaction", one, (topic, [0]))
-    described(talk, "next transaction: described", one)
-    finish(talk, one, is_commit=False)
-    described(talk, "aborted", one)
-    fenced = new_producer(talk, "one")
+    described(session, "next transaction: described", one)
+    finish(session, one, is_commit=False)
+    described(session, "aborted", one)
+    fenced = new_producer(session, "one")
     ask("fenced", one, (topic, [0]))
     ask("whoever fenced it", fenced, (topic, [0]))
 
 
 @script(ApiKey.ADD_PARTITIONS_TO_TXN, versions=range(SEVERAL_FROM, 6))
-def add_partitions_to_several_txns(talk: Talk) -> None:
+def add_partitions_to_several_txns(session: Session) -> None:
     """What leaders ask of coordinators: also whether a partition takes part."""
-    topic, none = talk.topic("t", 3).name, talk.name("none")
-    one, two = new_producer(talk, "one"), new_producer(talk, "two")
+    topic, none = session.topic("t", 3).name, session.name("none")
+    one, two = new_producer(session, "one"), new_producer(session, "two")
 
     def ask(label: str, *parts: object) -> None:
-        talk.ask(label, AddPartitionsToTxnRequest(parts))  # type: ignore[arg-type]
+        session.ask(label, AddPartitionsToTxnRequest(parts))  # type: ignore[arg-type]
 
     def check(label: str, producer: Producer, *places: Places) -> None:
         ask(label, enlisting(producer, *places, verify=True))
@@ -183,7 +189,7 @@ def add_partitions_to_several_txns(talk: Talk) -> None:
     check("nothing", one)
     check("no partitions", one, (topic, []))
     check("internal topic", one, ("__consumer_offsets", [0]))
-    check("unknown transactional id", Producer(talk.name("none"), one.id, 0), (topic, [0]))
+    check("unknown transactional id", Producer(session.name("none"), one.id, 0), (topic, [0]))
     check("somebody else", one._replace(id=two.id), (topic, [0]))
     for epoch in (1, -1):
         check(f"epoch {epoch}", one._replace(epoch=epoch), (topic, [0]))
@@ -192,65 +198,65 @@ def add_partitions_to_several_txns(talk: Talk) -> None:
     ask("one checked, one enlisted", *both)
     bad = enlisting(two._replace(epoch=5), (topic, [0])), enlisting(one, (topic, [1]))
     ask("good and bad", *bad)
-    described(talk, "described", one, two)
-    finish(talk, one, is_commit=True)
+    described(session, "described", one, two)
+    finish(session, one, is_commit=True)
     check("ended", one, (topic, [0]))
 
 
 @script(ApiKey.ADD_OFFSETS_TO_TXN)
-def add_offsets_to_txn(talk: Talk) -> None:
-    group = talk.name("g")
-    one = new_producer(talk, "one")
+def add_offsets_to_txn(session: Session) -> None:
+    group = session.name("g")
+    one = new_producer(session, "one")
 
     def ask(label: str, producer: Producer, group_id: str = group) -> None:
-        talk.ask(label, add_offsets(producer, group_id))
+        session.ask(label, add_offsets(producer, group_id))
 
-    ask("unknown transactional id", Producer(talk.name("unknown"), one.id, 0))
+    ask("unknown transactional id", Producer(session.name("unknown"), one.id, 0))
     ask("empty transactional id", Producer("", one.id, 0))
     ask("somebody else", one._replace(id=one.id + 100_000))
     ask("nobody", one._replace(id=-1, epoch=-1))
     for epoch in (1, -1, EPOCH_MAX):
         ask(f"epoch {epoch}", one._replace(epoch=epoch))
-    described(talk, "before", one)
+    described(session, "before", one)
     ask("a group", one)
-    described(talk, "a group: described", one)
+    described(session, "a group: described", one)
     ask("the group again", one)
     for strange in STRANGE_IDS:
         ask(f"group {strange[:20]!r} of {len(strange)}", one, strange)
-    finish(talk, one, is_commit=True)
+    finish(session, one, is_commit=True)
     ask("next transaction", one)
-    described(talk, "next transaction: described", one)
-    finish(talk, one, is_commit=False)
-    new_producer(talk, "one")
+    described(session, "next transaction: described", one)
+    finish(session, one, is_commit=False)
+    new_producer(session, "one")
     ask("fenced", one)
 
 
 @script(ApiKey.END_TXN)
-def end_txn(talk: Talk) -> None:
-    topic = talk.topic("t", 2)
+def end_txn(session: Session) -> None:
+    topic = session.topic("t", 2)
     places = (topic.name, [0, 1])
-    one = new_producer(talk, "one")
+    one = new_producer(session, "one")
     sequences = [0]
 
     def ask(label: str, producer: Producer, *, is_commit: bool) -> Producer:
         """As whom it goes on."""
-        answer = talk.ask(label, end(producer, is_commit=is_commit))
+        answer = session.ask(label, end(producer, is_commit=is_commit))
         if answer.error_code == 0:
-            await_end(talk, producer)
-        described(talk, f"{label}: described", producer)
-        if talk.version < BUMPING_FROM or answer.error_code:
+            await_end(session, producer)
+        described(session, f"{label}: described", producer)
+        if session.version < BUMPING_FROM or answer.error_code:
             return producer
         sequences[0] = 0
         return producer._replace(id=answer.producer_id, epoch=answer.producer_epoch)
 
     def begin(producer: Producer) -> None:
-        enlist(talk, producer, places)
-        store(talk, producer, topic, 0, sequences[0])
+        enlist(session, producer, places)
+        store(session, producer, topic, 0, sequences[0])
         sequences[0] += 1
 
     for is_commit in (True, False):
         wish = "commit" if is_commit else "abort"
-        stranger = Producer(talk.name("unknown"), one.id, 0)
+        stranger = Producer(session.name("unknown"), one.id, 0)
         ask(f"{wish}, unknown transactional id", stranger, is_commit=is_commit)
         ask(f"{wish}, empty transactional id", Producer("", one.id, 0), is_commit=is_commit)
         one = ask(f"{wish} without a transaction", one, is_commit=is_commit)
@@ -267,64 +273,64 @@ def end_txn(talk: Talk) -> None:
         begin(one)
         one = ask(f"the opposite after {wish}", one, is_commit=not is_commit)
     begin(one)
-    talk.ask("somebody new", init(one.transactional_id), version=4)
-    await_end(talk, one)
+    session.ask("somebody new", init(one.transactional_id), version=4)
+    await_end(session, one)
     ask("fenced", one, is_commit=True)
-    described(talk, "in the end", one)
-    stored(talk, "what was stored", topic, 0)
-    stored(talk, "what was stored in the other", topic, 1)
+    described(session, "in the end", one)
+    stored(session, "what was stored", topic, 0)
+    stored(session, "what was stored in the other", topic, 1)
 
 
 @script(ApiKey.PRODUCE)
-def produce_transactionally(talk: Talk) -> None:
-    topic = talk.topic("t", 3)
-    one = new_producer(talk, "one")
-    grows = talk.version >= 12  # the transaction with what is written
+def produce_transactionally(session: Session) -> None:
+    topic = session.topic("t", 3)
+    one = new_producer(session, "one")
+    grows = session.version >= 12  # the transaction with what is written
 
     def ask(label: str, producer: Producer, partition: int, sequence: int, **more: bool) -> None:
-        talk.ask(label, write(producer, topic, partition, sequence, **more))
+        session.ask(label, write(producer, topic, partition, sequence, **more))
 
     strange = write(one, topic, 2, 0)
     strange.acks = 2
-    talk.ask("acks 2", strange)
-    described(talk, "acks 2: described", one)
+    session.ask("acks 2", strange)
+    described(session, "acks 2: described", one)
     twice = write(one, topic, 1, 0)
     part = twice.topic_data[0].partition_data[0]
     assert part.records is not None
     part.records = bytes(part.records) * 2
-    talk.ask("two batches", twice)
-    described(talk, "two batches: described", one)
+    session.ask("two batches", twice)
+    described(session, "two batches: described", one)
     if not grows:
         ask("not enlisted", one, 1, 0)
-        enlist(talk, one, (topic.name, [0, 1]))
+        enlist(session, one, (topic.name, [0, 1]))
     ask("first", one, 0, 0)
     ask("first again", one, 0, 0)
     ask("second", one, 0, 1)
     ask("a gap", one, 0, 9)
     ask("other partition", one, 1, 0)
     ask("newer epoch", one._replace(epoch=5), 0, 0)
-    ask("other transactional id", one._replace(transactional_id=talk.name("x")), 2, 0)
+    ask("other transactional id", one._replace(transactional_id=session.name("x")), 2, 0)
     ask("somebody else", one._replace(id=one.id + 100_000), 2, 0)
     ask("not transactional", one, 0, 2, is_transactional=False)
-    described(talk, "open", one)
-    stored(talk, "open", topic)
-    finish(talk, one, is_commit=True)
-    stored(talk, "committed", topic)
+    described(session, "open", one)
+    stored(session, "open", topic)
+    finish(session, one, is_commit=True)
+    stored(session, "committed", topic)
     if not grows:
         ask("after the end", one, 0, 2)
-        enlist(talk, one, (topic.name, [0]))
+        enlist(session, one, (topic.name, [0]))
     ask("next transaction", one, 0, 2)
-    finish(talk, one, is_commit=False)
-    stored(talk, "aborted", topic)
-    two = new_producer(talk, "two")
-    enlist(talk, two, (topic.name, [0]))
-    store(talk, two, topic, 0)
-    talk.quietly(delete(topic.name, (0, -1)), 2)
-    stored(talk, "open, and deleted", topic)
-    talk.ask("open, and deleted: latest", latest_committed(topic.name), version=5)
-    new_producer(talk, "one")
+    finish(session, one, is_commit=False)
+    stored(session, "aborted", topic)
+    two = new_producer(session, "two")
+    enlist(session, two, (topic.name, [0]))
+    store(session, two, topic, 0)
+    session.quietly(delete(topic.name, (0, -1)), 2)
+    stored(session, "open, and deleted", topic)
+    session.ask("open, and deleted: latest", latest_committed(topic.name), version=5)
+    new_producer(session, "one")
     ask("fenced", one, 0, 3)
-    described(talk, "fenced: described", one)
+    described(session, "fenced: described", one)
 
 
 def latest_committed(topic: str) -> ListOffsetsRequest:

@@ -14,8 +14,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.compatibility.clients import transactions_world
-from tests.compatibility.clients.transactions_world import Begun, Producer
+from tests.compatibility.clients import transactions_harness
+from tests.compatibility.clients.transactions_harness import Begun, Producer
 from tests.support.raw_client import RawClient
 from tests.unit.handlers.world import World
 
@@ -100,7 +100,7 @@ class Transaction:
 class Program:
     """One user of a transactional id."""
 
-    world: transactions_world.World
+    world: transactions_harness.TransactionsHarness
     producer: Producer | None = None
     open: Transaction | None = None
     offset: int = -1  # committed
@@ -123,7 +123,7 @@ class Life:
         self.count = 0
         self.programs = []
         for name in IDS:
-            names = transactions_world.World(
+            names = transactions_harness.TransactionsHarness(
                 self.client,
                 TOPIC,
                 name,
