@@ -7,6 +7,7 @@ encoding · v7 require_stable · v8 several groups · v9 member epochs · v10 to
 from __future__ import annotations
 
 from collections.abc import Awaitable, Hashable, Sequence
+from copy import copy
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices, run_at_once
@@ -104,7 +105,10 @@ def fetch_group(
     image, asked = context.parts.metadata, wanted.topics or ()
     unknown: list[OffsetFetchResponseTopics] = []
     if by_id and wanted.topics is not None:
-        wanted.topics = yield from naming_topics(asked, unknown, image)
+        # The request keeps all its topics: very many are freed in pieces once it is answered.
+        named = yield from naming_topics(asked, unknown, image)
+        wanted = copy(wanted)
+        wanted.topics = named
 
     def read(shard: LoadedShard) -> Slices[OffsetFetchResponseGroup]:
         group = yield from context.parts.groups.fetch_offsets(shard, wanted, request.require_stable)

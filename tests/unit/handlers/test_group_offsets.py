@@ -6,7 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 from tests.unit.handlers.group_world import GroupWorld
+from tests.unit.handlers.world import World
 
+from ottla.base.turns import run_at_once
+from ottla.handlers.context import Context
+from ottla.handlers.offset_fetch import offset_fetch
+from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -192,3 +197,14 @@ def test_deleting_says_of_each_partition_what_became_of_it(world: GroupWorld) ->
     assert answer.error_code == ErrorCode.NONE
     assert codes == {("t", 0): 0, ("t", 9): UNKNOWN, ("nowhere", 0): UNKNOWN}
     assert fetch(world, None, 9) == {("t", 1): 7}
+
+
+def test_a_request_by_topic_id_keeps_its_topics_so_that_they_are_freed_in_pieces() -> None:
+    topics = [OffsetFetchRequestTopics(topic_id=bytes([1] * 16), partition_indexes=[0])]
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)])
+    with World() as world:
+        context = Context(
+            world.broker.parts, world.me.session, ApiKey.OFFSET_FETCH, 10, 1, "client"
+        )
+        run_at_once(offset_fetch(request, context))
+    assert request.groups[0].topics is topics
