@@ -263,6 +263,22 @@ def test_nor_is_it_closed_as_if_in_order(harm: Callable[[MemoryDisk, str], None]
     asyncio.run(story())
 
 
+@pytest.mark.parametrize("harm", [remove, cut, extend, replace])
+def test_nor_does_a_snapshot_take_its_place(harm: Callable[[MemoryDisk, str], None]) -> None:
+    async def story() -> None:
+        life = Life(8)
+        await life.start()
+        await life.append()
+        (name,) = (each for each in life.disk.list_directory(PLACE) if each.endswith(".journal"))
+        harm(life.disk, f"{PLACE}/{name}")
+        before = life.disk.list_directory(PLACE)
+        with pytest.raises(AppendFailed):
+            await life.log.write_snapshot(image_of(life.acknowledged))
+        assert life.disk.list_directory(PLACE) == before
+
+    asyncio.run(story())
+
+
 def test_a_log_that_others_wrote_to_can_be_loaded_again_without_being_closed() -> None:
     async def story() -> None:
         life = Life(7)
