@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import pytest
 TARGET = "MUTANTS_TESTED_LINES"  # the file to write
 SOURCES = "MUTANTS_SOURCES"  # the folder whose lines count
 AT_IMPORT = ""  # the "test" that runs what modules run when they are imported
+SHARED = "shared fixture of "  # and the module whose tests share what it ran
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,33 @@ class LineRecorder:
         self._coverage.start()
         self._durations_s: dict[str, float] = {}
         self._unwell: set[str] = set()
+        self._contexts = [AT_IMPORT]
+
+    @contextmanager
+    def _context(self, name: str) -> Iterator[None]:
+        self._contexts.append(name)
+        self._coverage.switch_context(name)
+        try:
+            yield
+        finally:
+            self._contexts.pop()
+            self._coverage.switch_context(self._contexts[-1])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self._coverage.switch_context(item.nodeid)
-        try:
+        with self._context(item.nodeid):
             return (yield)
-        finally:
-            self._coverage.switch_context(AT_IMPORT)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+    ) -> Generator[None, object, object]:
+        """What a fixture of several tests runs, the first of them runs for all: any may notice."""
+        if fixturedef.scope == "function":
+            return (yield)
+        module = request.node.nodeid.partition("::")[0]
+        with self._context(SHARED + module):
+            return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         spent_s = self._durations_s.get(report.nodeid, 0.0)
@@ -89,7 +110,7 @@ class LineRecorder:
         names: dict[str, int] = {}
         tests = {
             str(Path(file).relative_to(session.config.rootpath)): {
-                line: [names.setdefault(each, len(names)) for each in contexts]
+                line: [names.setdefault(each, len(names)) for each in self._tests_in(contexts)]
                 for line, contexts in data.contexts_by_lineno(file).items()
             }
             for file in data.measured_files()
@@ -97,6 +118,16 @@ class LineRecorder:
         durations_s = {k: v for k, v in self._durations_s.items() if k not in self._unwell}
         stored = {"durations_s": durations_s, "names": list(names), "tests": tests}
         self._target.write_text(json.dumps(stored))
+
+    def _tests_in(self, contexts: Iterable[str]) -> set[str]:
+        found = set()
+        for each in contexts:
+            if each.startswith(SHARED):
+                module = each.removeprefix(SHARED)  # empty for a fixture of the whole session
+                found |= {test for test in self._durations_s if test.startswith(module)}
+            else:
+                found.add(each)
+        return found
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -39,6 +39,10 @@ def unused(value: int) -> int:
     return value + 7
 
 
+def doubled(value: int) -> int:
+    return value * 2
+
+
 def spin(value: int) -> int:
     while value > 0:
         value -= STEP
@@ -60,7 +64,19 @@ class Box:
 TESTS = """\
 import asyncio
 
-from toy.arithmetic import Box, clamp, spin
+import pytest
+
+from toy.arithmetic import Box, clamp, doubled, spin
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return [doubled(0), doubled(21)]
+
+
+@pytest.mark.parametrize(("at", "answer"), [(0, 0), (1, 42)])
+def test_answers_that_were_made_together(at, answer, answers):
+    assert answers[at] == answer
 
 
 def test_clamp():
@@ -116,6 +132,7 @@ def test_faults_are_found_and_what_changes_nothing_survives(toy: Path) -> None:
     assert outcomes["<module>: 10 -> 11"] is Outcome.FOUND, "needs a new import"
     assert outcomes["Box.is_full: self._size > LIMIT -> self._size >= LIMIT"] is Outcome.FOUND
     assert outcomes["Box.grow: self._size += STEP -> pass"] is Outcome.FOUND
+    assert outcomes["doubled: 2 -> 3"] is Outcome.FOUND, "by the second test of a fixture"
     assert outcomes["step: 1 -> 2"] is Outcome.FOUND, "its effect is over after the import"
     assert outcomes["clamp: value <= least -> value < least"] is Outcome.SURVIVED, "equivalent"
     assert outcomes["<module>: 3 -> 4"] is Outcome.SURVIVED, "nobody uses it"
