@@ -31,7 +31,7 @@ IMPURE = {"asyncio", "socket", "threading", "os", "time", "random"}
 PURE_EXCEPT: dict[str, set[str]] = {
     "protocol": set(),
     "client": {
-        "cluster", "connection", "fetch_judging", "fetch_stream", "handoff", "retrying",
+        "cluster", "connection", "fetch_errors", "fetch_stream", "handoff", "retrying",
         "transport",
     },
     "controller": {"controller"},

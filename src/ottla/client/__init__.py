@@ -1,7 +1,7 @@
-"""A small blocking Kafka client of our own, for Spark tasks, pipelines and tools.
+"""A small blocking Kafka client, for Spark tasks and tools.
 
-Plain sockets and plain calls, no event loop: whoever uses it is a synchronous process. It speaks
-to any Kafka-compatible cluster, moves record batches as bytes, and leaves records to
+It uses blocking sockets and no event loop, because its users are synchronous processes. It works
+with any Kafka-compatible cluster, passes record batches on as bytes, and leaves records to
 `protocol.records`.
 
     with Cluster(ClientSettings("localhost:9092")) as cluster:

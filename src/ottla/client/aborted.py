@@ -1,8 +1,8 @@
-"""Which batches of a fetch answer belong to aborted transactions. Pure.
+"""Which batches of a Fetch response belong to aborted transactions.
 
-A read_committed answer ends at the last stable offset and lists the aborted transactions that reach
-into it: the producer, and where its transaction begins. Such a transaction ends at the producer's
-next marker, so one walk over the headers tells all.
+A read_committed response ends at the last stable offset and lists the aborted transactions in it:
+the producer id and the first offset. Such a transaction ends at the next marker of its producer, so
+one pass over the headers is enough.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def aborted_batches(data: Buffer, aborted: Iterable[AbortedTransaction]) -> froz
 def wanted_batches(
     data: Buffer, aborted: Iterable[AbortedTransaction]
 ) -> Callable[[BatchHeader], bool]:
-    """The test that `read_arrow` takes: data that was not aborted, in any order of asking."""
+    """The predicate for `read_arrow`: no control batches, and none of aborted transactions."""
     left_out = aborted_batches(data, aborted) if aborted else frozenset[int]()
 
     def is_wanted(header: BatchHeader) -> bool:

@@ -8,11 +8,11 @@ from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.base.uuids import ZERO_UUID
-from ottla.client.asking import Told, ask_controller, ask_leaders, ask_until
+from ottla.client.asking import PartResult, ask_controller, ask_leaders, ask_until
 from ottla.client.cluster import Cluster
 from ottla.client.connection import Connection
 from ottla.client.errors import code_of
-from ottla.client.retrying import Patience
+from ottla.client.retrying import Retries
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_topics_request import (
@@ -46,8 +46,8 @@ class NewTopic:
 
 
 def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, may_exist: bool = False) -> None:
-    """All of them; with `may_exist` one that is there already is left as it is. Returns once they
-    can be used: a cluster needs a moment to elect leaders and to spread the news."""
+    """With `may_exist`, a topic that exists is not an error. Returns once all topics have leaders:
+    a cluster needs a moment to elect them and to update the metadata of all brokers."""
     wanted = list(topics)
     request = CreateTopicsRequest(
         [
@@ -68,17 +68,17 @@ def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, may_exist: bo
 
 
 def _wait_for_leaders(cluster: Cluster, topic_ids: Mapping[str, bytes]) -> None:
-    """Of these topics: one by the same name may have been deleted a moment ago, and brokers still
-    know that one. An id of zeros is any."""
-    patience = Patience("CreateTopics", cluster.settings)
+    """Of the topics with these ids: brokers may still know a topic of the same name that was
+    deleted a moment ago. An id of zeros stands for any."""
+    retries = Retries("CreateTopics", cluster.settings)
     while True:
         found = cluster.describe_topics(list(topic_ids))
         are_new = all(topic_ids[name] in (ZERO_UUID, found[name].topic_id) for name in found)
         leaders = [each.leader for topic in found.values() for each in topic.partitions]
         if len(found) == len(topic_ids) and are_new and min(leaders, default=0) >= 0:
-            patience.note_success()
+            retries.note_success()
             return
-        patience.pause("the new topics are not known everywhere, or have no leaders yet")
+        retries.pause("some brokers do not know the new topics, or these have no leaders yet")
 
 
 def delete_topics(cluster: Cluster, names: Iterable[str], *, may_be_missing: bool = False) -> None:
@@ -98,24 +98,26 @@ def delete_topics(cluster: Cluster, names: Iterable[str], *, may_be_missing: boo
         cluster.topology.forget_topic(name)
 
 
-def _problems(api: str, results: str, passing: set[ErrorCode]) -> Callable[[Any], Iterator[Told]]:
-    def problems(answer: Any) -> Iterator[Told]:
+def _problems(
+    api: str, results: str, passing: set[ErrorCode]
+) -> Callable[[Any], Iterator[PartResult]]:
+    def problems(answer: Any) -> Iterator[PartResult]:
         for each in getattr(answer, results):
             code = code_of(each.error_code)
             if code not in passing:
-                yield Told(code, f"{api} of {each.name}", each.error_message)
+                yield PartResult(code, f"{api} of {each.name}", each.error_message)
 
     return problems
 
 
 def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, dict[str, str | None]]:
-    """Every setting of these topics as it applies, defaults included; secrets are None."""
+    """The effective settings of these topics, including defaults; secrets are None."""
     resources = [DescribeConfigsResource(TOPIC_RESOURCE, name, None) for name in topics]
 
-    def problems(answer: Any) -> Iterator[Told]:
+    def problems(answer: Any) -> Iterator[PartResult]:
         for each in answer.results:
             where = f"DescribeConfigs of {each.resource_name}"
-            yield Told(code_of(each.error_code), where, each.error_message)
+            yield PartResult(code_of(each.error_code), where, each.error_message)
 
     answer = ask_until(cluster, DescribeConfigsRequest(resources), problems, "DescribeConfigs")
     return {
@@ -125,7 +127,7 @@ def topic_configs(cluster: Cluster, topics: Iterable[str]) -> dict[str, dict[str
 
 
 def delete_records(cluster: Cluster, before: Mapping[TopicPartition, int]) -> None:
-    """Forget what lies before these offsets."""
+    """Delete the records before these offsets."""
 
     def build(share: Mapping[TopicPartition, int]) -> DeleteRecordsRequest:
         topics: dict[str, list[DeleteRecordsPartition]] = {}
@@ -135,10 +137,10 @@ def delete_records(cluster: Cluster, before: Mapping[TopicPartition, int]) -> No
         wanted = [DeleteRecordsTopic(name, parts) for name, parts in topics.items()]
         return DeleteRecordsRequest(wanted, cluster.settings.request_timeout_ms)
 
-    def read(answer: DeleteRecordsResponse) -> Iterator[tuple[TopicPartition, Told, None]]:
+    def read(answer: DeleteRecordsResponse) -> Iterator[tuple[TopicPartition, PartResult, None]]:
         for topic in answer.topics:
             for part in topic.partitions:
                 at = TopicPartition(topic.name, part.partition_index)
-                yield at, Told(code_of(part.error_code), f"DeleteRecords of {at}"), None
+                yield at, PartResult(code_of(part.error_code), f"DeleteRecords of {at}"), None
 
     ask_leaders(cluster, before, build, read)

@@ -1,9 +1,9 @@
-"""Asking until there is an answer: controllers, coordinators and leaders that move.
+"""Requests to controllers, coordinators and leaders, which may move, repeated until they succeed.
 
-Promises  errors that time or new metadata can cure are tried again, with back-off and jitter,
-          until `default.api.timeout.ms`; others are raised at once, as the type that fits them.
-Leaves    connections and the picture of the cluster to `cluster.py`, the questions themselves to
-          `offsets.py`, `groups.py`, `transactions.py`, `admin.py`.
+Promises  retriable errors are retried with back-off and jitter until `default.api.timeout.ms`;
+          other errors are raised at once, as an exception of their type.
+Leaves    connections and metadata to `cluster.py`, the requests to `offsets.py`, `groups.py`,
+          `transactions.py` and `admin.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ottla.client.errors import (
     code_of,
     kafka_error,
 )
-from ottla.client.retrying import Patience, Reaction, reaction_to
+from ottla.client.retrying import Reaction, Retries, reaction_to
 from ottla.client.settings import Address
 from ottla.client.topology import by_leader
 from ottla.protocol.api_keys import ApiKey
@@ -37,16 +37,16 @@ GROUP, TRANSACTION = 0, 1  # kinds of coordinators
 FIND_MANY_FROM = 4
 
 
-class Told(NamedTuple):
-    """What an answer says of one thing that was asked: a code, and the words with it."""
+class PartResult(NamedTuple):
+    """The error code, and the message, of one item of a response."""
 
     code: ErrorCode
     where: str
     message: str | None = None
 
 
-def check(told: Iterable[Told], failing: Collection[ErrorCode] = ()) -> KafkaError | None:
-    """The first problem that may pass (a KafkaError), or None; one that stays is raised."""
+def check(told: Iterable[PartResult], failing: Collection[ErrorCode] = ()) -> KafkaError | None:
+    """The first retriable error, or None; an error that is not retriable is raised."""
     passing = None
     for code, where, message in told:
         if code == ErrorCode.NONE:
@@ -61,49 +61,49 @@ def check(told: Iterable[Told], failing: Collection[ErrorCode] = ()) -> KafkaErr
 def ask_until(
     cluster: Cluster,
     request: Message | BuildFor,
-    problems: Callable[[Any], Iterable[Told]],
+    problems: Callable[[Any], Iterable[PartResult]],
     what: str,
 ) -> Any:
-    """Whichever broker answers without an error that may pass."""
-    patience = Patience(what, cluster.settings)
+    """Any broker, until the response has no retriable error."""
+    retries = Retries(what, cluster.settings)
     while True:
-        answer = cluster.ask_any(request, patience)
+        answer = cluster.ask_any(request, retries)
         trouble = check(problems(answer))
         if trouble is None:
-            patience.note_success()
+            retries.note_success()
             return answer
-        patience.pause(trouble)
+        retries.pause(trouble)
 
 
 def ask_controller(
     cluster: Cluster,
     request: Message | BuildFor,
-    problems: Callable[[Any], Iterable[Told]],
+    problems: Callable[[Any], Iterable[PartResult]],
     what: str,
     *,
     failing: Collection[ErrorCode] = (),
 ) -> Any:
-    """The broker that changes the cluster. `problems` tells the codes in an answer; `failing`
-    are codes that would pass elsewhere, and will not here."""
-    patience = Patience(what, cluster.settings)
+    """The controller. `problems` reads the error codes of a response; `failing` are codes that are
+    retriable for other requests, and not for this one."""
+    retries = Retries(what, cluster.settings)
     trouble: ClientError | None
     while True:
         try:
-            connection = _connection_to_controller(cluster, patience)
+            connection = _connection_to_controller(cluster, retries)
             answer = connection.ask(built_for(connection, request))
             trouble = check(problems(answer), failing)
             if trouble is None:
-                patience.note_success()
+                retries.note_success()
                 return answer
         except (ConnectionLost, Unreachable) as error:
             trouble = error
-        patience.pause(trouble)
-        cluster.read_metadata([], patience)
+        retries.pause(trouble)
+        cluster.read_metadata([], retries)
 
 
-def _connection_to_controller(cluster: Cluster, patience: Patience) -> Connection:
+def _connection_to_controller(cluster: Cluster, retries: Retries) -> Connection:
     if cluster.topology.controller_id not in cluster.topology.brokers:
-        cluster.read_metadata([], patience)
+        cluster.read_metadata([], retries)
     if cluster.topology.controller_id not in cluster.topology.brokers:
         raise Unreachable({"controller": "the cluster has none at the moment"})
     return cluster.connection_to(cluster.topology.controller_id)
@@ -114,36 +114,36 @@ def ask_coordinator(
     kind: int,
     key: str,
     request: Message | BuildFor,
-    problems: Callable[[Any], Iterable[Told]],
+    problems: Callable[[Any], Iterable[PartResult]],
     what: str,
     *,
     at_most: int | None = None,
 ) -> Any:
-    """The broker that keeps this group (GROUP) or transactional id (TRANSACTION)."""
-    patience = Patience(f"{what} of {key!r}", cluster.settings)
+    """The coordinator of this group (GROUP) or transactional id (TRANSACTION)."""
+    retries = Retries(f"{what} of {key!r}", cluster.settings)
     trouble: ClientError | None
     while True:
         try:
-            broker_id = _find_coordinator(cluster, kind, key, patience)
+            broker_id = _find_coordinator(cluster, kind, key, retries)
             answer = cluster.ask_broker(broker_id, request, at_most=at_most)
             trouble = check(problems(answer))
             if trouble is None:
-                patience.note_success()
+                retries.note_success()
                 return answer
             is_lost = reaction_to(trouble.code) is Reaction.REFRESH
         except (ConnectionLost, Unreachable) as error:
             trouble, is_lost = error, True
         if is_lost:
             cluster.coordinators.pop((kind, key), None)
-        patience.pause(trouble)
+        retries.pause(trouble)
 
 
-def _find_coordinator(cluster: Cluster, kind: int, key: str, patience: Patience) -> int:
+def _find_coordinator(cluster: Cluster, kind: int, key: str, retries: Retries) -> int:
     known = cluster.coordinators.get((kind, key))
     if known is not None:
         return known
     while True:
-        code, broker_id, address, said = _ask_for_coordinator(cluster, kind, key, patience)
+        code, broker_id, address, said = _ask_for_coordinator(cluster, kind, key, retries)
         if code == ErrorCode.NONE:
             cluster.topology.brokers[broker_id] = address
             cluster.coordinators[kind, key] = broker_id
@@ -151,18 +151,18 @@ def _find_coordinator(cluster: Cluster, kind: int, key: str, patience: Patience)
         error = kafka_error(code, f"FindCoordinator of {key!r}", said)
         if reaction_to(code) is Reaction.FAIL:
             raise error
-        patience.pause(error)
+        retries.pause(error)
 
 
 def _ask_for_coordinator(
-    cluster: Cluster, kind: int, key: str, patience: Patience
+    cluster: Cluster, kind: int, key: str, retries: Retries
 ) -> tuple[ErrorCode, int, Address, str | None]:
     def build(connection: Connection) -> FindCoordinatorRequest:
         if connection.version_of(ApiKey.FIND_COORDINATOR) >= FIND_MANY_FROM:
             return FindCoordinatorRequest("", kind, [key])
         return FindCoordinatorRequest(key, kind)
 
-    answer = cluster.ask_any(build, patience)
+    answer = cluster.ask_any(build, retries)
     found = answer.coordinators[0] if answer.coordinators else answer
     return (
         code_of(found.error_code),
@@ -176,16 +176,14 @@ def ask_leaders(
     cluster: Cluster,
     wanted: Mapping[TopicPartition, T],
     build: Callable[[Mapping[TopicPartition, T]], Message],
-    read: Callable[[Any], Iterable[tuple[TopicPartition, Told, R]]],
+    read: Callable[[Any], Iterable[tuple[TopicPartition, PartResult, R]]],
     *,
     at_most: int | None = None,
 ) -> dict[TopicPartition, R]:
-    """Ask each leader for its share, again and again until all partitions have an answer.
-
-    `build` makes the request for a share; `read` tells what an answer says of each partition.
-    """
+    """Each leader for its partitions, until all partitions have a result. `build` makes the
+    request for some partitions; `read` gives the result of each partition in a response."""
     remaining, found = dict(wanted), dict[TopicPartition, R]()
-    patience: Patience | None = None
+    retries: Retries | None = None
     while remaining:
         trouble = cluster.find_leaders(remaining)
         shares, _ = by_leader(remaining, cluster.topology.leaders)
@@ -197,21 +195,22 @@ def ask_leaders(
                 trouble = error
                 continue
             trouble = _take(cluster, read(answer), remaining, found) or trouble
-        if not remaining and patience is not None:
-            patience.note_success()
+        if not remaining and retries is not None:
+            retries.note_success()
         elif remaining:
-            patience = patience or Patience(_list_of(remaining), cluster.settings)
-            patience.pause(trouble or "no leader")
+            retries = retries or Retries(_list_of(remaining), cluster.settings)
+            retries.pause(trouble or "no leader")
     return found
 
 
 def _take(
     cluster: Cluster,
-    told: Iterable[tuple[TopicPartition, Told, R]],
+    told: Iterable[tuple[TopicPartition, PartResult, R]],
     remaining: dict[TopicPartition, T],
     found: dict[TopicPartition, R],
 ) -> ClientError | None:
-    """Keep what was found, leave what may yet be; errors that will stay are raised."""
+    """Move partitions with a result from `remaining` to `found`. Returns a retriable error, if
+    there was one; others are raised."""
     trouble: ClientError | None = None
     for partition, (code, where, message), result in told:
         if code == ErrorCode.NONE:

@@ -1,18 +1,18 @@
-"""Memory that large answers are received into, used again once nobody looks at it any more.
+"""Buffers for large responses, reused once no view of them is left.
 
-Promises  a buffer whose bytes somebody still holds is never handed out again: whoever keeps a
-          memoryview (or an Arrow array over it) keeps its bytes, and need not say when it is done.
-Leaves    how large an answer may be to `connection.py`.
+Promises  a buffer is never reused while a memoryview, or an Arrow array, refers to its bytes; users
+          need not release it.
+Leaves    how large a response may be to `connection.py`.
 
-Fresh memory costs as much as filling it: every page of it is cleared first. Python itself knows
-when a buffer is free again: a bytearray that is looked at refuses to change its size.
+New memory costs as much as filling it, because the system clears every page first. Python itself
+knows when a buffer is free: a bytearray with views refuses to change its size.
 """
 
 from __future__ import annotations
 
 from ottla.config.options import MIB
 
-SMALL_BYTES_MAX = 256 * 1024  # below it, memory of its own is cheaper than looking for some
+SMALL_BYTES_MAX = 256 * 1024  # up to this size, new memory is cheaper than a search
 STEP_BYTES = 1 * MIB
 
 
@@ -24,7 +24,7 @@ class BufferPool:
         self._buffers_max = buffers_max
 
     def take(self, size: int) -> memoryview:
-        """Room for exactly `size` bytes, of which nobody else holds any."""
+        """A view of exactly `size` bytes that no other view shares."""
         if size <= SMALL_BYTES_MAX:
             return memoryview(bytearray(size))
         fitting = [buffer for buffer in self._buffers if len(buffer) >= size and is_unused(buffer)]
@@ -33,7 +33,8 @@ class BufferPool:
         return memoryview(self._add(size))[:size]
 
     def _add(self, size: int) -> bytearray:
-        """A new buffer, with room for a somewhat longer answer; unused smaller ones make way."""
+        """A new buffer, rounded up for a somewhat longer response; unused smaller ones are
+        dropped."""
         self._buffers = [buffer for buffer in self._buffers if not is_unused(buffer)]
         buffer = bytearray(-(-size // STEP_BYTES) * STEP_BYTES)
         if len(self._buffers) < self._buffers_max:

@@ -1,11 +1,10 @@
-"""A cluster as a client sees it: whom to ask, and asking until there is an answer.
+"""A cluster as a client sees it: connections to brokers, and metadata.
 
-Owns      connections to brokers (one each), the picture of leaders, who coordinates what.
-Promises  errors that time or new metadata can cure are tried again, with back-off and jitter,
-          until `default.api.timeout.ms`; then GaveUp says what stood in the way. Brokers that
-          die, move and come back are found again through any broker known, then through
-          bootstrap.servers.
-Leaves    what is asked to `offsets.py`, `groups.py`, `transactions.py` and so on; reading and
+Owns      one connection to each broker, the known leaders and coordinators.
+Promises  retriable errors are retried with back-off and jitter until `default.api.timeout.ms`; then
+          GaveUp has the last error. Brokers that restart or move are found again through any known
+          broker, then through bootstrap.servers.
+Leaves    the requests to `offsets.py`, `groups.py`, `transactions.py` and others; reading and
           writing records, which have connections of their own, to `fetching.py`, `producing.py`.
 Threads   one per Cluster; what `connector` returns may be called in any.
 """
@@ -28,7 +27,7 @@ from ottla.client.errors import (
     code_of,
     kafka_error,
 )
-from ottla.client.retrying import Patience, Reaction, reaction_to
+from ottla.client.retrying import Reaction, Retries, reaction_to
 from ottla.client.settings import Address, ClientSettings
 from ottla.client.topology import Leader, TopicDescription, Topology, with_leaders
 from ottla.client.transport import OpenTransport
@@ -37,15 +36,15 @@ from ottla.protocol.message import Message
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from ottla.protocol.messages.metadata_response import MetadataResponse
 
-# Makes a request whose content depends on the version that a broker speaks.
+# Makes a request whose content depends on the version that a broker supports.
 BuildFor = Callable[[Connection], Message]
 
-# A topic that was just created may be news to some brokers, for a moment.
+# A topic that was just created may be unknown to some brokers for a moment.
 UNKNOWN_TOPIC_MS = 10_000
 
 
 class Cluster:
-    """Constructing it opens nothing: the first question does."""
+    """The first request opens a connection, not the constructor."""
 
     def __init__(
         self, settings: ClientSettings, *, open_transport: OpenTransport | None = None
@@ -72,7 +71,7 @@ class Cluster:
     def describe_topics(
         self, names: Sequence[str], *, may_create: bool = False
     ) -> dict[str, TopicDescription]:
-        """As the cluster sees them now; names that do not exist are left out.
+        """The topics of these names, without those that do not exist.
 
         With `may_create` brokers that create topics by themselves (`auto.create.topics.enable`)
         begin to do so for names that do not exist: ask again a moment later.
@@ -87,21 +86,21 @@ class Cluster:
         return sorted(self.read_metadata(None))
 
     def broker_ids(self) -> list[int]:
-        """Of all brokers that are alive, as the cluster sees it now."""
+        """Of all live brokers."""
         self.read_metadata([])
         return sorted(self.topology.brokers)
 
     def read_metadata(
         self,
         names: Sequence[str] | None,
-        patience: Patience | None = None,
+        retries: Retries | None = None,
         *,
         may_create: bool = False,
     ) -> dict[str, TopicDescription]:
-        is_alone = patience is None  # else others decide when all is well again
-        patience = patience or Patience("Metadata", self.settings)
+        is_alone = retries is None  # otherwise the caller notes the success of the whole
+        retries = retries or Retries("Metadata", self.settings)
         while True:
-            answer, trouble = self._ask_metadata(names, patience, may_create)
+            answer, trouble = self._ask_metadata(names, retries, may_create)
             troubles = {} if trouble else self.topology.learn(answer)
             for name, code in troubles.items():
                 if code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
@@ -111,17 +110,17 @@ class Cluster:
                 trouble = f"topic {name}: {code.name}"
             if not trouble:
                 if is_alone:
-                    patience.note_success()
+                    retries.note_success()
                 wanted = {topic.name or "" for topic in answer.topics} - troubles.keys()
                 return {name: self.topology.topics[name] for name in wanted}
-            patience.pause(trouble)
+            retries.pause(trouble)
 
     def _ask_metadata(
-        self, names: Sequence[str] | None, patience: Patience, may_create: bool
+        self, names: Sequence[str] | None, retries: Retries, may_create: bool
     ) -> tuple[MetadataResponse, str]:
         topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
         request = MetadataRequest(topics, allow_auto_topic_creation=may_create)
-        answer = self.ask_any(request, patience)
+        answer = self.ask_any(request, retries)
         assert isinstance(answer, MetadataResponse)
         code = code_of(answer.error_code)
         if code == ErrorCode.NONE:
@@ -133,12 +132,12 @@ class Cluster:
         return answer, code.name
 
     def leader_of(self, partition: TopicPartition) -> Leader | None:
-        """As far as is known; None if nobody leads it, or nobody has asked yet."""
+        """None if the partition has no leader, or the leader is not known yet."""
         leader = self.topology.leaders.get(partition)
         return leader if leader is not None and leader.broker_id >= 0 else None
 
     def place_of_leader(self, partition: TopicPartition) -> str:
-        """Who leads it and where, for error messages."""
+        """The leader and its address, for error messages."""
         leader = self.leader_of(partition)
         if leader is None:
             return "its leader"
@@ -147,11 +146,11 @@ class Cluster:
     # Connections
 
     def open_connection(self, broker_id: int) -> Connection:
-        """A connection of the caller's own, to be closed by it."""
+        """A new connection, which the caller must close."""
         return self.connector(broker_id)()
 
     def connector(self, broker_id: int) -> Callable[[], Connection]:
-        """Opens a connection to where the broker lives now; may be called from any thread."""
+        """Opens a connection to the broker; may be called from any thread."""
         address = self._address_of(broker_id)
         return partial(open_connection, address, self.settings, self._open_transport)
 
@@ -173,7 +172,7 @@ class Cluster:
         return connection
 
     def _candidates(self) -> Iterator[Address]:
-        """Connected brokers first, then known ones, then where we began."""
+        """Connected brokers first, then known ones, then bootstrap.servers."""
         open_now = [at for at, connection in self._connections.items() if connection.is_open]
         known = list(self.topology.brokers.values())
         bootstrap = list(self.settings.addresses)
@@ -183,8 +182,8 @@ class Cluster:
 
     # Asking
 
-    def ask_any(self, request: Message | BuildFor, patience: Patience) -> Any:
-        """Whichever broker answers. Errors inside the answer are left to the caller."""
+    def ask_any(self, request: Message | BuildFor, retries: Retries) -> Any:
+        """Any broker that responds. Error codes in the response are left to the caller."""
         while True:
             troubles = {}
             for address in self._candidates():
@@ -193,9 +192,9 @@ class Cluster:
                     return connection.ask(built_for(connection, request))
                 except (ConnectionLost, Unreachable) as error:
                     troubles[str(address)] = told_of(error)
-            if not patience.left_ms:
+            if not retries.left_ms:
                 raise Unreachable(troubles)
-            patience.pause(Unreachable(troubles))
+            retries.pause(Unreachable(troubles))
 
     def ask_broker(
         self, broker_id: int, request: Message | BuildFor, *, at_most: int | None = None
@@ -207,21 +206,21 @@ class Cluster:
     # Leaders
 
     def forget_leaders(self, partitions: Iterable[TopicPartition]) -> None:
-        """They will be looked up again, the same epoch being good enough."""
+        """They are looked up again; a leader of the same epoch is accepted."""
         for partition in partitions:
             self.topology.forget_leader(partition)
 
     def find_leaders(
-        self, partitions: Iterable[TopicPartition], patience: Patience | None = None
+        self, partitions: Iterable[TopicPartition], retries: Retries | None = None
     ) -> ClientError | None:
-        """Look up the leaders that are not known. What still stands in the way, if anything;
-        UnknownTopic once a topic has been missing for too long to be just new."""
+        """Look up the leaders that are not known. Returns an error if some have none; UnknownTopic
+        if a topic has been missing for longer than a new one would be."""
         unknown = [each for each in partitions if self.leader_of(each) is None]
         if not unknown:
             return None
         names = sorted({each.topic for each in unknown})
-        brief = Patience(f"looking for {', '.join(names)}", self.settings, UNKNOWN_TOPIC_MS)
-        while missing := self._first_missing(unknown, self.read_metadata(names, patience)):
+        brief = Retries(f"looking for {', '.join(names)}", self.settings, UNKNOWN_TOPIC_MS)
+        while missing := self._first_missing(unknown, self.read_metadata(names, retries)):
             if not brief.left_ms:
                 raise missing
             brief.pause(missing)

@@ -1,11 +1,11 @@
-"""One connection to one broker: requests out, answers back in the same order.
+"""One connection to one broker: requests, and their responses in the same order.
 
-Owns      a transport, the versions that the broker speaks, and which answers are awaited.
-Promises  an answer is decoded in the version it was asked in; records in it stay slices of the
-          receive buffer; an announced length beyond `frame_bytes_max` is refused unread. After
-          any error the connection is closed: nobody can say which answer would come next.
-Leaves    whom to ask, and asking again, to `cluster.py`.
-Threads   one sends and receives; `interrupt` may come from any.
+Owns      a transport, the API versions of the broker, and the requests without a response.
+Promises  a response is decoded in the version of its request; records in it stay slices of the
+          receive buffer; a length beyond `frame_bytes_max` is refused before it is read. After any
+          error the connection is closed, because later responses could not be matched.
+Leaves    choosing a broker, and retries, to `cluster.py`.
+Threads   one sends and receives; `interrupt` may be called from any.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ottla.protocol.messages.api_versions_request import ApiVersionsRequest
 from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
 
 LENGTH_BYTES = 4
-WHOLE_BYTES_MAX = 64 * MIB  # up to here room is made for all of an answer at once
+WHOLE_BYTES_MAX = 64 * MIB  # memory for a response up to this size is allocated at once
 SOFTWARE_NAME = "ottla"
 
 
@@ -45,11 +45,11 @@ class Awaited(NamedTuple):
     correlation_id: int
     key: ApiKey
     version: int
-    timeout_ms: int  # counts from when somebody waits for the answer
+    timeout_ms: int  # counts from the call of `receive`
 
 
 def highest_common(ours: range, theirs: range | None, at_most: int | None) -> int | None:
-    """The highest version that both sides have, and that is allowed."""
+    """The highest version that both sides support, up to `at_most`."""
     if theirs is None:
         return None
     top = min(ours.stop, theirs.stop) - 1
@@ -59,7 +59,7 @@ def highest_common(ours: range, theirs: range | None, at_most: int | None) -> in
 
 class Connection:
     def __init__(self, address: Address, settings: ClientSettings, transport: Transport) -> None:
-        """Use `open_connection`, which also learns what the broker speaks."""
+        """Use `open_connection`, which also reads the broker's API versions."""
         self.address = address
         self.versions: dict[int, range] = {}
         self.is_open = True
@@ -83,7 +83,7 @@ class Connection:
         return self._transport.has_data()
 
     def version_of(self, key: ApiKey, at_most: int | None = None) -> int:
-        """The version in which to ask; UnsupportedByBroker if there is none in common."""
+        """The version for a request; UnsupportedByBroker if there is none in common."""
         api = APIS[key]
         served = self.versions.get(key)
         version = highest_common(api.stable_versions, served, at_most)
@@ -98,11 +98,11 @@ class Connection:
     def ask(
         self, request: Message, *, at_most: int | None = None, timeout_ms: int | None = None
     ) -> Any:
-        """Send, and wait for the answer."""
+        """Send, and wait for the response."""
         self.send(request, at_most=at_most, timeout_ms=timeout_ms)
         try:
             return self.receive()
-        except BaseException:  # an interrupt as well: the next answer would be this one's
+        except BaseException:  # an interrupt too: the next response would be that of this request
             self.close()
             raise
 
@@ -130,7 +130,7 @@ class Connection:
         return self._sent
 
     def receive(self) -> Any:
-        """The answer to the oldest request that has none yet."""
+        """The response to the oldest request without one."""
         awaited = self._awaited.popleft()
         try:
             frame = self._receive_frame(awaited)
@@ -160,7 +160,7 @@ class Connection:
         return frame
 
     def _receive_growing(self, size: int, deadline_s: float) -> memoryview:
-        """Memory grows with what arrives, not with what is announced."""
+        """Memory grows with the bytes that arrive, not with the announced length."""
         frame, end = memoryview(bytearray(WHOLE_BYTES_MAX)), 0
         while True:
             self._transport.receive_into(frame[end:], _left_s(deadline_s))
@@ -183,8 +183,8 @@ class Connection:
     # Life
 
     def negotiate(self) -> None:
-        """Learn which versions the broker speaks. One too old for our question says so in the
-        oldest form, and is asked in that."""
+        """Read the broker's API versions. A broker that is too old for this request answers in
+        version 0, and is asked again in version 0."""
         ask = ApiVersionsRequest(SOFTWARE_NAME, "1")
         self.send(ask, version=APIS[ApiKey.API_VERSIONS].stable_versions[-1])
         answer = self.receive()
@@ -199,7 +199,7 @@ class Connection:
         }
 
     def interrupt(self) -> None:
-        """End it from another thread: whoever waits for an answer gets ConnectionLost."""
+        """End it from another thread: a waiting `receive` raises ConnectionLost."""
         self._transport.interrupt()
 
     def close(self) -> None:
@@ -213,7 +213,7 @@ def _left_s(deadline_s: float) -> float:
 
 
 def decode_api_versions(frame: memoryview, version: int, at: int) -> ApiVersionsResponse:
-    """In the version asked for, or in version 0 if the broker does not know that one."""
+    """In the version of the request, or in version 0 if the broker does not support that one."""
     if int.from_bytes(frame[at : at + 2], "big", signed=True) == ErrorCode.UNSUPPORTED_VERSION:
         version = 0
     return ApiVersionsResponse.decode(frame, version, at)
@@ -222,7 +222,7 @@ def decode_api_versions(frame: memoryview, version: int, at: int) -> ApiVersions
 def open_connection(
     address: Address, settings: ClientSettings, open_transport: OpenTransport | None = None
 ) -> Connection:
-    """A connection that is ready for requests. Unreachable, or ConnectionLost, if there is none."""
+    """A connection that is ready for requests; Unreachable or ConnectionLost if that fails."""
     open_transport = open_transport or TRANSPORTS[settings.security_protocol]
     try:
         transport = open_transport(address, settings)

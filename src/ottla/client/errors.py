@@ -1,21 +1,21 @@
-"""What can go wrong for a client, as types: each message says where, and what to do.
+"""The errors of the client: each message says where it happened, and what to do.
 
-ClientError            anything this folder raises on purpose
+ClientError            every error that this folder raises deliberately
   InvalidSetting         a setting that is unknown, not supported yet, or out of range
   Unreachable            no broker of a list could be connected to
-  ConnectionLost         a connection ended while an answer was awaited
-  RequestTimedOut        ... or the answer did not come in time
-  MalformedAnswer        what came is no answer to what was asked
+  ConnectionLost         a connection ended before the response arrived
+  RequestTimedOut        ... or the response did not arrive in time
+  MalformedAnswer        the bytes that arrived are no valid response to the request
   UnsupportedByBroker    the broker does not serve an API, or none of the versions we may use
-  GaveUp                 tried again and again until the deadline; says what stood in the way last
-  KafkaError             a broker said no, with one of the protocol's error codes
+  GaveUp                 retried until the deadline; has the last error
+  KafkaError             a broker refused a request, with one of the protocol's error codes
     UnknownTopic           the topic, or the partition, does not exist
-    TopicRecreated         the name now belongs to another topic; old offsets mean nothing there
-    OffsetOutOfRange       records asked for are gone (retention), or were never there
+    TopicRecreated         the name now belongs to another topic, in which old offsets are invalid
+    OffsetOutOfRange       the requested records were deleted (retention), or do not exist yet
     ProducerFenced         another producer with the same transactional id has taken over
     InvalidTransactionState  the transaction was ended the other way, or never begun
 
-Promises  every one survives pickling, as errors of executors must.
+Promises  all can be pickled, as errors of executors must be.
 """
 
 from __future__ import annotations
@@ -140,11 +140,11 @@ class ProducerFenced(KafkaError):
 
 
 class InvalidTransactionState(KafkaError):
-    """INVALID_TXN_STATE, and its like: this transaction cannot be what the caller takes it for."""
+    """INVALID_TXN_STATE and similar: the transaction is not in the state the caller assumes."""
 
 
 _ADVICE = {
-    ErrorCode.UNKNOWN_MEMBER_ID: "the group has live members, which alone may commit: use another",
+    ErrorCode.UNKNOWN_MEMBER_ID: "the group has members, and only they may commit: use another",
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: "the user may not do this with the topic",
     ErrorCode.GROUP_AUTHORIZATION_FAILED: "the user may not do this with the group",
     ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "the user may not use the transactional id",
@@ -169,7 +169,7 @@ def kafka_error(code: ErrorCode, where: str, message: str | None = None) -> Kafk
 
 
 def code_of(number: int) -> ErrorCode:
-    """A code newer than our table is an unknown error of the server."""
+    """UNKNOWN_SERVER_ERROR for a code that is newer than this table."""
     try:
         return ErrorCode(number)
     except ValueError:

@@ -1,12 +1,12 @@
-"""A conversation of Fetch requests with one broker: what to ask next, what an answer means.
+"""Fetch requests to one broker: the next request, and what a response contains.
 
-Owns      positions in partitions, and what the broker's fetch session remembers of them.
-Promises  a position moves only past whole batches that are handed out: nothing is left out and
-          nothing comes twice.
-Leaves    sockets and threads to `fetch_stream.py`, troubles to `fetching.py`. Pure.
+Owns      positions in partitions, and the state of the broker's fetch session.
+Promises  a position moves only past complete batches that are returned: no record is skipped or
+          repeated.
+Leaves    sockets and threads to `fetch_stream.py`, errors to `fetching.py`.
 
 With a fetch session (KIP-227) a request names only the partitions that changed. A single partition
-changes every time: it goes without, and takes no slot of the broker's.
+changes every time: it is fetched without a session, which the broker would have to store.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ TOPIC_IDS_FROM = 13
 NO_SESSION_EPOCH = -1
 FIRST_EPOCH = 0
 EPOCH_MAX = 2**31 - 1
-EMPTY_ANSWERS_MAX = 3  # so many in a row, below an end that is there, look like a gap
+EMPTY_ANSWERS_MAX = 3  # this many in a row, before the end of the log, look like a gap
 
 
 class Trouble(NamedTuple):
-    """A partition that this broker does not serve, and who does if it said so."""
+    """A partition with an error, and its new leader if the response names one."""
 
     position: Position
     code: ErrorCode
@@ -55,15 +55,15 @@ class Trouble(NamedTuple):
 
 @dataclass
 class Digest:
-    """What came of one answer. After a session error the next request names
-    every partition again."""
+    """The content of one response. After a session error the next request names every partition
+    again."""
 
     records: list[FetchedRecords] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
     done: list[Position] = field(default_factory=list)
-    gaps: list[Position] = field(default_factory=list)  # where nothing seems to be left
+    gaps: list[Position] = field(default_factory=list)  # no records seem to be left there
     session_error: ErrorCode = ErrorCode.NONE
-    waiting: str = ""  # for what, if for something
+    waiting: str = ""  # what the reader waits for, for error messages
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class FetchLimits:
 
 
 class Asked(NamedTuple):
-    """What the broker's session remembers of a partition."""
+    """What the broker's session has stored for a partition."""
 
     offset: int
     leader_epoch: int
@@ -94,7 +94,7 @@ class FetchSession:
 
     @property
     def has_slot(self) -> bool:
-        """Whether the broker keeps a session that is worth giving back."""
+        """Whether the broker stores a session, which should be closed."""
         return self._session_id != 0
 
     # Asking
@@ -119,7 +119,7 @@ class FetchSession:
         return self._request(self._epoch, changed, forgotten)
 
     def closing_request(self) -> FetchRequest:
-        """Gives the broker's slot back."""
+        """Closes the broker's session."""
         return FetchRequest(session_id=self._session_id, session_epoch=NO_SESSION_EPOCH)
 
     def _request(
@@ -156,7 +156,7 @@ class FetchSession:
     # Answers
 
     def digest(self, answer: FetchResponse) -> Digest:
-        """Move the positions; finished and troubled partitions leave the session."""
+        """Move the positions; finished partitions and those with errors leave the session."""
         digest = Digest(session_error=code_of(answer.error_code))
         if digest.session_error != ErrorCode.NONE:
             self.reset()
@@ -221,10 +221,10 @@ class FetchSession:
             digest.done.append(position)
 
     def _note_emptiness(self, answer: FetchResponse, is_idle: bool, digest: Digest) -> None:
-        """An answer without a single record, although the log reaches as far as we want to read:
-        compaction may have taken what lies between. That is suspected only after several answers
-        in a row that say so of the partition by name. A session leaves out what has not changed,
-        so it is begun anew, which makes the broker look at everything again."""
+        """A response without records, although the log extends beyond the range: compaction may
+        have removed the rest. A gap is assumed only after several such responses in a row that
+        name the partition. A session omits partitions that have not changed, so a new session is
+        begun, which makes the broker read every partition again."""
         told = {position.partition for position, _ in self._parts(answer)}
         for position in self.positions.values():
             end_offset = position.end_offset
@@ -241,7 +241,7 @@ class FetchSession:
                 digest.gaps.append(position)
 
     def _rotate(self, digest: Digest) -> None:
-        """Who was served goes to the end of the line, so that everybody's turn comes."""
+        """Partitions with records go to the end of the request, so that all are served."""
         for records in digest.records:
             position = self.positions.pop(records.partition, None)
             if position is not None:

@@ -1,10 +1,10 @@
-"""A thread that reads from one broker, one answer ahead of whoever uses the records.
+"""A thread that fetches from one broker, one response ahead of the reader.
 
-Owns      one connection and the fetch session on it, while it runs.
-Promises  the next request is on its way before an answer is handed out, and its answer is
-          received while the caller decodes; never more than a few answers are in memory. It ends
-          by itself when it has nothing left to read, when the connection fails, or when stopped.
-Leaves    deciding what to do about troubles to `fetching.py`: it gets the positions back.
+Owns      one connection, and the fetch session on it.
+Promises  the next request is sent before a response is delivered, and its response is received
+          while the reader decodes; only a few responses are in memory. The thread ends when there
+          is nothing left to read, when the connection fails, or when it is stopped.
+Leaves    handling errors to `fetching.py`, which gets the positions back.
 Threads   `add` and `stop` from any; the rest in its own.
 """
 
@@ -28,7 +28,7 @@ REFUSALS_MAX = 3  # of a fetch session, in a row
 
 @dataclass
 class Delivery:
-    """What one answer brought, or the end of the stream with the positions it had."""
+    """The content of one response, or the end of the stream with its positions."""
 
     digest: Digest = field(default_factory=Digest)
     error: Exception | None = None
@@ -85,7 +85,7 @@ class FetchStream:
         try:
             session, connection = self._begin()
             self._converse(session, connection)
-        except Exception as caught:  # a bug as well: it belongs to the thread that reads
+        except Exception as caught:  # also a bug: it is raised in the thread that reads
             error = caught
         self._end(session, error)
 
@@ -107,11 +107,11 @@ class FetchStream:
                 raise ConnectionLost(connection.address, "Fetch", digest.session_error.name)
             try:
                 is_going_on = self._ask(session, connection)
-            finally:  # the positions have moved past these records: they must arrive
+            finally:  # the positions have moved past these records: they must be delivered
                 is_wanted = self._deliveries.put(Delivery(digest))
             if not is_wanted:
                 return
-            del digest  # its buffer may be needed again for the answer after the next
+            del digest  # so that its buffer is free for the response after the next
 
     def _receive(self, session: FetchSession, connection: Connection) -> Digest:
         answer = connection.receive()
@@ -124,7 +124,7 @@ class FetchStream:
         return digest
 
     def _ask(self, session: FetchSession, connection: Connection) -> bool:
-        """Send the next request. False if there is nothing to ask for any more."""
+        """Send the next request. False if there is nothing left to read."""
         with self._lock:
             for position in self._added:
                 session.positions[position.partition] = position
@@ -153,4 +153,4 @@ class FetchStream:
         try:
             connection.send(session.closing_request(), version=session.version, timeout_ms=1000)
         except ClientError:
-            pass  # the broker will notice by itself
+            pass  # the broker removes unused sessions by itself

@@ -1,6 +1,6 @@
-"""Records as they were fetched, and how far the reading of a partition has come. Pure.
+"""Fetched records, and the position of a reader in a partition.
 
-Owns      cutting what came into whole batches, up to the end of the range that was asked for.
+Owns      cutting the bytes of a response into complete batches, up to the end of the range.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ottla.protocol.records.batch import (
 
 COMPACT = "compact"
 TIERED = ("remote.storage.enable", "redpanda.remote.read")
-SILENCE_MIN_S = 20.0  # long for a broker that gets records from elsewhere, below all patience
+SILENCE_MIN_S = 20.0  # long for a broker with tiered storage, shorter than all timeouts
 
 _BASE_LENGTH_MAGIC = Struct(">qi4xB").unpack_from
 
 
 @dataclass(frozen=True)
 class FetchedRecords:
-    """Whole batches of one partition, in the buffer they were received into.
+    """Complete batches of one partition, in the buffer they were received into.
 
-    The first batch may begin before `start_offset` and the last may end behind `end_offset`:
-    `read_arrow` takes both limits, and `is_wanted` for what aborted transactions left behind.
+    The first batch may begin before `start_offset`, and the last may end beyond `end_offset`:
+    `read_arrow` takes both limits, and `is_wanted` to exclude aborted transactions.
     """
 
     partition: TopicPartition
@@ -53,14 +53,14 @@ class FetchedRecords:
 
 @dataclass
 class Position:
-    """How far the reading of one partition has come."""
+    """The position of a reader in one partition."""
 
     partition: TopicPartition
     topic_id: bytes
     offset: int
-    end_offset: int | None  # None: goes on forever
+    end_offset: int | None  # None: without an end
     leader_epoch: int = -1
-    readable_offset: int = -1  # up to here the log could be read when the broker last told
+    readable_offset: int = -1  # the end of the readable log in the last response
     empty_answers: int = 0
     silent_since_s: float | None = None  # when a gap was first suspected here
 
@@ -96,17 +96,17 @@ def waiting_for(position: Position) -> str:
 
 
 def is_gap(configs: Mapping[str, str | None], silent_s: float) -> bool:
-    """Whether nothing is left up to an end that the log has, as the broker says again and again.
-    Compaction leaves that behind, also where a topic was compacted long ago. But brokers that get
-    old records from elsewhere may say so while these are on their way, and not all of them can be
-    recognised: where nothing speaks of compaction, it has to last."""
+    """Whether no records are left before the end of the log, although the broker repeatedly
+    returns none. Compaction causes that, also if the topic is no longer compacted. A broker with
+    tiered storage may return none while it loads old records, and not all such brokers can be
+    recognised: unless the topic is compacted, the silence has to last."""
     if COMPACT in (configs.get("cleanup.policy") or ""):
         return True
     return silent_s >= SILENCE_MIN_S and all(configs.get(each) != "true" for each in TIERED)
 
 
 def whole_batches(data: memoryview, position: Position) -> tuple[memoryview, int]:
-    """The whole batches that begin before the end of the range, and the offset behind them."""
+    """The complete batches that begin before the end of the range, and the offset after them."""
     at, last, size = 0, -1, len(data)
     end_offset = position.end_offset
     while size - at >= HEADER_BYTES:

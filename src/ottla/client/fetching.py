@@ -4,13 +4,13 @@
         tables = read_arrow(fetched.data, from_offset=fetched.start_offset,
                             end_offset=fetched.end_offset, is_wanted=fetched.is_wanted)
 
-Promises  every batch of the range once and in order, through leader changes, broker restarts and
-          lost connections; the next answers arrive while the caller decodes; at most
-          `ANSWERS_AHEAD` + 2 answers of `fetch.max.bytes` per broker are in memory. Waiting
-          without any progress ends with GaveUp after `default.api.timeout.ms`.
-Leaves    the requests to `fetch_session.py`, the sockets to `fetch_stream.py`, what may pass of
-          what goes wrong to `fetch_judging.py`.
-Threads   one reads (the cluster's); each broker has a thread of its own behind the scenes.
+Promises  every batch of the range once and in order, despite leader changes, broker restarts and
+          lost connections; the next responses arrive while the caller decodes; at most
+          `ANSWERS_AHEAD` + 2 responses of `fetch.max.bytes` per broker are in memory. Without
+          progress, GaveUp is raised after `default.api.timeout.ms`.
+Leaves    the requests to `fetch_session.py`, the sockets to `fetch_stream.py`, which errors are
+          retriable to `fetch_errors.py`.
+Threads   one reads (the cluster's); each broker has an internal thread.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from ottla.base.ids import TopicPartition
 from ottla.base.uuids import ZERO_UUID
 from ottla.client.cluster import Cluster
 from ottla.client.errors import ClientError, ConnectionLost, MalformedAnswer, Unreachable
-from ottla.client.fetch_judging import check_topic, has_nothing_left, judge
+from ottla.client.fetch_errors import check_topic, classify_error, has_nothing_left
 from ottla.client.fetch_session import Digest, FetchedRecords, FetchLimits, Position, Trouble
 from ottla.client.fetch_stream import Delivery, FetchStream
 from ottla.client.handoff import Handoff
 from ottla.client.offsets import isolation_number
-from ottla.client.retrying import Patience, Reaction, reaction_to
+from ottla.client.retrying import Reaction, Retries, reaction_to
 from ottla.client.settings import ClientSettings
 
 __all__ = ["FetchedRecords", "Fetcher", "PartitionRange", "fetch_range", "fetch_ranges"]
 
-ANSWERS_AHEAD = 1  # that wait for the caller; one more waits for room, one more is on its way
+ANSWERS_AHEAD = 1  # responses that wait for the caller; one more waits for room, one is sent
 WAIT_S = 1.0
 
 
 @dataclass(frozen=True)
 class PartitionRange:
     """Offsets from `start_offset` up to `end_offset` (not included; None: without an end). With a
-    topic id, another topic of the same name is noticed even before the first request."""
+    topic id, another topic of the same name is detected before the first request."""
 
     partition: TopicPartition
     start_offset: int
@@ -66,14 +66,14 @@ def fetch_range(
 def fetch_ranges(
     cluster: Cluster, ranges: Iterable[PartitionRange], *, isolation_level: str | None = None
 ) -> Iterator[FetchedRecords]:
-    """Several at once, as the brokers deliver them; in order within a partition."""
+    """Several ranges at once, in order within a partition."""
     with Fetcher(cluster, ranges, isolation_level=isolation_level) as fetcher:
         yield from fetcher
 
 
 class Fetcher:
-    """Iterate over it once; close it, or use it in a `with` block. Ranges without an end go on
-    until it is closed: `poll` tells when there is nothing new."""
+    """Iterate over it once; close it, or use it in a `with` block. Ranges without an end are read
+    until it is closed: `poll` returns None when there are no new records."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Fetcher:
         self._streams: dict[int, FetchStream] = {}
         self._deliveries: Handoff[Delivery] = Handoff(ANSWERS_AHEAD)
         self._ready: list[FetchedRecords] = []  # the next one last
-        self._patience = Patience(_described(self._unassigned), cluster.settings)
+        self._retries = Retries(_described(self._unassigned), cluster.settings)
         self._has_progress = True
         self._last: ClientError | str = "no answer came"
 
@@ -117,7 +117,7 @@ class Fetcher:
             fetched = self.poll(WAIT_S)
             if fetched is not None:
                 yield fetched
-                del fetched  # or its buffer could not be used again while the next one is awaited
+                del fetched  # so that its buffer is free for another response
 
     @property
     def is_done(self) -> bool:
@@ -126,8 +126,8 @@ class Fetcher:
     def poll(self, timeout_s: float) -> FetchedRecords | None:
         """The next records; None if none came in time, or all ranges are read."""
         if not self._ready and self._end_offsets:
-            if self._has_progress:  # what the caller did meanwhile does not count
-                self._patience.renew()
+            if self._has_progress:  # the time that the caller took does not count
+                self._retries.renew()
             self._has_progress = False
             self._step(timeout_s)
         return self._ready.pop() if self._ready else None
@@ -139,20 +139,20 @@ class Fetcher:
             self._assign()
         delivery = self._deliveries.get(timeout_s)
         if delivery is None:
-            self._check_patience()
+            self._check_deadline()
             return
         self._take(delivery.digest)
         if delivery.error is not None:
             self._handle_loss(delivery.error, delivery.returned)
         self._unassigned.extend(delivery.returned)
         if not self._has_progress:
-            self._check_patience()
+            self._check_deadline()
 
     def _take(self, digest: Digest) -> None:
         self._ready = digest.records[::-1]
         self._has_progress = bool(digest.records or digest.done)
         if self._has_progress:
-            self._patience.note_success()
+            self._retries.note_success()
         self._last = digest.waiting or self._last
         for position in digest.done:
             del self._end_offsets[position.partition]
@@ -168,17 +168,17 @@ class Fetcher:
         else:
             self._unassigned.append(gap)
 
-    def _check_patience(self) -> None:
-        """For ranges without an end, nothing new is no trouble."""
+    def _check_deadline(self) -> None:
+        """Ranges without an end may wait for new records for any time."""
         if self._unassigned or any(end is not None for end in self._end_offsets.values()):
-            self._patience.check(self._last)
+            self._retries.check(self._last)
         else:
             self._has_progress = True
 
     def _assign(self) -> None:
         """Give every position to the broker that leads its partition."""
         partitions = [each.partition for each in self._unassigned]
-        trouble = self._cluster.find_leaders(partitions, self._patience)
+        trouble = self._cluster.find_leaders(partitions, self._retries)
         waiting, shares = [], dict[int, list[Position]]()
         for position in self._unassigned:
             check_topic(self._cluster, position)
@@ -193,7 +193,7 @@ class Fetcher:
             self._give(broker_id, positions)
         if self._unassigned:
             self._last = trouble or self._last
-            self._patience.pause(self._last)
+            self._retries.pause(self._last)
 
     def _give(self, broker_id: int, positions: list[Position]) -> None:
         stream = self._streams.get(broker_id)
@@ -219,12 +219,12 @@ class Fetcher:
             self._unassigned.append(position)
             if self._cluster.topology.note_hint(position.partition, leader, endpoints):
                 continue
-            self._last = judge(self._cluster, position, code)
+            self._last = classify_error(self._cluster, position, code)
             is_pause_due = True
             if reaction_to(code) is not Reaction.RETRY:
                 self._cluster.forget_leaders([position.partition])
         if is_pause_due and not self._ready:
-            self._patience.pause(self._last)
+            self._retries.pause(self._last)
 
     def _handle_loss(self, error: Exception, returned: list[Position]) -> None:
         if isinstance(error, MalformedAnswer) or not isinstance(
@@ -234,7 +234,7 @@ class Fetcher:
         self._last = error
         self._cluster.forget_leaders([each.partition for each in returned])
         if not self._ready:
-            self._patience.pause(error)
+            self._retries.pause(error)
 
 
 def limits_of(settings: ClientSettings, isolation_level: str | None) -> FetchLimits:

@@ -1,7 +1,7 @@
 """Offsets of consumer groups, committed and read without being a member of one.
 
-A group that nobody has joined is just a name under which offsets are kept: every lag tool can see
-them. Members of a live group alone may commit for it, which others are told (UNKNOWN_MEMBER_ID).
+A group without members is a name under which offsets are stored, and lag tools show them. If a
+group has members, only they may commit: others get UNKNOWN_MEMBER_ID.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.client.asking import GROUP, Told, ask_coordinator
+from ottla.client.asking import GROUP, PartResult, ask_coordinator
 from ottla.client.cluster import Cluster
 from ottla.client.connection import Connection
 from ottla.client.errors import code_of
@@ -44,7 +44,7 @@ class CommittedOffset(NamedTuple):
 def commit_offsets(
     cluster: Cluster, group: str, offsets: Mapping[TopicPartition, int | CommittedOffset]
 ) -> None:
-    """All of them, or an error that names the first that was refused."""
+    """Raises an error that names the first partition that was refused."""
     topics: dict[str, list[OffsetCommitRequestPartition]] = {}
     for at, committed in offsets.items():
         if not isinstance(committed, CommittedOffset):
@@ -59,11 +59,11 @@ def commit_offsets(
         topics=[OffsetCommitRequestTopic(name, partitions=parts) for name, parts in topics.items()],
     )
 
-    def problems(answer: OffsetCommitResponse) -> Iterator[Told]:
+    def problems(answer: OffsetCommitResponse) -> Iterator[PartResult]:
         for topic in answer.topics:
             for part in topic.partitions:
                 where = f"OffsetCommit of {topic.name}-{part.partition_index} for group {group!r}"
-                yield Told(code_of(part.error_code), where)
+                yield PartResult(code_of(part.error_code), where)
 
     if topics:
         ask_coordinator(
@@ -74,18 +74,18 @@ def commit_offsets(
 def committed_offsets(
     cluster: Cluster, group: str, partitions: Iterable[TopicPartition] | None = None
 ) -> dict[TopicPartition, CommittedOffset]:
-    """What was committed for these partitions, or for all; those without are left out."""
+    """The offsets of these partitions, or of all; without partitions that have none."""
     wanted = None if partitions is None else by_topic(partitions)
 
     def build(connection: Connection) -> OffsetFetchRequest:
         version = connection.version_of(ApiKey.OFFSET_FETCH, BY_NAME_AT_MOST)
         return _request(group, wanted, version)
 
-    def problems(answer: Any) -> Iterator[Told]:
+    def problems(answer: Any) -> Iterator[PartResult]:
         found = answer.groups[0] if answer.groups else answer
-        yield Told(code_of(found.error_code), f"OffsetFetch of group {group!r}")
+        yield PartResult(code_of(found.error_code), f"OffsetFetch of group {group!r}")
         for at, code, _ in _read(answer):
-            yield Told(code_of(code), f"OffsetFetch of {at} for group {group!r}")
+            yield PartResult(code_of(code), f"OffsetFetch of {at} for group {group!r}")
 
     answer = ask_coordinator(
         cluster, GROUP, group, build, problems, "OffsetFetch", at_most=BY_NAME_AT_MOST
@@ -94,7 +94,7 @@ def committed_offsets(
 
 
 def _request(group: str, wanted: dict[str, list[int]] | None, version: int) -> OffsetFetchRequest:
-    """Transactions that are not decided yet are waited for (`require_stable`)."""
+    """With `require_stable`: offsets of open transactions are a retriable error."""
     if version < MANY_GROUPS_FROM:
         topics = None
         if wanted is not None:
@@ -112,7 +112,7 @@ def _request(group: str, wanted: dict[str, list[int]] | None, version: int) -> O
 
 
 def _read(answer: Any) -> Iterator[tuple[TopicPartition, int, CommittedOffset]]:
-    """(partition, error code, what was committed), in either form of the answer."""
+    """(partition, error code, committed offset), of both forms of the response."""
     for topic in answer.groups[0].topics if answer.groups else answer.topics:
         for part in topic.partitions:
             committed = CommittedOffset(

@@ -1,4 +1,4 @@
-"""A short line between threads, with a bound: who puts waits for room, who gets for an item."""
+"""A bounded queue between threads, which can be closed while `put` waits for room."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Handoff(Generic[T]):
-    """At most `items_max` things wait in it. Threads: any, at both ends."""
+    """Holds at most `items_max` items. Threads: any, at both ends."""
 
     def __init__(self, items_max: int) -> None:
         self._items: deque[T] = deque()
@@ -20,7 +20,7 @@ class Handoff(Generic[T]):
         self._is_closed = False
 
     def put(self, item: T) -> bool:
-        """Wait for room. False if it was closed: nobody wants the item any more."""
+        """Wait for room. False if the queue was closed."""
         with self._changed:
             while len(self._items) >= self._items_max and not self._is_closed:
                 self._changed.wait()
@@ -31,7 +31,7 @@ class Handoff(Generic[T]):
             return True
 
     def get(self, timeout_s: float) -> T | None:
-        """The next one; None if none comes in time."""
+        """The next item; None if there is none within the timeout."""
         deadline_s = time.monotonic() + timeout_s
         with self._changed:
             while not self._items:

@@ -1,6 +1,6 @@
-"""Where logs begin and end, and which offset belongs to a time: ListOffsets.
+"""ListOffsets: where logs begin and end, and the first offset of a time.
 
-With read_committed, the end (LATEST) is the last stable offset: nothing before it is undecided.
+With read_committed, the end (LATEST) is the last stable offset.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.client.asking import Told, ask_leaders
+from ottla.client.asking import PartResult, ask_leaders
 from ottla.client.cluster import Cluster
 from ottla.client.errors import code_of
 from ottla.client.settings import READ_COMMITTED
@@ -23,7 +23,7 @@ from ottla.protocol.messages.list_offsets_response import ListOffsetsResponse
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
-NO_OFFSET = -1  # no record is that young
+NO_OFFSET = -1  # no record has that timestamp or a later one
 
 
 class FoundOffset(NamedTuple):
@@ -76,9 +76,9 @@ def _topics(cluster: Cluster, share: Mapping[TopicPartition, int]) -> Iterator[L
     return (ListOffsetsTopic(name, partitions) for name, partitions in topics.items())
 
 
-def _read(answer: ListOffsetsResponse) -> Iterator[tuple[TopicPartition, Told, FoundOffset]]:
+def _read(answer: ListOffsetsResponse) -> Iterator[tuple[TopicPartition, PartResult, FoundOffset]]:
     for topic in answer.topics:
         for each in topic.partitions:
             at = TopicPartition(topic.name, each.partition_index)
             found = FoundOffset(each.offset, each.timestamp, each.leader_epoch)
-            yield at, Told(code_of(each.error_code), f"ListOffsets of {at}"), found
+            yield at, PartResult(code_of(each.error_code), f"ListOffsets of {at}"), found

@@ -1,10 +1,10 @@
-"""Batches on their way to the leaders of their partitions, and back again where that failed.
+"""Sending batches to the leaders of their partitions, and again if that fails.
 
-Owns      what waits, what was sent and is not answered, and how long trouble is borne.
-Promises  what `producing.py` promises: every batch goes out again until it is stored or is refused
-          for good; those of a partition keep their order.
-Leaves    connections to `produce_lanes.py`, the order in a partition to `produce_window.py`, what
-          callers may still do after a failure to `producing.py`.
+Owns      batches that wait or are in flight, and the deadline for retries.
+Promises  every batch is sent again until it is stored, or refused with an error that is not
+          retriable; batches of a partition keep their order.
+Leaves    connections to `produce_connections.py`, the order in a partition to `produce_window.py`,
+          what is allowed after a failure to `producing.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ottla.client.errors import (
     code_of,
     kafka_error,
 )
-from ottla.client.produce_lanes import Lanes, Sent
+from ottla.client.produce_connections import ProduceConnections, Sent
 from ottla.client.produce_messages import (
     may_pass,
     take_batches,
@@ -29,7 +29,7 @@ from ottla.client.produce_messages import (
 )
 from ottla.client.produce_scope import Enlistment, WrittenTopics
 from ottla.client.produce_window import UNKNOWN_OFFSET, PartitionWindow, PendingBatch
-from ottla.client.retrying import Patience, Reaction, reaction_to
+from ottla.client.retrying import Reaction, Retries, reaction_to
 from ottla.client.settings import Address
 from ottla.client.topology import Leader
 from ottla.client.transactions import ProducerIdentity
@@ -54,13 +54,15 @@ class ProduceDelivery:
         self._identity = identity
         self._acks = acks
         self._topics = WrittenTopics(cluster)
-        self._lanes = Lanes(cluster, settings.in_flight_max if identity is not None else 1)
+        self._connections = ProduceConnections(
+            cluster, settings.in_flight_max if identity is not None else 1
+        )
         self._waiting_bytes = 0
-        self._patience = Patience("Produce", settings, settings.delivery_timeout_ms)
+        self._retries = Retries("Produce", settings, settings.delivery_timeout_ms)
         self._trouble: ClientError | None = None
 
     def close(self) -> None:
-        self._lanes.close()
+        self._connections.close()
 
     @property
     def is_settled(self) -> bool:
@@ -77,23 +79,23 @@ class ProduceDelivery:
         self._waiting_bytes += len(batch)
 
     def pump(self, partition: TopicPartition) -> None:
-        """Send what is worth a request, and wait only if too much has gathered."""
+        """Send requests that are large enough; wait only if too much is buffered."""
         if self._trouble is None:
-            self._patience.renew()  # what the caller did meanwhile does not count
+            self._retries.renew()  # the time that the caller took does not count
         leader = self._cluster.leader_of(partition)
         if leader is not None:
-            while self._lanes.has_answer(leader.broker_id):
+            while self._connections.has_answer(leader.broker_id):
                 self._receive(leader.broker_id)
-            is_busy = self._lanes.is_busy(leader.broker_id)
+            is_busy = self._connections.is_busy(leader.broker_id)
             if is_busy and len(self.windows[partition].waiting) < 2 and self._is_small:
-                return  # more may come to share its request
+                return  # the next batch may share its request
         self._recover()
         self._dispatch()
         while self._waiting_bytes > self._cluster.settings.buffer_memory_bytes:
             self._step()
 
     def settle_all(self) -> None:
-        self._patience.renew()
+        self._retries.renew()
         while not self.is_settled:
             self._step()
 
@@ -106,24 +108,24 @@ class ProduceDelivery:
         return self._waiting_bytes < self._cluster.settings.max_request_bytes
 
     def _recover(self) -> None:
-        """Wait a little after trouble, before everything is tried again."""
+        """Pause after an error, before batches are sent again."""
         if self._trouble is not None:
-            self._patience.pause(self._trouble)
+            self._retries.pause(self._trouble)
             self._trouble = None
 
     def _step(self) -> None:
-        """Send what can be sent, then wait for one answer."""
+        """Send what can be sent, then wait for one response."""
         self._recover()
         self._dispatch()
         if self._trouble is None:
-            broker_id = self._lanes.next_busy()
+            broker_id = self._connections.next_busy()
             if broker_id is not None:
                 self._receive(broker_id)
 
     # Sending
 
     def _dispatch(self) -> None:
-        """A request for every broker that has room for one, as long as there is something."""
+        """Send requests to every broker until there is nothing to send, or no room."""
         is_going_on = True
         while is_going_on:
             is_going_on = False
@@ -134,7 +136,7 @@ class ProduceDelivery:
         """Windows that may send now, by leader."""
         ready = [window for window in self.windows.values() if window.can_send]
         partitions = [window.partition for window in ready]
-        trouble = self._cluster.find_leaders(partitions, self._patience)
+        trouble = self._cluster.find_leaders(partitions, self._retries)
         shares: dict[int, list[PartitionWindow]] = {}
         for window in ready:
             leader = self._cluster.leader_of(window.partition)
@@ -146,10 +148,10 @@ class ProduceDelivery:
         return shares
 
     def _dispatch_to(self, broker_id: int, windows: list[PartitionWindow]) -> bool:
-        if not self._lanes.has_room(broker_id):
+        if not self._connections.has_room(broker_id):
             return False
         try:
-            self._lanes.open(broker_id)
+            self._connections.open(broker_id)
             self.enlistment.add(window.partition for window in windows)
             self._send(broker_id, windows)
         except (ConnectionLost, Unreachable) as error:
@@ -159,23 +161,23 @@ class ProduceDelivery:
 
     def _send(self, broker_id: int, windows: list[PartitionWindow]) -> None:
         batches = take_batches(windows, self._cluster.settings.max_request_bytes)
-        for batch in batches:  # who was served goes to the end of the line
+        for batch in batches:  # these partitions go to the end, so that all are served
             self.windows[batch.partition] = self.windows.pop(batch.partition)
         topic_ids = self._topics.ids_of({batch.partition.topic for batch in batches})
         has_ids = all(any(topic_id) for topic_id in topic_ids.values())
         at_most = version_at_most(self._is_transactional, has_ids)
-        version = self._lanes.version(broker_id, at_most)
+        version = self._connections.version(broker_id, at_most)
         data = topic_data(batches, topic_ids, version)
         timeout_ms = self._cluster.settings.request_timeout_ms
         transactional_id = self.enlistment.transactional_id
         request = ProduceRequest(transactional_id, self._acks, timeout_ms, data)
-        self._lanes.send(broker_id, request, version, Sent(batches, topic_ids))
+        self._connections.send(broker_id, request, version, Sent(batches, topic_ids))
 
     # Answers
 
     def _receive(self, broker_id: int) -> None:
         try:
-            sent, answer = self._lanes.receive(broker_id)
+            sent, answer = self._connections.receive(broker_id)
         except MalformedAnswer:
             raise
         except ConnectionLost as error:
@@ -186,7 +188,7 @@ class ProduceDelivery:
         for batch in sent.batches:
             if batch.partition not in told:
                 reason = f"nothing is said of {batch.partition}"
-                raise MalformedAnswer(self._lanes.address(broker_id), "Produce", reason)
+                raise MalformedAnswer(self._connections.address(broker_id), "Produce", reason)
             self._settle(batch, told[batch.partition], endpoints)
 
     def _settle(
@@ -199,7 +201,7 @@ class ProduceDelivery:
             window.settle(batch, offset)
             self._topics.note_written(batch.partition.topic)
             self._waiting_bytes -= len(batch.data)
-            self._patience.renew()
+            self._retries.renew()
             return
         place = self._cluster.place_of_leader(batch.partition)
         where = f"Produce to {batch.partition} at {place}"
@@ -225,9 +227,9 @@ class ProduceDelivery:
         return self._cluster.topology.note_hint(partition, leader, endpoints)
 
     def _lose(self, broker_id: int, error: ClientError, partitions: list[TopicPartition]) -> None:
-        """Nobody knows what became of the requests on their way: all of them go again."""
+        """Requests in flight may or may not have been processed: all are sent again."""
         self._trouble = error
-        batches = self._lanes.lose(broker_id)
+        batches = self._connections.lose(broker_id)
         for batch in batches:
             self.windows[batch.partition].send_again(batch)
         self._cluster.forget_leaders([*partitions, *(batch.partition for batch in batches)])

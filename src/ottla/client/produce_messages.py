@@ -1,8 +1,8 @@
-"""Produce requests out of waiting batches, and what their answers say. Pure.
+"""Produce requests made of waiting batches, and their responses.
 
-A request carries one batch per partition, as the protocol demands. Topics go by id where both sides
-can (version 13), which keeps a batch out of another topic of the same name; transactions stay below
-version 12, which would begin and enlist them in ways that only one process can follow.
+A request has one batch per partition, as the protocol requires. Topics are named by id from version
+13 on, so that a batch never gets into another topic of the same name. Transactions stay below
+version 12, in which a broker adds partitions by itself: another process could not end them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ottla.protocol.messages.produce_response import PartitionProduceResponse, P
 
 CLASSIC_AT_MOST = 11
 TOPIC_IDS_FROM = 13
-DAMAGED_MAX = 3  # so often a batch may arrive damaged before it must be our own fault
+DAMAGED_MAX = 3  # a batch that arrives damaged this often was built wrongly
 
 
 def take_batches(windows: Sequence[PartitionWindow], bytes_max: int) -> list[PendingBatch]:
-    """The next batch of each window, as many as one request should hold, but at least one."""
+    """The next batch of each window, up to the size of a request, but at least one."""
     taken: list[PendingBatch] = []
     room = bytes_max
     for window in windows:
@@ -65,7 +65,7 @@ def told_by_partition(
 def may_pass(window: PartitionWindow, batch: PendingBatch, code: ErrorCode) -> bool:
     """Whether the batch should be sent again after this error."""
     if code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
-        return not window.is_first(batch)  # an earlier one is still to come
+        return not window.is_first(batch)  # an earlier batch will be sent again
     if code == ErrorCode.CORRUPT_MESSAGE and batch.attempts >= DAMAGED_MAX:
         return False
     return reaction_to(code) is not Reaction.FAIL

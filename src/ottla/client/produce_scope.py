@@ -1,8 +1,8 @@
-"""What a producer writes into: its transaction, and the topics that it meant by their names.
+"""The transaction of a producer, and the ids of the topics that it writes to.
 
-Owns      which partitions were added to the transaction; the topic ids behind names.
-Promises  a partition is part of the transaction before its first batch leaves; a topic that is
-          created anew while somebody writes to it is noticed.
+Owns      which partitions were added to the transaction; the topic ids.
+Promises  a partition is added to the transaction before its first batch is sent; a topic that is
+          deleted and created again while it is written to is detected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ottla.client.transactions import ProducerIdentity, add_partitions
 
 
 class Enlistment:
-    """Without a transactional id there is nothing to add partitions to."""
+    """Does nothing without a transactional id."""
 
     def __init__(
         self, cluster: Cluster, transactional_id: str | None, identity: ProducerIdentity | None

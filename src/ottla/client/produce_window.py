@@ -1,12 +1,12 @@
-"""The batches of one partition on their way: waiting, sent, acknowledged. Pure.
+"""The batches of one partition: waiting, in flight, acknowledged.
 
 Owns      their order and, with a producer's identity, their sequence numbers.
-Promises  batches leave in the order in which they came, and go again in that order; after a
-          failure nothing newer is sent before all that was on its way is answered for. With an
-          identity the broker can then tell every repetition, so nothing is stored twice. The very
-          first batch goes alone: a broker that does not know a producer yet takes any sequence for
-          its first, so a second one must not overtake it (while the topic is still new there).
-Leaves    requests and answers to `produce_delivery.py`.
+Promises  batches are sent, and sent again, in the order in which they were added; after a failure
+          no newer batch is sent before all batches in flight have a response. With an identity the
+          broker detects every repetition, so nothing is stored twice. The first batch is sent
+          alone: a broker that does not know the producer accepts any first sequence, so the second
+          batch must not overtake it.
+Leaves    requests and responses to `produce_delivery.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ottla.protocol.records.batch import (
     stamp_checksum,
 )
 
-IN_FLIGHT_MAX = 5  # so many of a producer's batches a broker remembers to tell repetitions
+IN_FLIGHT_MAX = 5  # brokers remember this many batches of a producer to detect repetitions
 SEQUENCE_MAX = 2**31 - 1
 UNKNOWN_OFFSET = -1
 
@@ -46,10 +46,10 @@ class AcknowledgedRange(NamedTuple):
 
 @dataclass
 class Acknowledged:
-    """What is stored in one partition for good: how many records, and where.
+    """What is stored in one partition: the number of records, and their offsets.
 
-    `ranges` are in the order of the offsets; others may have written in between. A batch whose
-    repetition the broker recognised too late to tell its place is counted, and not in `ranges`.
+    `ranges` are sorted; records of others may lie in between. A batch whose repetition the broker
+    detected without knowing its offset any more is counted, and not in `ranges`.
     """
 
     records: int = 0
@@ -104,7 +104,7 @@ class PartitionWindow:
         return bool(self.waiting) and len(self.in_flight) < IN_FLIGHT_MAX
 
     def add(self, data: Buffer) -> PendingBatch:
-        """Take one encoded batch, and stamp it with identity and sequence."""
+        """Add one encoded batch, and write identity and sequence into it."""
         header = checked_header(self.partition, data)
         if self._identity is not None:
             data = stamp_producer(
@@ -134,7 +134,7 @@ class PartitionWindow:
         return all(other.ordinal >= batch.ordinal for other in rest)
 
     def send_again(self, batch: PendingBatch) -> None:
-        """It failed, and goes back in front of all that came after it."""
+        """It failed: it is put back before all batches that were added after it."""
         self.in_flight.remove(batch)
         at = 0
         while at < len(self.waiting) and self.waiting[at].ordinal < batch.ordinal:
@@ -166,8 +166,8 @@ def stamp_producer(
     base_sequence: int,
     is_transactional: bool,
 ) -> Buffer:
-    """The batch with these fields: as it is if it has them already, changed in place if it can
-    be, else a copy."""
+    """The batch with these fields: unchanged if it has them, changed in place if it is writable,
+    otherwise a copy."""
     attributes = header.attributes & ~TRANSACTIONAL_BIT
     attributes |= TRANSACTIONAL_BIT if is_transactional else 0
     wanted = (attributes, *identity, base_sequence)

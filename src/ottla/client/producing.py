@@ -1,4 +1,4 @@
-"""Writing encoded batches, each stored once and in order, through broker restarts.
+"""Writing encoded batches, each stored once and in order, despite broker restarts.
 
     identity = init_producer_id(cluster)
     with BatchProducer(cluster, identity) as producer:
@@ -7,15 +7,15 @@
 
 Promises  with an identity: a batch is stored exactly once, however often it has to be sent, and
           batches of a partition in the order in which they were given (KIP-98). Without: at least
-          once, in order, one request at a time. Bytes are sent as they are, without a copy. At
-          most `buffer.memory` bytes wait: then `send` waits for answers.
-Leaves    building batches to `protocol.records`, ending transactions to `transactions.py`, the way
-          of a batch to its broker to `produce_delivery.py`.
-Threads   the cluster's. No others: answers are read when somebody sends or flushes.
+          once, in order, one request at a time. Bytes are sent without a copy. At most
+          `buffer.memory` bytes are buffered: then `send` waits for responses.
+Leaves    building batches to `protocol.records`, ending transactions to `transactions.py`, sending
+          to `produce_delivery.py`.
+Threads   the cluster's. No others: responses are read in `send` and `flush`.
 
-A Produce request carries one batch per partition; up to `max.in.flight.requests.per.connection`
-requests (5) are on their way to each broker. After an error that will not pass, the producer is of
-no more use: every call raises it, and what was not acknowledged may be stored or not.
+A Produce request has one batch per partition; up to `max.in.flight.requests.per.connection` (5)
+requests to each broker are in flight. After an error that is not retriable the producer cannot be
+used any more: every call raises that error, and batches without a response may be stored or not.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class BatchProducer:
         self._delivery.close()
 
     def begin_transaction(self) -> None:
-        """The next one with the same identity: partitions are added anew, sequences go on."""
+        """The next transaction of the same identity: partitions are added again, sequences
+        continue."""
         assert self._delivery.is_settled, "flush first"
         self._delivery.enlistment.begin()
 
@@ -71,23 +72,23 @@ class BatchProducer:
         return self._delivery.enlistment.is_open
 
     def next_sequence(self, partition: TopicPartition) -> int:
-        """Of the next batch: one that is built with it, and with the identity, saves the time to
-        stamp it."""
+        """The sequence of the next batch. A batch that is built with it, and with the identity,
+        need not be changed."""
         window = self._delivery.windows.get(partition)
         return 0 if window is None else window.next_sequence
 
     def send(
         self, partition: TopicPartition, batch: Buffer, records_count: int | None = None
     ) -> None:
-        """Put one encoded batch on its way. It belongs to the producer from now on: identity and
-        sequence are written into it, and it must not change until it is acknowledged."""
+        """Send one encoded batch. Identity and sequence are written into it, and the caller must
+        not change it until it is acknowledged."""
         self._check_usable()
         self._delivery.add(partition, batch, records_count)
         with self._failing():
             self._delivery.pump(partition)
 
     def flush(self) -> dict[TopicPartition, Acknowledged]:
-        """Wait until everything is acknowledged; what was stored since the producer began."""
+        """Wait until everything is acknowledged; returns everything the producer has stored."""
         self._check_usable()
         with self._failing():
             self._delivery.settle_all()
@@ -99,7 +100,7 @@ class BatchProducer:
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
-        """Remembers what ended a call early: afterwards nobody knows what is where."""
+        """Keeps the error that ended a call: the state of the batches is unknown afterwards."""
         try:
             yield
         except BaseException as error:

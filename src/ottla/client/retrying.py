@@ -1,6 +1,6 @@
-"""When to try again: how long to wait, until when, and what an error code calls for.
+"""Retries: how long to wait, until when, and which error codes are retriable.
 
-Promises  pure but for `Patience.pause`, the one place of this client that sleeps.
+Promises  `Retries.pause` is the one place of this client that sleeps.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ DOUBLINGS_MAX = 30
 
 
 def backoff_ms(attempt: int, first_ms: int, most_ms: int, chance: float) -> float:
-    """Doubling from `first_ms` up to `most_ms`, spread by a fifth either way; `chance` in 0..1."""
+    """Doubles from `first_ms` up to `most_ms`, with a jitter of 20 %; `chance` is in 0..1."""
     plain = min(most_ms, first_ms << min(attempt, DOUBLINGS_MAX))
     return plain * (1 - JITTER + 2 * JITTER * chance)
 
 
-class Patience:
-    """One deadline for all attempts of one thing. Logs a warning when attempts have failed for a
-    while, and another once they succeed again: whoever waits for the result sees why."""
+class Retries:
+    """One deadline for all attempts of one operation. Logs a warning when attempts have failed for
+    two seconds, and another when they succeed again, so that a user sees why a query waits."""
 
     def __init__(self, what: str, settings: ClientSettings, timeout_ms: int | None = None) -> None:
         limit_ms = settings.default_api_timeout_ms if timeout_ms is None else timeout_ms
@@ -71,7 +71,7 @@ class Patience:
             )
 
     def pause(self, last: ClientError | str) -> None:
-        """Wait before the next attempt; GaveUp, naming what went wrong last, once time is up."""
+        """Wait before the next attempt; GaveUp with the last error after the deadline."""
         self.check(last)
         self._warn(last)
         settings = self._settings
@@ -97,12 +97,12 @@ class Patience:
 
 
 class Reaction(Enum):
-    FAIL = "tell the caller"
+    FAIL = "raise the error"
     RETRY = "ask the same broker again"
     REFRESH = "look up the leader, coordinator or controller again, then retry"
 
 
-# Beyond what the protocol's table says of a code in general.
+# Exceptions from the general rules of the protocol's table of error codes.
 _REACTIONS = {
     ErrorCode.NOT_CONTROLLER: Reaction.REFRESH,
     ErrorCode.UNKNOWN_LEADER_EPOCH: Reaction.RETRY,

@@ -175,7 +175,7 @@ class ClientSettings:
         "Produce requests without a response, for each broker.",
     )
 
-    # Not a setting of Kafka's: a longer response is taken for garbage
+    # Not a setting of Kafka's: a longer response is refused as malformed
     frame_bytes_max: int = 512 * MIB
 
     def __post_init__(self) -> None:

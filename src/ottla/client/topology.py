@@ -1,6 +1,6 @@
-"""What a client knows of a cluster: brokers, topics, leaders. Values and decisions, no I/O.
+"""What a client knows of a cluster: brokers, topics, leaders.
 
-Owns      the picture that Metadata answers paint, and how hints in other answers change it.
+Owns      the content of Metadata responses, and leaders that other responses name.
 Promises  a leader of an older epoch never replaces a newer one.
 """
 
@@ -49,7 +49,7 @@ class TopicDescription:
 
 
 class Topology:
-    """The last known picture."""
+    """The last known state."""
 
     def __init__(self) -> None:
         self.brokers: dict[int, Address] = {}
@@ -58,8 +58,8 @@ class Topology:
         self.leaders: dict[TopicPartition, Leader] = {}
 
     def learn(self, answer: MetadataResponse) -> dict[str, ErrorCode]:
-        """Take over an answer; what it says of topics that it could not describe."""
-        if answer.brokers:  # none: the broker that answered is just starting
+        """Apply a response; returns the error codes of topics that it does not describe."""
+        if answer.brokers:  # none if the broker that responded is just starting
             self.brokers = {each.node_id: Address(each.host, each.port) for each in answer.brokers}
         self.controller_id = answer.controller_id
         troubles: dict[str, ErrorCode] = {}
@@ -88,7 +88,7 @@ class Topology:
             self.leaders = {at: who for at, who in self.leaders.items() if at.topic != name}
 
     def forget_leader(self, partition: TopicPartition) -> None:
-        """Look it up again. Its epoch is kept, so that older news does not count."""
+        """Look it up again. Its epoch is kept, so that an older leader is not accepted."""
         known = self.leaders.get(partition)
         if known is not None:
             self.leaders[partition] = Leader(NO_LEADER, known.epoch)
@@ -102,7 +102,7 @@ class Topology:
         return at < len(numbers) and numbers[at].partition == wanted
 
     def note_leader(self, partition: TopicPartition, leader: Leader) -> bool:
-        """Whether that is news. Clusters too old for epochs (-1) are believed every time."""
+        """Whether the leader changed. A leader without an epoch (-1) is always accepted."""
         known = self.leaders.get(partition)
         if known is not None and 0 <= leader.epoch < known.epoch:
             return False
@@ -112,7 +112,7 @@ class Topology:
     def note_hint(
         self, partition: TopicPartition, leader: Leader, endpoints: Mapping[int, Address]
     ) -> bool:
-        """An error answer named the new leader (and where it lives): whether we can go there."""
+        """A response with an error named the new leader and its address: whether it is usable."""
         if leader.broker_id < 0 or leader.epoch < 0:
             return False
         known = self.leaders.get(partition)
@@ -154,20 +154,20 @@ def with_leaders(topic: TopicDescription, topology: Topology) -> TopicDescriptio
 def by_leader(
     wanted: Mapping[TopicPartition, T], leaders: Mapping[TopicPartition, Leader]
 ) -> tuple[dict[int, dict[TopicPartition, T]], list[TopicPartition]]:
-    """Who is to be asked for what, and the partitions that have no known leader."""
+    """The partitions of each leader, and those without a known leader."""
     shares: dict[int, dict[TopicPartition, T]] = {}
-    homeless = []
+    without_leader = []
     for partition, value in wanted.items():
         leader = leaders.get(partition)
         if leader is None or leader.broker_id == NO_LEADER:
-            homeless.append(partition)
+            without_leader.append(partition)
         else:
             shares.setdefault(leader.broker_id, {})[partition] = value
-    return shares, homeless
+    return shares, without_leader
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    """Partitions the way most requests list them."""
+    """Partitions grouped by topic, as most requests list them."""
     topics: dict[str, list[int]] = {}
     for topic, partition in partitions:
         topics.setdefault(topic, []).append(partition)

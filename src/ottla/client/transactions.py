@@ -1,9 +1,9 @@
-"""Transactions whose parts may live in different processes: begun here, ended there.
+"""Transactions that one process begins and another ends.
 
-The classic versions of the protocol, on purpose (InitProducerId <= 4, AddPartitionsToTxn <= 3,
-Produce <= 11, EndTxn <= 4): the producer's epoch stays the same through a transaction, so producer
-id and epoch can be handed to another process, which ends the transaction from a connection of its
-own and may repeat that as often as it likes. (Newer versions raise the epoch with every end.)
+Uses the classic versions of the protocol (InitProducerId <= 4, AddPartitionsToTxn <= 3, Produce <=
+11, EndTxn <= 4): the producer's epoch stays the same during a transaction, so that another process
+can end it with the producer id and epoch, and repeat that. (Newer versions increase the epoch with
+every end.)
 
     identity = init_producer_id(cluster, "sink/0/0.0", timeout_ms=900_000)   # in a task
     add_partitions(cluster, "sink/0/0.0", identity, partitions)
@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.client.asking import TRANSACTION, Told, ask_coordinator, ask_until, check
+from ottla.client.asking import TRANSACTION, PartResult, ask_coordinator, ask_until, check
 from ottla.client.cluster import Cluster
 from ottla.client.connection import Connection
 from ottla.client.errors import ClientError, ConnectionLost, Unreachable, code_of
-from ottla.client.retrying import Patience
+from ottla.client.retrying import Retries
 from ottla.client.topology import by_topic
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -78,16 +78,16 @@ def init_producer_id(
     timeout_ms: int = 60_000,
     expected: ProducerIdentity = NOBODY,
 ) -> ProducerIdentity:
-    """An identity to write with. With a transactional id, whoever had it before is fenced, and an
-    open transaction of it aborted; without, it serves idempotence alone. ProducerFenced if an
-    identity is `expected` and the id belongs to another by now. But that comes too late for an open
-    transaction: brokers abort one of the same producer id first, whatever its epoch. Whoever must
-    not do that describes the id before, and does not ask if it belongs to another."""
+    """A producer id and epoch. With a transactional id, earlier producers of the id are fenced and
+    an open transaction of it is aborted; without, the identity is for idempotence alone.
+    ProducerFenced if an identity is `expected` and the id has another one now. Brokers abort an
+    open transaction of the same producer id before they check that, whatever its epoch: a caller
+    that must not abort it describes the id first."""
     request = InitProducerIdRequest(transactional_id, timeout_ms, *expected)
     where = f"InitProducerId of {transactional_id!r}" if transactional_id else "InitProducerId"
 
-    def problems(answer: InitProducerIdResponse) -> Iterator[Told]:
-        yield Told(code_of(answer.error_code), where)
+    def problems(answer: InitProducerIdResponse) -> Iterator[PartResult]:
+        yield PartResult(code_of(answer.error_code), where)
 
     if transactional_id is None:
         answer = ask_until(cluster, request, problems, where)
@@ -110,19 +110,19 @@ def add_partitions(
     identity: ProducerIdentity,
     partitions: Iterable[TopicPartition],
 ) -> None:
-    """Make them part of the transaction, which this begins if it is not open yet. To be done
-    before the first batch is sent to each; again does no harm."""
+    """Add them to the transaction, which begins with the first. Must be done before the first batch
+    is sent to a partition; may be repeated."""
     topics = [AddPartitionsToTxnTopic(*item) for item in by_topic(partitions).items()]
     request = AddPartitionsToTxnRequest((), transactional_id, *identity, topics)
 
-    def problems(answer: AddPartitionsToTxnResponse) -> Iterator[Told]:
+    def problems(answer: AddPartitionsToTxnResponse) -> Iterator[PartResult]:
         for topic in answer.results_by_topic_v3_and_below:
             for part in topic.results_by_partition:
                 code = code_of(part.partition_error_code)
                 if code == ErrorCode.OPERATION_NOT_ATTEMPTED:
-                    continue  # because of another partition, which says why
+                    continue  # because of another partition, which has the error
                 at = f"{topic.name}-{part.partition_index}"
-                yield Told(code, f"AddPartitionsToTxn of {at} to {transactional_id!r}")
+                yield PartResult(code, f"AddPartitionsToTxn of {at} to {transactional_id!r}")
 
     if topics:
         ask_coordinator(
@@ -139,15 +139,15 @@ def add_partitions(
 def end_transaction(
     cluster: Cluster, transactional_id: str, identity: ProducerIdentity, *, commit: bool
 ) -> None:
-    """Commit or abort, from wherever. Returns once that is decided for good; the same again is no
-    error. InvalidTransactionState: it was ended the other way, or timed out, or has nothing in
-    it. ProducerFenced: the transactional id was initialised anew, which aborted it."""
+    """Commit or abort, from any process. Returns once the outcome is durable; may be repeated.
+    InvalidTransactionState: it was ended the other way, timed out, or is empty. ProducerFenced:
+    the transactional id was initialised again, which aborted it."""
     request = EndTxnRequest(transactional_id, *identity, commit)
     what = "commit" if commit else "abort"
 
-    def problems(answer: EndTxnResponse) -> Iterator[Told]:
+    def problems(answer: EndTxnResponse) -> Iterator[PartResult]:
         where = f"EndTxn ({what}) of {transactional_id!r}, producer {identity.producer_id} epoch "
-        yield Told(code_of(answer.error_code), where + str(identity.epoch))
+        yield PartResult(code_of(answer.error_code), where + str(identity.epoch))
 
     ask_coordinator(
         cluster, TRANSACTION, transactional_id, request, problems, "EndTxn", at_most=END_AT_MOST
@@ -157,17 +157,17 @@ def end_transaction(
 def describe_transactions(
     cluster: Cluster, transactional_ids: Iterable[str]
 ) -> dict[str, TransactionDescription]:
-    """What the coordinators know of them; ids nobody has used are left out."""
+    """As their coordinators describe them, without ids that were never used."""
     described = (_describe(cluster, each) for each in transactional_ids)
     return {each.transactional_id: each for each in described if each is not None}
 
 
 def _describe(cluster: Cluster, transactional_id: str) -> TransactionDescription | None:
-    def problems(answer: DescribeTransactionsResponse) -> Iterator[Told]:
+    def problems(answer: DescribeTransactionsResponse) -> Iterator[PartResult]:
         for each in answer.transaction_states:
             code = code_of(each.error_code)
             if code != ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
-                yield Told(code, f"DescribeTransactions of {transactional_id!r}")
+                yield PartResult(code, f"DescribeTransactions of {transactional_id!r}")
 
     request = DescribeTransactionsRequest([transactional_id])
     answer = ask_coordinator(
@@ -189,8 +189,8 @@ def _describe(cluster: Cluster, transactional_id: str) -> TransactionDescription
 def list_transactions(
     cluster: Cluster, *, id_prefix: str = "", states: Iterable[str] = ()
 ) -> list[ListedTransaction]:
-    """Of all brokers; `states` such as OPEN_STATES, and ids that begin with a prefix."""
-    patience = Patience("ListTransactions", cluster.settings)
+    """Of all brokers: those in these states, whose ids begin with the prefix."""
+    retries = Retries("ListTransactions", cluster.settings)
     wanted = list(states)
     while True:
         found = dict[str, ListedTransaction]()
@@ -198,9 +198,9 @@ def list_transactions(
         for broker_id in cluster.broker_ids():
             trouble = _list_at(cluster, broker_id, id_prefix, wanted, found) or trouble
         if trouble is None:
-            patience.note_success()
+            retries.note_success()
             return [found[each] for each in sorted(found)]
-        patience.pause(trouble)
+        retries.pause(trouble)
 
 
 def _list_at(
@@ -216,8 +216,8 @@ def _list_at(
             return ListTransactionsRequest(states, transactional_id_pattern=pattern)
         return ListTransactionsRequest(states)
 
-    def problems(answer: ListTransactionsResponse) -> Iterator[Told]:
-        yield Told(code_of(answer.error_code), f"ListTransactions at broker {broker_id}")
+    def problems(answer: ListTransactionsResponse) -> Iterator[PartResult]:
+        yield PartResult(code_of(answer.error_code), f"ListTransactions at broker {broker_id}")
 
     try:
         answer = cluster.ask_broker(broker_id, build)

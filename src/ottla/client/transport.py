@@ -1,13 +1,12 @@
-"""Bytes to and from one broker: the part of a connection that TLS would replace.
+"""Bytes to and from one broker.
 
 Owns      one socket.
-Promises  every wait has a deadline; a large answer is received in one call, without the
-          interpreter in between, so that another thread computes meanwhile.
-Leaves    what the bytes mean to `connection.py`.
+Promises  every wait has a deadline; a large response is received in one system call, without the
+          interpreter lock, so that other threads run meanwhile.
+Leaves    the meaning of the bytes to `connection.py`.
 
-`open_plain` is the one place where sockets are made. A `security.protocol` with TLS would bring
-another such function, whose transport wraps the socket; SASL would speak through the transport
-before the connection is used for anything else.
+`open_plain` is the one place where sockets are created. TLS would be another such function, whose
+transport wraps the socket.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Transport(Protocol):
         """Fill all of it; OSError if the peer has gone, TimeoutError if it takes too long."""
 
     def has_data(self) -> bool:
-        """Whether something can be received at once (be it the news that the peer has gone)."""
+        """Whether data, or the end of the connection, can be read without waiting."""
 
     def interrupt(self) -> None:
         """Make another thread's wait fail. Threads: any."""
@@ -47,8 +46,8 @@ OpenTransport = Callable[[Address, ClientSettings], Transport]
 
 
 class PlainTransport:
-    """The socket blocks, with deadlines of the system's own: only such a one fills a large buffer
-    in a single call (MSG_WAITALL)."""
+    """A blocking socket with timeouts of the system: only such a socket fills a large buffer in a
+    single call (MSG_WAITALL)."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -86,7 +85,7 @@ class PlainTransport:
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
-            pass  # it has ended already
+            pass  # it was closed already
 
     def close(self) -> None:
         self._socket.close()
@@ -103,7 +102,7 @@ class PlainTransport:
 
 
 def unsent(segments: list[memoryview], sent: int) -> list[memoryview]:
-    """What is left of `segments` once `sent` bytes of them are on their way."""
+    """What is left of `segments` after `sent` bytes."""
     for at, segment in enumerate(segments):
         if sent < len(segment):
             return [segment[sent:], *segments[at + 1 :]]
@@ -130,11 +129,10 @@ def open_plain(address: Address, settings: ClientSettings) -> Transport:
 
 
 def refuse_itself(sock: socket.socket) -> None:
-    """Where nobody listens on this machine, the system may by chance give a socket the very port
-    it connects to, and so connect it to itself: which would also keep the broker from coming back.
-    """
+    """If nothing listens on a local port, the system may choose that port for the socket itself and
+    connect it to itself, which would also prevent the broker from starting again."""
     if sock.getsockname() == sock.getpeername():
-        raise ConnectionRefusedError("nobody listens there")
+        raise ConnectionRefusedError("nothing listens on this port")
 
 
 TRANSPORTS: dict[str, OpenTransport] = {"PLAINTEXT": open_plain}

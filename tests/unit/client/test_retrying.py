@@ -6,7 +6,7 @@ import pytest
 
 from ottla.client import retrying
 from ottla.client.errors import ConnectionLost, GaveUp
-from ottla.client.retrying import Patience, Reaction, backoff_ms, reaction_to
+from ottla.client.retrying import Reaction, Retries, backoff_ms, reaction_to
 from ottla.client.settings import ClientSettings
 from ottla.protocol.error_codes import ErrorCode
 
@@ -44,16 +44,16 @@ def test_every_code_calls_for_something(code: ErrorCode, reaction: Reaction) -> 
 
 
 def test_patience_ends_with_what_stood_in_the_way_last() -> None:
-    patience = Patience("Fetch of t-0", ClientSettings("a:1", retry_backoff_ms=0), timeout_ms=0)
+    retries = Retries("Fetch of t-0", ClientSettings("a:1", retry_backoff_ms=0), timeout_ms=0)
     with pytest.raises(GaveUp, match=r"Fetch of t-0: gave up .* last: Fetch at a:1: connection"):
-        patience.pause(ConnectionLost("a:1", "Fetch", "reset"))
+        retries.pause(ConnectionLost("a:1", "Fetch", "reset"))
 
 
 def test_progress_renews_patience() -> None:
-    patience = Patience("x", ClientSettings("a:1", retry_backoff_ms=0), timeout_ms=100_000)
-    patience.pause("first")
-    patience.renew()
-    assert patience.left_ms > 90_000
+    retries = Retries("x", ClientSettings("a:1", retry_backoff_ms=0), timeout_ms=100_000)
+    retries.pause("first")
+    retries.renew()
+    assert retries.left_ms > 90_000
 
 
 class Clock:
@@ -73,21 +73,21 @@ def test_failures_that_last_are_logged_and_so_is_their_end(
 ) -> None:
     clock = Clock()
     monkeypatch.setattr(retrying, "time", clock)
-    patience = Patience("Metadata", ClientSettings("a:1"), timeout_ms=60_000)
+    retries = Retries("Metadata", ClientSettings("a:1"), timeout_ms=60_000)
     for clock.now_s in (0.5, 1.9):
-        patience.pause("refused")
-    patience.note_success()
+        retries.pause("refused")
+    retries.note_success()
     assert not caplog.messages, "what passes at once is not worth a line"
     for clock.now_s in (2.1, 3.0, 16.0, 18.0):
-        patience.pause("refused")
+        retries.pause("refused")
     assert caplog.messages == [
         "Metadata: has failed for 2.1 s, trying again for another 58 s: refused",
         "Metadata: has failed for 18.0 s, trying again for another 42 s: refused",
     ]
     clock.now_s = 20.0
-    patience.renew()
-    patience.renew()
+    retries.renew()
+    retries.renew()
     assert caplog.messages[2:] == ["Metadata: works again, after 20.0 s"]
     clock.now_s = 21.0
-    patience.pause("refused")
+    retries.pause("refused")
     assert len(caplog.messages) == 3, "the time counts from the last success"

@@ -87,12 +87,12 @@ def test_requests_are_shared_out_by_leader() -> None:
         TopicPartition("u", 1): Leader(-1, 3),
     }
     wanted = {at: str(at) for at in [*leaders, TopicPartition("v", 0)]}
-    shares, homeless = by_leader(wanted, leaders)
+    shares, without_leader = by_leader(wanted, leaders)
     assert shares == {
         1: {HERE: "t-0", TopicPartition("u", 0): "u-0"},
         2: {TopicPartition("t", 1): "t-1"},
     }
-    assert homeless == [TopicPartition("u", 1), TopicPartition("v", 0)]
+    assert without_leader == [TopicPartition("u", 1), TopicPartition("v", 0)]
     assert by_topic(leaders) == {"t": [0, 1], "u": [0, 1]}
 
 

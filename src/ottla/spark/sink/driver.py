@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from ottla.base.fault_points import SinkPoint, reach
 from ottla.client.cluster import Cluster
 from ottla.client.errors import ClientError, InvalidTransactionState, ProducerFenced
-from ottla.client.retrying import Patience
+from ottla.client.retrying import Retries
 from ottla.client.transactions import (
     ProducerIdentity,
     TransactionDescription,
@@ -154,12 +154,12 @@ class SinkDriver:
     def _await_decision(self) -> None:
         """A decision is valid from its EndTxn on, and can be read once its marker is written."""
         own_id = driver_id(self._sink)
-        patience = Patience(f"the decision of {self._sink}", self._setup.settings)
+        retries = Retries(f"the decision of {self._sink}", self._setup.settings)
         while True:
             described = describe_transactions(self._cluster, [own_id]).get(own_id)
             if described is None or described.state not in ENDING:
                 return
-            patience.pause(f"its transaction is in the state {described.state}")
+            retries.pause(f"its transaction is in the state {described.state}")
 
     def _carry_out(self, plan: CommitPlan, driver: ProducerIdentity) -> None:
         if plan.finish is not None:

@@ -20,7 +20,7 @@ from ottla.client.cluster import Cluster
 from ottla.client.errors import GaveUp, OffsetOutOfRange
 from ottla.client.fetching import fetch_range
 from ottla.client.offsets import NO_OFFSET, earliest_offsets, latest_offsets, list_offsets
-from ottla.client.retrying import Patience
+from ottla.client.retrying import Retries
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.config.options import DAY_MS
 from ottla.protocol.records.batch import Buffer, iterate_headers
@@ -68,13 +68,13 @@ def outcome_of(cluster: Cluster, transaction: Transaction, decided_ms: int) -> O
 def _partitions_of(cluster: Cluster, topics: Iterable[str]) -> dict[str, int]:
     """The number of partitions of each topic, without topics that do not exist."""
     wanted = sorted(topics)
-    patience = Patience("looking for topics", cluster.settings, NEW_TOPIC_MS)
+    retries = Retries("looking for topics", cluster.settings, NEW_TOPIC_MS)
     while True:
         found = cluster.describe_topics(wanted)
         if len(found) == len(wanted):
             break
         try:
-            patience.pause("some do not exist")
+            retries.pause("some do not exist")
         except GaveUp:
             break
     return {name: len(topic.partitions) for name, topic in found.items()}

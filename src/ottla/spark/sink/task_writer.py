@@ -23,7 +23,7 @@ from ottla.client.cluster import Cluster
 from ottla.client.errors import ClientError, GaveUp
 from ottla.client.produce_window import Acknowledged
 from ottla.client.producing import BatchProducer
-from ottla.client.retrying import Patience
+from ottla.client.retrying import Retries
 from ottla.client.transactions import (
     ProducerIdentity,
     describe_transactions,
@@ -205,13 +205,13 @@ class TaskWriter:
             f"The topic {topic} does not exist: create it, or change the option or the column "
             f"topic."
         )
-        patience = Patience(f"looking for {topic}", self._setup.settings, NEW_TOPIC_MS)
+        retries = Retries(f"looking for {topic}", self._setup.settings, NEW_TOPIC_MS)
         while True:
             found = self._cluster.describe_topics([topic], may_create=True).get(topic)
             if found is not None:
                 return len(found.partitions)
             try:
-                patience.pause(str(missing))
+                retries.pause(str(missing))
             except GaveUp:
                 raise missing from None
 

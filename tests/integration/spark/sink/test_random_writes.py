@@ -22,7 +22,7 @@ from ottla.base.ids import TopicPartition
 from ottla.client.cluster import Cluster
 from ottla.client.fetching import fetch_range
 from ottla.client.offsets import latest_offsets
-from ottla.client.retrying import Patience
+from ottla.client.retrying import Retries
 from ottla.client.settings import READ_UNCOMMITTED
 from ottla.protocol.records.batch import iterate_headers
 from ottla.spark.process_model import BATCH_ID, QUERY_ID
@@ -197,7 +197,7 @@ def test_tasks_take_ids_of_their_own_also_before_their_transactions_are_open(
 def test_what_became_of_a_transaction_is_known_at_once_where_its_topics_are(
     target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def pause(_patience: Patience, _why: str) -> None:
+    def pause(_retries: Retries, _why: str) -> None:
         raise AssertionError("nothing has to be waited for")
 
     writer = new_batch_writer(target.setup())
@@ -205,7 +205,7 @@ def test_what_became_of_a_transaction_is_known_at_once_where_its_topics_are(
         message: Any = writer.write(rows("a", "b"))
     writer.commit([message])
     assert target.committed() == ["a", "b"]
-    monkeypatch.setattr(Patience, "pause", pause)
+    monkeypatch.setattr(Retries, "pause", pause)
     assert outcome_of(target.cluster, message.transaction, 0) == Outcome(True)
 
 

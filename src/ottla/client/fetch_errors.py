@@ -1,8 +1,8 @@
-"""Whether what stands in the way of reading a partition may pass.
+"""Whether an error of a Fetch request is retriable.
 
-Promises  what will stay is raised, with topic-partition, offset and broker; what may pass is
-          returned, to be told if it does not pass in time.
-Leaves    waiting and asking again to `fetching.py`.
+Promises  an error that is not retriable is raised, with topic-partition, offset and broker; a
+          retriable one is returned.
+Leaves    waiting and retrying to `fetching.py`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def check_topic(cluster: Cluster, position: Position) -> None:
         position.topic_id = known.topic_id
 
 
-def judge(cluster: Cluster, position: Position, code: ErrorCode) -> ClientError:
+def classify_error(cluster: Cluster, position: Position, code: ErrorCode) -> ClientError:
     if code == ErrorCode.OFFSET_OUT_OF_RANGE:
-        return _judge_range(cluster, position)
+        return _classify_out_of_range(cluster, position)
     place = cluster.place_of_leader(position.partition)
     where = f"Fetch of {position.partition} at offset {position.offset} from {place}"
     error = kafka_error(code, where)
@@ -42,19 +42,19 @@ def judge(cluster: Cluster, position: Position, code: ErrorCode) -> ClientError:
     return error
 
 
-def _judge_range(cluster: Cluster, position: Position) -> ClientError:
+def _classify_out_of_range(cluster: Cluster, position: Position) -> ClientError:
     at = position.partition
     start = earliest_offsets(cluster, [at])[at]
     end = latest_offsets(cluster, [at], READ_UNCOMMITTED)[at]
     check_topic(cluster, position)
     error = OffsetOutOfRange(at.topic, at.partition, position.offset, start, end)
     if start <= position.offset <= end:
-        return error  # the leader has just changed, and the old one did not know the newest
+        return error  # the leader has just changed, and the old one did not have the newest records
     raise error
 
 
 def has_nothing_left(cluster: Cluster, position: Position) -> bool:
-    """What looks like a gap may also be a broker that does not deliver, for a while or for good."""
+    """An apparent gap may also be a broker that does not deliver records, briefly or for good."""
     now_s = time.monotonic()
     if position.silent_since_s is None:
         position.silent_since_s = now_s
@@ -63,5 +63,5 @@ def has_nothing_left(cluster: Cluster, position: Position) -> bool:
     if not is_gap(configs, now_s - position.silent_since_s):
         return False
     if not is_gap(configs, 0):
-        log.warning("%s: taken for compacted long ago", waiting_for(position))
+        log.warning("%s: assumed to have been compacted", waiting_for(position))
     return True
