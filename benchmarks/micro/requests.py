@@ -107,8 +107,8 @@ class Client:
     """Who asks, and what it has been told so far."""
 
     def __init__(self, broker: Any) -> None:
-        from ottla.handlers.context import Peer
-        from ottla.handlers.dispatch import Dispatcher
+        from ottla.handlers.serving.context import Peer
+        from ottla.handlers.serving.dispatch import Dispatcher
 
         self._dispatcher = Dispatcher(broker.parts)
         self.session = Peer("PLAINTEXT", "127.0.0.1", 50_000)

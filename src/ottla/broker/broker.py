@@ -43,12 +43,12 @@ from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.markers import MarkerSender
 from ottla.coordinators.transactions.verifying import Verifier
-from ottla.handlers.dispatch import Dispatcher
-from ottla.handlers.large_responses import LargeResponses
-from ottla.handlers.parts import Parts
+from ottla.handlers.partitions.topic_answers import TopicAnswers
 from ottla.handlers.quotas.client_quotas import ClientQuotas
+from ottla.handlers.serving.dispatch import Dispatcher
+from ottla.handlers.serving.large_responses import LargeResponses
+from ottla.handlers.serving.parts import Parts
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
-from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import load_known
 from ottla.metadata.current_config import CurrentConfig

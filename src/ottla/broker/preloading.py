@@ -15,8 +15,8 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ottla.handlers.registry import handler_of
-from ottla.handlers.served import SERVED
+from ottla.handlers.serving.registry import handler_of
+from ottla.handlers.serving.served import SERVED
 from ottla.protocol.messages import request_class, response_class
 
 log = logging.getLogger(__name__)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
-from ottla.handlers.context import Context
-from ottla.handlers.fencing import as_fencing_error
-from ottla.handlers.registry import handles
+from ottla.handlers.producing.fencing import as_fencing_error
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest

@@ -14,9 +14,9 @@ from ottla.base.ids import TopicPartition
 from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
-from ottla.handlers.context import Context
-from ottla.handlers.fencing import fencing_code
-from ottla.handlers.registry import handles
+from ottla.handlers.producing.fencing import fencing_code
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

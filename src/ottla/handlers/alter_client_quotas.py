@@ -6,9 +6,9 @@ v1 flexible encoding
 from __future__ import annotations
 
 from ottla.controller.alter_quotas import decide_alter_client_quotas
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.deciding import decide
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.alter_client_quotas_request import AlterClientQuotasRequest

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.controller.alter_configs import decide_alter_configs
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.deciding import decide
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata.records import ResourceType
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ottla.controller.reassignment import decide_alter_partition_reassignments
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.deciding import decide
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.alter_partition_reassignments_request import (
     AlterPartitionReassignmentsRequest,

@@ -2,7 +2,7 @@
 
 v1 throttle time · v3 flexible encoding, client software, features · v4 features may begin at 0
 The header of the answer never has tagged fields, and a version that we do not know is answered in
-version 0 (see `dispatch.py`).
+version 0 (see `serving/dispatch.py`).
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable
 
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
-from ottla.handlers.served import ANNOUNCED
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
+from ottla.handlers.serving.served import ANNOUNCED
 from ottla.metadata.features import SUPPORTED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.handlers.callers import caller_of
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.groups.callers import caller_of
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,

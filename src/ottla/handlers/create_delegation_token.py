@@ -5,9 +5,9 @@ v2 flexible encoding · v3 tokens for others
 
 from __future__ import annotations
 
-from ottla.handlers.context import Context
-from ottla.handlers.permissions import ANONYMOUS, USER
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.permissions import ANONYMOUS, USER
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_delegation_token_request import CreateDelegationTokenRequest

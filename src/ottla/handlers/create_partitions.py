@@ -6,11 +6,11 @@ v2 flexible encoding · v3 quota on changes
 from __future__ import annotations
 
 from ottla.controller.create_partitions import decide_create_partitions
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.missing_logs import noting_missing, tell_missing
+from ottla.handlers.administration.deciding import decide
+from ottla.handlers.partitions.missing_logs import noting_missing, tell_missing
 from ottla.handlers.quotas.mutations import charging
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_partitions_request import CreatePartitionsRequest

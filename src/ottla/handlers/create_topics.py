@@ -7,11 +7,11 @@ changes · v7 topic ids
 from __future__ import annotations
 
 from ottla.controller.create_topics import decide_create_topics
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.missing_logs import tell_missing
+from ottla.handlers.administration.deciding import decide
+from ottla.handlers.partitions.missing_logs import tell_missing
 from ottla.handlers.quotas.mutations import charging
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_topics_request import CreateTopicsRequest

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from ottla.base.turns import Slices
 from ottla.coordinators.groups.shard import LoadedShard
-from ottla.handlers.context import Context
-from ottla.handlers.group_answers import read_groups
-from ottla.handlers.registry import Working, handles
+from ottla.handlers.groups.answers import read_groups
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

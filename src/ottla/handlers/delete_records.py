@@ -11,9 +11,9 @@ from collections.abc import Awaitable
 
 from ottla.base.steps import drive
 from ottla.base.turns import Slices
-from ottla.handlers.cold_logs import read_all_producers
-from ottla.handlers.context import Context
-from ottla.handlers.registry import Working, handles
+from ottla.handlers.partitions.cold_logs import read_all_producers
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -6,10 +6,10 @@ v3 TOPIC_DELETION_DISABLED · v4 flexible encoding · v5 messages, quota on chan
 from __future__ import annotations
 
 from ottla.controller.delete_topics import decide_delete_topics
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
+from ottla.handlers.administration.deciding import decide
 from ottla.handlers.quotas.mutations import charging
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest

@@ -6,8 +6,8 @@ v1 flexible encoding
 from __future__ import annotations
 
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata import quota_filter
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -5,9 +5,9 @@ v1 kind of endpoint, of which only brokers can be asked here · v2 fenced broker
 
 from __future__ import annotations
 
-from ottla.handlers.context import Context
-from ottla.handlers.permissions import CLUSTER_OPERATIONS, NOT_ASKED
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.permissions import CLUSTER_OPERATIONS, NOT_ASKED
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

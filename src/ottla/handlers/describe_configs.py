@@ -20,10 +20,10 @@ from ottla.config.describe import (
 )
 from ottla.config.kinds import INT
 from ottla.config.layers import ConfigSource
-from ottla.handlers.broker_loggers import check_loggers, describe_loggers
-from ottla.handlers.chunks import chunks
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.broker_loggers import check_loggers, describe_loggers
+from ottla.handlers.serving.chunks import chunks
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata.records import ConfigResource, ResourceType
 from ottla.metadata.topic_names import check_name
 from ottla.protocol.api_keys import ApiKey

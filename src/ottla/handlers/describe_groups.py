@@ -10,10 +10,10 @@ from collections.abc import Awaitable
 
 from ottla.base.turns import Slices
 from ottla.coordinators.groups.shard import LoadedShard
-from ottla.handlers.context import Context
-from ottla.handlers.group_answers import read_groups, respond
-from ottla.handlers.permissions import GROUP_OPERATIONS
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.permissions import GROUP_OPERATIONS
+from ottla.handlers.groups.answers import read_groups, respond
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

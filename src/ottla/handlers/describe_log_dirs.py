@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Collection, Iterable, Mapping
 
 from ottla.base.ids import TopicPartition
 from ottla.base.turns import Slices
-from ottla.handlers.chunks import chunks
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.chunks import chunks
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -7,10 +7,10 @@ from collections.abc import Awaitable
 
 from ottla.base.readers import WAIT
 from ottla.base.turns import Slices
-from ottla.handlers.cold_logs import read_all_producers
-from ottla.handlers.context import Context
-from ottla.handlers.damage import damaged
-from ottla.handlers.registry import handles
+from ottla.handlers.partitions.cold_logs import read_all_producers
+from ottla.handlers.partitions.damage import damaged
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata.topic_names import check_name
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -9,9 +9,9 @@ reads it. As Kafka does, only a request for that one partition and nothing besid
 from __future__ import annotations
 
 from ottla.base.turns import Slices
-from ottla.handlers.chunks import chunks
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.chunks import chunks
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.describe_quorum_request import DescribeQuorumRequest

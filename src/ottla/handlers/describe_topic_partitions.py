@@ -10,11 +10,11 @@ from collections.abc import Container, Iterator
 
 from ottla.base.sorting import sorting
 from ottla.base.turns import Slices
-from ottla.handlers.chunks import chunks
-from ottla.handlers.context import Context
-from ottla.handlers.permissions import TOPIC_OPERATIONS
-from ottla.handlers.registry import handles
-from ottla.handlers.topic_answers import offline_replicas
+from ottla.handlers.administration.permissions import TOPIC_OPERATIONS
+from ottla.handlers.partitions.topic_answers import offline_replicas
+from ottla.handlers.serving.chunks import chunks
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata.entities import Partition, Topic
 from ottla.metadata.image import Image
 from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name

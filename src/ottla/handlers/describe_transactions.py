@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Iterable, Mapping
 from ottla.base.turns import Slices
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import Transaction
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

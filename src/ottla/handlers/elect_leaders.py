@@ -6,9 +6,9 @@ v1 unclean elections · v2 flexible encoding
 from __future__ import annotations
 
 from ottla.controller.elect_leaders import decide_elect_leaders
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.deciding import decide
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.elect_leaders_request import ElectLeadersRequest

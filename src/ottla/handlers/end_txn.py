@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from ottla.coordinators.transactions.ending import End
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
-from ottla.handlers.context import Context
-from ottla.handlers.fencing import as_fencing_error
-from ottla.handlers.registry import handles
+from ottla.handlers.producing.fencing import as_fencing_error
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.end_txn_request import EndTxnRequest

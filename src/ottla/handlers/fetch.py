@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
 from ottla.handlers.fetching.large import LargeFetching
+from ottla.handlers.fetching.operation import Fetching
 from ottla.handlers.fetching.reading import NOTHING
-from ottla.handlers.fetching.serving import Fetching
-from ottla.handlers.fetching.wants import TOPIC_IDS_FROM
-from ottla.handlers.registry import handles
+from ottla.handlers.fetching.requested import TOPIC_IDS_FROM
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.fetch_request import FetchRequest

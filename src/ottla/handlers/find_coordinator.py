@@ -12,9 +12,9 @@ from typing import Protocol
 
 from ottla.base.turns import Slices
 from ottla.coordinators.internal_topic import InternalTopic
-from ottla.handlers.context import Context
-from ottla.handlers.leaders import BrokerAddress, leader_endpoints
-from ottla.handlers.registry import Working, handles
+from ottla.handlers.partitions.leaders import BrokerAddress, leader_endpoints
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
 from ottla.protocol.messages.heartbeat_response import HeartbeatResponse

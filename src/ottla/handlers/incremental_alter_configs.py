@@ -2,7 +2,7 @@
 
 v1 flexible encoding
 
-Levels of loggers are changed here and now (`broker_loggers.py`); all else is the controller's.
+Levels of loggers are changed here (`administration/broker_loggers.py`), all else by the controller.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from ottla.base.turns import Slices
 from ottla.controller.alter_configs import decide_incremental_alter_configs
 from ottla.controller.decision import CHANGED_MAX, check_count
+from ottla.handlers.administration.broker_loggers import alter_loggers
+from ottla.handlers.administration.deciding import decide
 from ottla.handlers.alter_configs import are_slow
-from ottla.handlers.broker_loggers import alter_loggers
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata.records import ResourceType
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from ottla.coordinators.transactions.initialising import Wanted
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
-from ottla.handlers.context import Context
-from ottla.handlers.fencing import as_fencing_error
-from ottla.handlers.registry import handles
+from ottla.handlers.producing.fencing import as_fencing_error
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.coordinators.groups.service import LEAVING_MAX
-from ottla.handlers.context import Context
-from ottla.handlers.registry import Working, handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity

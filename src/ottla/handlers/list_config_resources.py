@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from ottla.base.sorting import sorting
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata.image import Image
 from ottla.metadata.records import ResourceType
 from ottla.protocol.api_keys import ApiKey

@@ -6,8 +6,8 @@ v1 throttle time · v3 flexible encoding · v4 by state, states in the answer ·
 from __future__ import annotations
 
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.list_groups_request import ListGroupsRequest
 from ottla.protocol.messages.list_groups_response import ListGroupsResponse

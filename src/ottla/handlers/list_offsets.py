@@ -16,10 +16,10 @@ from ottla.base.readers import CACHED
 from ottla.base.steps import drive
 from ottla.base.tasks import next_turn
 from ottla.base.turns import Slices
-from ottla.handlers.cold_logs import loading_producers
-from ottla.handlers.context import Context
-from ottla.handlers.damage import damaged
-from ottla.handlers.registry import handles
+from ottla.handlers.partitions.cold_logs import loading_producers
+from ottla.handlers.partitions.damage import damaged
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

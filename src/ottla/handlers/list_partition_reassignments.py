@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ottla.base.turns import Slices
 from ottla.controller import reassignment
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.list_partition_reassignments_request import (
     ListPartitionReassignmentsRequest,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from ottla.base.turns import Slices, set_of
 from ottla.coordinators.patterns import compile_pattern
 from ottla.coordinators.transactions.listing import Filter
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.list_transactions_request import ListTransactionsRequest
 from ottla.protocol.messages.list_transactions_response import (

@@ -14,12 +14,16 @@ from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices
-from ottla.handlers.chunks import CHUNK_ITEMS, chunks
-from ottla.handlers.context import Context
-from ottla.handlers.leaders import live_brokers
-from ottla.handlers.permissions import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from ottla.handlers.administration.permissions import (
+    CLUSTER_OPERATIONS,
+    NOT_ASKED,
+    TOPIC_OPERATIONS,
+)
+from ottla.handlers.partitions.leaders import live_brokers
 from ottla.handlers.quotas.mutations import charging_unasked
-from ottla.handlers.registry import Working, handles
+from ottla.handlers.serving.chunks import CHUNK_ITEMS, chunks
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.metadata.entities import Topic
 from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
 from ottla.protocol.api_keys import ApiKey

@@ -12,12 +12,12 @@ from collections.abc import Awaitable, Sequence
 
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices
-from ottla.handlers.callers import caller_of
-from ottla.handlers.context import Context
-from ottla.handlers.known_partitions import is_small, parting
-from ottla.handlers.merging import merged, merging
-from ottla.handlers.registry import Working, handles
-from ottla.handlers.waiting import attempt, combine
+from ottla.handlers.groups.callers import caller_of
+from ottla.handlers.groups.known_partitions import is_small, parting
+from ottla.handlers.groups.merging import merged, merging
+from ottla.handlers.groups.waiting import attempt, combine
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

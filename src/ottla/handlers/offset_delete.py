@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
-from ottla.handlers.known_partitions import parting
-from ottla.handlers.merging import merging
-from ottla.handlers.registry import Working, handles
+from ottla.handlers.groups.known_partitions import parting
+from ottla.handlers.groups.merging import merging
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -13,9 +13,9 @@ from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYTES
 from ottla.coordinators.groups.shard import LoadedShard
-from ottla.handlers.context import Context
-from ottla.handlers.group_answers import GroupReader
-from ottla.handlers.registry import handles
+from ottla.handlers.groups.answers import GroupReader
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ottla.base.readers import CACHED
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
-from ottla.handlers.damage import damaged
-from ottla.handlers.registry import handles
+from ottla.handlers.partitions.damage import damaged
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

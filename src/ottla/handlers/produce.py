@@ -11,21 +11,14 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.base.turns import Slices
-from ottla.handlers.cold_logs import read_all_producers
-from ottla.handlers.context import Context
-from ottla.handlers.produce_guards import (
+from ottla.handlers.partitions.cold_logs import read_all_producers
+from ottla.handlers.producing.guards import (
     finding_transactional_batch,
     guarding,
     guards_of,
     has_transactional_batch,
 )
-from ottla.handlers.produce_preparation import (
-    Preparation,
-    opens_batches,
-    preparation,
-    preparing,
-)
-from ottla.handlers.production import (
+from ottla.handlers.producing.operation import (
     ACKS,
     ACKS_NONE,
     TOPIC_IDS_FROM,
@@ -34,7 +27,14 @@ from ottla.handlers.production import (
     Production,
     failed,
 )
-from ottla.handlers.registry import Working, handles
+from ottla.handlers.producing.preparation import (
+    Preparation,
+    opens_batches,
+    preparation,
+    preparing,
+)
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage

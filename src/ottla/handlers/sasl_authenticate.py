@@ -5,8 +5,8 @@ v1 how long a session lasts · v2 flexible encoding
 
 from __future__ import annotations
 
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest

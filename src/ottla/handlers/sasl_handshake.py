@@ -5,8 +5,8 @@ v1 the exchange that follows comes as SaslAuthenticate
 
 from __future__ import annotations
 
-from ottla.handlers.context import Context
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.sasl_handshake_request import SaslHandshakeRequest

@@ -17,10 +17,10 @@ from ottla.base.turns import Slices
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import offset_commit_support
-from ottla.handlers.context import Context
-from ottla.handlers.known_partitions import is_small, parting
-from ottla.handlers.merging import merging
-from ottla.handlers.registry import Working, handles
+from ottla.handlers.groups.known_partitions import is_small, parting
+from ottla.handlers.groups.merging import merging
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working, handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

@@ -7,9 +7,9 @@ that is asked refuses to forget itself.
 from __future__ import annotations
 
 from ottla.controller.brokers import decide_unregister_broker
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.deciding import decide
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -6,9 +6,9 @@ v1 kinds of downgrade, validate only · v2 one answer for all features
 from __future__ import annotations
 
 from ottla.controller.update_features import decide_update_features
-from ottla.handlers.context import Context
-from ottla.handlers.deciding import decide
-from ottla.handlers.registry import handles
+from ottla.handlers.administration.deciding import decide
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.update_features_request import UpdateFeaturesRequest
 from ottla.protocol.messages.update_features_response import UpdateFeaturesResponse

@@ -6,9 +6,9 @@ Coordinators send it to leaders. From tools it ends a transaction that has lost 
 
 from __future__ import annotations
 
-from ottla.handlers.context import Context
 from ottla.handlers.quotas.request_time import exempt_time
-from ottla.handlers.registry import handles
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.write_txn_markers_request import (

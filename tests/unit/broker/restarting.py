@@ -8,7 +8,7 @@ from random import Random
 from tests.unit.handlers.world import World
 
 from ottla.broker.broker import Broker
-from ottla.handlers.dispatch import Dispatcher
+from ottla.handlers.serving.dispatch import Dispatcher
 
 
 class RestartingWorld(World):

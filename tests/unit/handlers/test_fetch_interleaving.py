@@ -15,9 +15,9 @@ from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
 from ottla.handlers.fetching.large import LargeFetching
-from ottla.handlers.fetching.serving import Fetching
+from ottla.handlers.fetching.operation import Fetching
+from ottla.handlers.serving.context import Context
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Served
 from ottla.protocol.api_keys import ApiKey

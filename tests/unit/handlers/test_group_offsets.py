@@ -9,8 +9,8 @@ from tests.unit.handlers.group_world import GroupWorld
 from tests.unit.handlers.world import World
 
 from ottla.base.turns import run_at_once
-from ottla.handlers.context import Context
 from ottla.handlers.offset_fetch import offset_fetch
+from ottla.handlers.serving.context import Context
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.offset_commit_request import (

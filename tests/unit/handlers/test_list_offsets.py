@@ -9,7 +9,7 @@ import pytest
 from tests.unit.handlers.asking import START_MS, produce
 from tests.unit.handlers.world import World
 
-from ottla.handlers.parts import TIME_SEARCHES_MAX
+from ottla.handlers.serving.parts import TIME_SEARCHES_MAX
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.list_offsets_request import (
     ListOffsetsPartition,

@@ -9,7 +9,7 @@ from tests.unit.handlers.world import World
 
 from ottla.base.turns import run_at_once
 from ottla.handlers.metadata import CREATED_MAX
-from ottla.handlers.topic_answers import VERSIONS_MAX
+from ottla.handlers.partitions.topic_answers import VERSIONS_MAX
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 

@@ -18,8 +18,8 @@ from typing import Any, Self, TypeVar, cast
 
 from ottla.broker.broker import Broker
 from ottla.config.load import load_config
-from ottla.handlers.context import Peer
-from ottla.handlers.dispatch import Dispatcher
+from ottla.handlers.serving.context import Peer
+from ottla.handlers.serving.dispatch import Dispatcher
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Served
 from ottla.protocol.api_keys import ApiKey

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
 from ottla.handlers.fetching.reading import Found
-from ottla.handlers.fetching.wants import Wants
-from ottla.handlers.leaders import current_leader, leader_endpoints
+from ottla.handlers.fetching.requested import Wants
+from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
+from ottla.handlers.serving.context import Context
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.fetch_response import (
     FetchableTopicResponse,

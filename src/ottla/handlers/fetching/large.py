@@ -1,4 +1,4 @@
-"""Fetch requests for very many partitions: as `serving.py`, in slices.
+"""Fetch requests for very many partitions: as `operation.py`, in slices.
 
 Promises  the event loop is kept for a slice at a time. A reader joins all its partitions before it
           looks at them, so that nothing that arrives meanwhile is missed.
@@ -12,10 +12,10 @@ from collections.abc import Awaitable
 from ottla.base.freeing import freeing
 from ottla.base.readers import CACHED, LookUpReader
 from ottla.base.turns import Slices
-from ottla.handlers.disposal import cut_up
 from ottla.handlers.fetching.answering import measuring, responding
 from ottla.handlers.fetching.checking import check_all
-from ottla.handlers.fetching.serving import Fetching
+from ottla.handlers.fetching.operation import Fetching
+from ottla.handlers.serving.disposal import cut_up
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.waiting import LargeWaiter
 

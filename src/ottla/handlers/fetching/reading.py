@@ -11,9 +11,9 @@ from typing import NamedTuple, cast
 
 from ottla.base.ids import TopicId
 from ottla.base.readers import Reader
-from ottla.handlers.context import Context
-from ottla.handlers.damage import damaged
-from ottla.handlers.fetching.wants import Wants
+from ottla.handlers.fetching.requested import Wants
+from ottla.handlers.partitions.damage import damaged
+from ottla.handlers.serving.context import Context
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

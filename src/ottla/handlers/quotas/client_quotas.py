@@ -16,8 +16,8 @@ from ottla.base.clock import Clock
 from ottla.base.rates import MS_PER_S, RateMeter, TokenBucket, Windows, full_bucket, windows_of
 from ottla.base.turns import Slices
 from ottla.config.broker_options import BrokerConfig
-from ottla.handlers.context import Context
 from ottla.handlers.quotas.payers import AddressLimits, Due, Limits, Payer
+from ottla.handlers.serving.context import Context
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
 from ottla.metadata.records import QuotaEntity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ottla.controller.decision import Charge, nothing_charged
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 
 
 def charging(context: Context, strict_from: int) -> Charge:

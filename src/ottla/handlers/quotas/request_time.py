@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Generator
 from typing import Any, Generic, TypeVar
 
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 
 PERCENT_PER_S = 100
 T = TypeVar("T")

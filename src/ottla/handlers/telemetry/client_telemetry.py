@@ -16,7 +16,7 @@ from collections.abc import Callable
 from ottla.base.clock import Clock
 from ottla.base.turns import Slices, Turns
 from ottla.base.uuids import random_uuid
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 from ottla.handlers.telemetry.otlp import OtlpReader
 from ottla.handlers.telemetry.subscriptions import (
     Subscription,

@@ -23,7 +23,7 @@ from ottla.config.resource_options import (
     PROPERTY_CHARACTERS_MAX,
     parse_match,
 )
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from ottla.base.readers import WAIT
 from ottla.broker.broker import Broker
 from ottla.coordinators.transactions.finishing import Finisher
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
-from ottla.handlers.dispatch import Dispatcher
+from ottla.handlers.serving.dispatch import Dispatcher
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message
 from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic

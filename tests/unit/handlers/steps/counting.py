@@ -20,7 +20,7 @@ from typing import Any, cast
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
-from ottla.handlers import decoding
+from ottla.handlers.serving import decoding
 from ottla.network.connection import Connection
 from ottla.network.served import Answer
 from ottla.protocol.api_keys import ApiKey

@@ -8,8 +8,8 @@ import pytest
 from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_world
 
 from ottla.base.turns import FIRST_SLICE_S, SLICE_S
-from ottla.handlers.registry import handler_of
-from ottla.handlers.served import SERVED
+from ottla.handlers.serving.registry import handler_of
+from ottla.handlers.serving.served import SERVED
 from ottla.protocol.message import Message
 from ottla.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,

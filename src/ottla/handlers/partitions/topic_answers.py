@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices
-from ottla.handlers.chunks import chunks
-from ottla.handlers.permissions import NOT_ASKED, TOPIC_OPERATIONS
+from ottla.handlers.administration.permissions import NOT_ASKED, TOPIC_OPERATIONS
+from ottla.handlers.serving.chunks import chunks
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import Partition, Topic
 from ottla.metadata.image import Image

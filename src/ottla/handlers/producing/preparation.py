@@ -12,7 +12,7 @@ import asyncio
 from typing import cast
 
 from ottla.base.turns import Slices, run_at_once
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.produce_request import (
     PartitionProduceData,

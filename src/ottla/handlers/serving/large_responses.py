@@ -22,7 +22,7 @@ from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
 if TYPE_CHECKING:
-    from ottla.handlers.context import Context
+    from ottla.handlers.serving.context import Context
 
 T = TypeVar("T")
 

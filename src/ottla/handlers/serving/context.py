@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ottla.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
-    from ottla.handlers.large_responses import ResponseAccount
-    from ottla.handlers.parts import Parts
+    from ottla.handlers.serving.large_responses import ResponseAccount
+    from ottla.handlers.serving.parts import Parts
 
 THROTTLE_MS_MAX = 2**31 - 1  # answers have no room for more
 

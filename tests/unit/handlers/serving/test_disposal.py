@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import weakref
 
-from ottla.handlers.disposal import PIECE_ITEMS, PIECES_PER_TURN, Disposal, pieces_of
+from ottla.handlers.serving.disposal import PIECE_ITEMS, PIECES_PER_TURN, Disposal, pieces_of
 from ottla.protocol.message import Struct
 
 MANY = 10 * PIECE_ITEMS * PIECES_PER_TURN

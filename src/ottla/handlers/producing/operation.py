@@ -2,7 +2,7 @@
 
 Promises  one partition's trouble leaves the others served. Waiting costs neither a task nor a
           future for each partition.
-Leaves    what comes before an append to `produce_guards.py` and `produce_preparation.py`.
+Leaves    what comes before an append to `guards.py` and `preparation.py`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import NamedTuple, cast
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicId
 from ottla.base.turns import Slices
-from ottla.handlers.cold_logs import read_all_producers
-from ottla.handlers.context import Context
-from ottla.handlers.damage import damaged
-from ottla.handlers.leaders import current_leader, leader_endpoints
-from ottla.handlers.produce_guards import ProduceGuards
-from ottla.handlers.produce_preparation import Preparation
+from ottla.handlers.partitions.cold_logs import read_all_producers
+from ottla.handlers.partitions.damage import damaged
+from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
+from ottla.handlers.producing.guards import ProduceGuards
+from ottla.handlers.producing.preparation import Preparation
 from ottla.handlers.quotas.request_time import exempt_time
-from ottla.handlers.registry import Working
+from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.registry import Working
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage

@@ -14,7 +14,7 @@ from ottla.base.ids import TopicPartition
 from ottla.base.turns import Slices, run_at_once
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import ClientSupport, produce_support
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.produce_request import (

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from ottla.base.collector import without_full_pass
 from ottla.base.turns import Work
-from ottla.handlers import decoding, registry
-from ottla.handlers.context import Context, Peer
-from ottla.handlers.decoding import DecodingThread, decode_here
-from ottla.handlers.disposal import Pieces, pieces_of
-from ottla.handlers.large_responses import check_size
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
-from ottla.handlers.registry import Handler, Outcome, handler_of
-from ottla.handlers.served import SERVED
+from ottla.handlers.serving import decoding, registry
+from ottla.handlers.serving.context import Context, Peer
+from ottla.handlers.serving.decoding import DecodingThread, decode_here
+from ottla.handlers.serving.disposal import Pieces, pieces_of
+from ottla.handlers.serving.large_responses import check_size
+from ottla.handlers.serving.registry import Handler, Outcome, handler_of
+from ottla.handlers.serving.served import SERVED
 from ottla.network.served import Answer, Served, Waiting, Working
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -36,7 +36,7 @@ from ottla.protocol.messages.api_versions_response import ApiVersionsResponse
 from ottla.storage.files.file_range import FileRange
 
 if TYPE_CHECKING:
-    from ottla.handlers.parts import Parts
+    from ottla.handlers.serving.parts import Parts
     from ottla.network.connection import Connection
 
 log = logging.getLogger(__name__)

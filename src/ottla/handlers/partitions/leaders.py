@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from ottla.handlers.context import Context
+    from ottla.handlers.serving.context import Context
 
 
 class BrokerAddress(NamedTuple):

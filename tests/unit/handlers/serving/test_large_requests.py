@@ -12,8 +12,8 @@ import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
 from ottla.base.tasks import next_turn
-from ottla.handlers import decoding
-from ottla.handlers.decoding import ITEMS_MAX, ITEMS_MIN
+from ottla.handlers.serving import decoding
+from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Waiting, Working
 from ottla.protocol.api_keys import ApiKey

@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 from ottla.base.turns import Slices, Turns
-from ottla.handlers.context import Context, Peer
-from ottla.handlers.large_responses import LARGE_BYTES, LargeResponses, ResponseAccount
+from ottla.handlers.serving.context import Context, Peer
+from ottla.handlers.serving.large_responses import LARGE_BYTES, LargeResponses, ResponseAccount
 from ottla.network.response_memory import ResponseMemory
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

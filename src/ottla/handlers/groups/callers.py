@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ottla.coordinators.groups.shared import Caller
 
 if TYPE_CHECKING:
-    from ottla.handlers.context import Context
+    from ottla.handlers.serving.context import Context
 
 
 def caller_of(context: Context) -> Caller:

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ottla.controller.decision import Decision, check_size
 from ottla.controller.state import State
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 
 T = TypeVar("T")
 # Of a request that is decided on the event loop: about fifty items, in some milliseconds. A thread

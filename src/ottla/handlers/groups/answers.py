@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from ottla.base.turns import Slices
 from ottla.coordinators.groups.shard import LoadedShard
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 from ottla.protocol.errors import BrokerError
 
 A = TypeVar("A")

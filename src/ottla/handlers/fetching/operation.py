@@ -14,12 +14,12 @@ from collections.abc import Awaitable
 from ottla.base.kept_errors import without_frames
 from ottla.base.readers import CACHED, CachedReader, LookUpReader, NotCached, Reader
 from ottla.base.steps import drive, looking_up
-from ottla.handlers.context import Context
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.reading import Found, look_at
-from ottla.handlers.fetching.wants import Wants
+from ottla.handlers.fetching.requested import Wants
 from ottla.handlers.quotas.request_time import charge_time, exempt_time
+from ottla.handlers.serving.context import Context
 from ottla.protocol.messages.fetch_request import FetchRequest
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.fetch_sessions import WantedPartition

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ottla.base.turns import Slices
-from ottla.handlers.context import Context
+from ottla.handlers.serving.context import Context
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.fetch_request import FetchRequest

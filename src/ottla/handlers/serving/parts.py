@@ -16,11 +16,11 @@ from ottla.coordinators.transactions.coordinator import TransactionCoordinator
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.coordinators.transactions.producer_id_source import ProducerIdSource
 from ottla.coordinators.transactions.verifying import Verifier
-from ottla.handlers.disposal import Disposal
-from ottla.handlers.large_responses import LargeResponses
+from ottla.handlers.partitions.topic_answers import TopicAnswers
 from ottla.handlers.quotas.client_quotas import ClientQuotas
+from ottla.handlers.serving.disposal import Disposal
+from ottla.handlers.serving.large_responses import LargeResponses
 from ottla.handlers.telemetry.client_telemetry import ClientTelemetry
-from ottla.handlers.topic_answers import TopicAnswers
 from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.image import Image
 from ottla.network.response_memory import ResponseMemory

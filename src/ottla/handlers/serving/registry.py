@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from ottla.base.turns import Slices
-from ottla.handlers.served import SERVED
+from ottla.handlers.serving.served import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.message import Message

@@ -1,0 +1,1 @@
+"""What several administrative requests have in common."""

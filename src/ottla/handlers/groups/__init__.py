@@ -1,0 +1,1 @@
+"""What several requests to a group coordinator have in common."""

@@ -1,0 +1,1 @@
+"""What several requests about topics, partitions and their logs have in common."""
