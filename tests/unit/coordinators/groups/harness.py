@@ -158,7 +158,7 @@ class ListPartition:
 class NoTurns(Turns):
     """Nobody else waits for a turn."""
 
-    async def next(self) -> None: ...
+    async def next(self, *, is_new: bool = False) -> None: ...
 
 
 class NoTasks(OwnedTasks):
