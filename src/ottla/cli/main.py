@@ -148,6 +148,9 @@ def unknown(names: tuple[str, ...], name: str, known: Known) -> str:
         what = "verb" if names else "command"
         return f"{' '.join(('ottla', *names))}: the {what} comes first, then {name}"
     question = did_you_mean(name, known)
+    nouns = [noun for noun, verbs in known.items() if not isinstance(verbs, str) and name in verbs]
+    if nouns:  # `ottla create`
+        question = f"did you mean {' or '.join(f'{noun} {name}' for noun in nouns)}?"
     return f"ottla: no command {' '.join((*names, name))!r}" + (f"; {question}" if question else "")
 
 

@@ -9,7 +9,6 @@ import errno
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,24 +34,23 @@ def raise_on_termination() -> Iterator[None]:
 
     A second signal ends the process at once.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
-    handled = [number for number, handler in before.items() if handler == signal.SIG_DFL]
+    handled = [each for each in ENDING_SIGNALS if signal.getsignal(each) == signal.SIG_DFL]
 
     def terminate(number: int, _frame: object) -> None:
         for each in handled:
             signal.signal(each, signal.SIG_DFL)
         raise Terminated(number)
 
-    for number in handled:
-        signal.signal(number, terminate)
+    try:
+        for each in handled:
+            signal.signal(each, terminate)
+    except ValueError:  # not the main thread: the signals are not ours
+        handled.clear()
     try:
         yield
     finally:
-        for number in handled:
-            signal.signal(number, before[number])
+        for each in handled:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def repair_standard_streams() -> None:

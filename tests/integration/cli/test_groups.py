@@ -142,3 +142,46 @@ def test_a_misspelt_group_is_answered_with_the_nearest_names(
     failed = command("groups", "delete", "zzzz")
     assert failed.code == 1
     assert "zzzz: there is no such group" in failed.err
+
+
+def test_lag_is_unknown_where_nothing_is_committed(
+    command: Command, topic: str, group: str
+) -> None:
+    command("topics", "alter", topic, "-p", "2")
+    command("produce", topic, "-p", "0", *"abc")
+    command("produce", topic, "-p", "1", "d")
+    command("groups", "reset", group, "--to", "1", "--topic", f"{topic}:0")
+    (told,) = command("groups", "describe", group, "--format", "json").document
+    assert told["lag"] is None
+    assert [each["lag"] for each in told["partitions"]] == [2, None]
+    shown = command("groups", "describe", group).lines
+    assert "lag          2, and unknown in 1 partition" in shown
+    (listed,) = command("groups", "list", group, "--lag", "--format", "json").document
+    assert listed["lag"] is None
+    command("groups", "reset", group, "--to", "end", "--topic", f"{topic}:1")
+    (listed,) = command("groups", "list", group, "--lag", "--format", "json").document
+    assert listed["lag"] == 2
+
+
+def test_an_offset_that_some_partitions_lack_is_reported(
+    command: Command, topic: str, group: str
+) -> None:
+    command("topics", "alter", topic, "-p", "2")
+    command("produce", topic, "-p", "0", *"abc")
+    told = command("groups", "reset", group, "--to", "2", "--topic", topic, "--format", "json")
+    assert [each["after"] for each in told.document] == [2, 0]
+    assert f"partition 1 of {topic} has the offsets 0 to 0: set to 0 instead of 2" in told.err
+
+
+def test_an_offset_that_a_group_does_not_use_is_reported(
+    command: Command, read_topic: str, group: str
+) -> None:
+    told = command("consume", read_topic, "-g", group, "-e", "--from-beginning")
+    assert told.lines == ["d", "e"]
+    assert f"group {group} continues at its committed offsets" in told.err
+    assert f"ottla groups reset {group} --to start" in told.err
+
+
+def test_groups_are_described_by_pattern(command: Command, read_topic: str, group: str) -> None:
+    described = command("groups", "describe", f"{group[:-1]}?", "--format", "json").document
+    assert group in [each["group"] for each in described]

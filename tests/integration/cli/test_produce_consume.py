@@ -8,7 +8,7 @@ import sys
 import confluent_kafka
 import pytest
 from tests.integration.cli.conftest import Command
-from tests.integration.cli.ottla_command import clean_environment, ottla
+from tests.integration.cli.ottla_command import clean_environment, ottla, start
 from tests.support.waiting import wait_until
 
 from ottla.base.ids import TopicPartition
@@ -121,6 +121,30 @@ def test_the_tail_is_the_newest_of_all_partitions(command: Command, topic: str) 
     assert command("consume", topic, "--tail", "4").lines == ["5", "6", "7", "8"]
     assert command("consume", topic, "--tail", "0").lines == []
     assert command("consume", topic, "-e", "-p", "1").lines == ["1", "4", "7"]
+
+
+def test_the_tail_can_be_followed(
+    environment: dict[str, str], command: Command, topic: str
+) -> None:
+    command("topics", "alter", topic, "-p", "2")
+    command("produce", topic, "-p", "0", "one", "two", "three")
+    with start("consume", topic, "--tail", "2", "-F", "-n", "4", environment=environment) as reader:
+        assert reader.stdout is not None
+        assert [reader.stdout.readline() for _ in range(2)] == [b"two\n", b"three\n"]
+        command("produce", topic, "-p", "0", "four")
+        assert reader.stdout.readline() == b"four\n"
+        command("produce", topic, "-p", "1", "five")
+        assert reader.stdout.read() == b"five\n"
+        assert reader.wait(120) == 0
+
+
+def test_topics_are_read_by_pattern_and_by_option(command: Command, topic: str) -> None:
+    for suffix in "xy":
+        command("topics", "create", f"{topic}-{suffix}", "-p", "1")
+        command("produce", "--topic", f"{topic}-{suffix}", suffix)
+    assert sorted(command("consume", f"{topic}-*", "-e").lines) == ["x", "y"]
+    assert command("consume", "--topic", f"{topic}-x", "-e").lines == ["x"]
+    assert command("consume", f"{topic}-z*", "-e").code == 1
 
 
 def test_the_tail_counts_records_and_not_offsets(
@@ -256,6 +280,9 @@ def test_an_offset_that_only_some_partitions_have_is_read_there(
         (["produce", "t", "-H", "x", "v"], "NAME=VALUE"),
         (["produce", "t", "-f", "%k%v"], "put a separator"),
         (["consume", "t", "-X", "nonsense"], "expected NAME=VALUE"),
+        (["consume", "t", "-X", "group.id="], "the name of a group is not empty"),
+        (["consume", "t", "-X", "bootstrap.servers=x:1"], "use --bootstrap"),
+        (["produce", "t", "-f", "jsonl", "x"], "expected json, json-values or a template"),
         (["consume", "t", "-X", "no.such.setting=1"], "No such configuration property"),
         (["consume", "t", "-b", "host:x"], "is not HOST:PORT"),
     ],

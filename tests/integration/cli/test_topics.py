@@ -100,3 +100,24 @@ def test_a_misspelt_setting_is_answered_with_the_nearest_names(
 def test_what_makes_no_sense_is_refused_before_anybody_is_asked(command: Command) -> None:
     assert command("topics", "alter", "t").code == 2
     assert "NAME=VALUE" in command("topics", "create", "t", "-c", "retention.ms").err
+
+
+def test_topics_are_described_by_pattern_or_with_the_option_of_kafkas_tools(
+    command: Command, topic: str
+) -> None:
+    command("topics", "create", f"{topic}-x", f"{topic}-y", "--replication-factor", "1")
+    described = command("topics", "describe", f"{topic}-*", "--format", "json").document
+    assert [each["topic"] for each in described] == [f"{topic}-x", f"{topic}-y"]
+    (described,) = command("topics", "describe", "--topic", topic, "--format", "json").document
+    assert described["topic"] == topic
+    failed = command("topics", "describe", "nothing*")
+    assert (failed.code, "no topic matches nothing*" in failed.err) == (1, True)
+
+
+def test_a_setting_that_is_not_there_is_not_called_changed(command: Command, topic: str) -> None:
+    failed = command("topics", "alter", topic, "-d", "retention.sm")
+    assert failed.code == 1
+    assert "-d retention.sm: no such topic setting" in failed.err
+    assert "did you mean retention.ms" in failed.err
+    unset = command("topics", "alter", topic, "-d", "retention.ms", "-c", "segment.ms=1000")
+    assert unset.out == f"changed segment.ms of {topic}; retention.ms was not set on {topic}\n"

@@ -55,6 +55,8 @@ def test_help_lists_what_there_is(words: list[str], capsys: pytest.CaptureFixtur
     [
         (["topcs"], "no command 'topcs'; did you mean topics?"),
         (["topics", "creat"], "no command 'topics creat'; did you mean create?"),
+        (["create", "topic"], "no command 'create'; did you mean topics create?"),
+        (["--format", "json", "topics", "list"], "ottla: the command comes first, then --format"),
         (["frobnicate"], "no command 'frobnicate'\n"),
         (["topics"], "usage: ottla topics VERB"),
         (["topics", "-b", "x:1", "list"], "ottla topics: the verb comes first, then -b"),

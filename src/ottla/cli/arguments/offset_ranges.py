@@ -15,7 +15,6 @@ with a minus sign to now: `@2024-02-14:1h`, `@-48h:-24h`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ottla.cli.arguments.durations import parse_duration
@@ -30,33 +29,39 @@ class BadRange(ValueError):
     """The text is neither an offset, a time nor a range of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """`count` offsets after the log start offset."""
+class Position:
+    """A position in every partition. Not a dataclass: loading those takes longer than a command."""
 
-    count: int = 0
+    __slots__ = ("value",)
+    __match_args__ = ("value",)
 
+    def __init__(self, value: int = 0) -> None:
+        self.value = value
 
-@dataclass(frozen=True, slots=True)
-class End:
-    """`count` offsets before the end offset."""
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.value == getattr(other, "value", None)
 
-    count: int = 0
+    def __hash__(self) -> int:
+        return hash((type(self), self.value))
 
-
-@dataclass(frozen=True, slots=True)
-class At:
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class AtTime:
-    """The first record with this timestamp or a later one."""
-
-    timestamp_ms: int
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.value})"
 
 
-Position = Start | End | At | AtTime
+class Start(Position):
+    """So many offsets after the log start offset."""
+
+
+class End(Position):
+    """So many offsets before the end offset."""
+
+
+class At(Position):
+    """An offset."""
+
+
+class AtTime(Position):
+    """The first record with this timestamp (in ms) or a later one."""
 
 
 class OffsetRange(NamedTuple):

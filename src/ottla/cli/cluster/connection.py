@@ -10,14 +10,15 @@ import os
 import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ottla.cli.arguments.addresses import Address, parse_addresses
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.arguments.numbers import seconds
 from ottla.cli.errors import USAGE, CommandFailed
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -68,6 +69,7 @@ class Connection:
         self._settings = dict(settings or {})
         self._errors: deque[str] = deque(maxlen=ERRORS_MAX)  # reported by the clients
         self._last_reported = ""
+        self._clients: list[Any] = []
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Connection:
@@ -77,6 +79,8 @@ class Connection:
         except ValueError as error:
             raise CommandFailed(f"{option}: {error}", code=USAGE) from error
         settings = parse_name_values("-X", arguments.client_settings)
+        if "bootstrap.servers" in settings:
+            raise CommandFailed("-X bootstrap.servers: use --bootstrap HOST:PORT", code=USAGE)
         connection = cls(servers, settings, arguments.timeout)
         require_reachable(addresses)
         return connection
@@ -97,8 +101,10 @@ class Connection:
 
     def _create(self, client: Any, settings: Mapping[str, Any]) -> Any:
         dotted = {name.replace("_", "."): value for name, value in settings.items()}
+        if self._settings.get("group.id") == "":  # librdkafka would abort the process
+            raise CommandFailed("-X group.id=: the name of a group is not empty", code=USAGE)
         try:
-            return client(
+            created = client(
                 {
                     "bootstrap.servers": self.servers,
                     "client.id": CLIENT_ID,
@@ -111,6 +117,8 @@ class Connection:
         except confluent_kafka().KafkaException as error:
             message = error.args[0].str()
             raise CommandFailed(message, "-X takes settings of librdkafka", code=USAGE) from error
+        self._clients.append(created)
+        return created
 
     # Responses
 
@@ -118,7 +126,7 @@ class Connection:
         """The result; CommandFailed if the cluster does not respond. Other errors are raised."""
         try:
             return future.result(self.timeout_s + 5)  # the request itself has the timeout
-        except FutureTimeout:
+        except TimeoutError:
             raise self.no_response() from None
         except confluent_kafka().KafkaException as error:
             if is_no_response(error.args[0]):
@@ -148,6 +156,8 @@ class Connection:
         return self._errors[-1] if self._errors else self._last_reported
 
     def no_response(self, reason: str = "") -> CommandFailed:
+        for client in self._clients:
+            client.poll(0)  # calls error_cb
         cause = self.last_error or reason
         return CommandFailed(
             f"{self.servers} accepts connections, but did not respond within {self.timeout_s:g} s"

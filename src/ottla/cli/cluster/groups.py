@@ -108,9 +108,16 @@ def committed_in(result: Any) -> dict[TopicPartition, int]:
     }
 
 
-def partition_lag(committed: int | None, end: int | None) -> int | None:
-    """Records after the committed offset; None if either is unknown."""
-    return None if committed is None or end is None else max(0, end - committed)
+def partition_lag(committed: int | None, offsets: tuple[int, int] | None) -> int | None:
+    """Records after the committed offset. Without one the lag is unknown (None), because the group
+    may begin at either end; `offsets` are the start and the end of the partition, if it exists.
+    """
+    if offsets is None:
+        return None
+    start, end = offsets
+    if committed is None:
+        return 0 if start == end else None
+    return max(0, end - committed)
 
 
 def total_lag(lags: Iterable[int | None]) -> int | None:

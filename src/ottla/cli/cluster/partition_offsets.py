@@ -28,20 +28,33 @@ def partition_ends(
     return starts, ends
 
 
-def existing_ends(
+def existing_offsets(
     connection: Connection, admin: Any, partitions: Iterable[TopicPartition]
-) -> dict[TopicPartition, int]:
-    """The end offsets of those partitions that exist and have a leader."""
+) -> dict[TopicPartition, tuple[int, int]]:
+    """Start and end offset of those partitions that exist and have a leader."""
     from confluent_kafka.admin import OffsetSpec
 
-    wanted = dict.fromkeys(partitions, OffsetSpec.latest())
-    ends = {}
-    for partition, future in ask(connection, admin, wanted).items() if wanted else ():
+    wanted = list(partitions)
+    if not wanted:
+        return {}
+    asked = [
+        ask(connection, admin, dict.fromkeys(wanted, spec))
+        for spec in (OffsetSpec.earliest(), OffsetSpec.latest())
+    ]
+    starts, ends = (receive_existing(connection, futures) for futures in asked)
+    return {each: (starts[each], ends[each]) for each in wanted if each in starts and each in ends}
+
+
+def receive_existing(
+    connection: Connection, futures: dict[TopicPartition, Any]
+) -> dict[TopicPartition, int]:
+    offsets = {}
+    for partition, future in futures.items():
         try:
-            ends[partition] = connection.wait(future).offset
+            offsets[partition] = connection.wait(future).offset
         except confluent_kafka().KafkaException:
             continue
-    return ends
+    return offsets
 
 
 def ask(
@@ -71,7 +84,7 @@ def resolve(
     if isinstance(position, AtTime) and wanted:
         from confluent_kafka.admin import OffsetSpec
 
-        spec = OffsetSpec.for_timestamp(position.timestamp_ms)
+        spec = OffsetSpec.for_timestamp(position.value)
         found = receive(connection, ask(connection, admin, dict.fromkeys(wanted, spec)))
     return {
         partition: within(position, starts[partition], ends[partition], found.get(partition, -1))

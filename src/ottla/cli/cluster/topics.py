@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Any
 
+from ottla.base.ids import TopicPartition
 from ottla.cli.cluster.connection import Connection, confluent_kafka
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
 
@@ -24,12 +25,12 @@ def add_topics_argument(parser: argparse.ArgumentParser, help_text: str | None =
     )  # fmt: skip
 
 
-def given_topics(arguments: argparse.Namespace) -> list[str]:
+def given_topics(arguments: argparse.Namespace, advice: str = SEE_TOPICS) -> list[str]:
     """The names and patterns that were given, each once."""
     names = [name for each in arguments.topic_options for name in each.split(",")]
     given = list(dict.fromkeys([*arguments.topics, *names]))
     if not given:
-        raise CommandFailed("name a topic", SEE_TOPICS, code=USAGE)
+        raise CommandFailed("name a topic", advice, code=USAGE)
     return given
 
 
@@ -72,6 +73,16 @@ def require_topics(names: Iterable[str], topics: dict[str, Any]) -> None:
             "\n".join(f"there is no topic {name or repr(name)}" for name in missing),
             *(advice or [SEE_TOPICS]),
         )
+
+
+def with_other_partitions(
+    topics: dict[str, Any], partitions: Iterable[TopicPartition]
+) -> list[TopicPartition]:
+    """These and all other partitions of the same topics."""
+    given = set(partitions)
+    names = {each.topic for each in given} & topics.keys()
+    others = {TopicPartition(name, number) for name in names for number in topics[name].partitions}
+    return sorted(given | others)
 
 
 def advice_about(error: Any, name: str, topics: Iterable[str]) -> list[str]:

@@ -111,7 +111,7 @@ def take_topic(arguments: argparse.Namespace) -> None:
         before = [] if arguments.topic is None else [arguments.topic]
         arguments.topic, arguments.values = arguments.topic_option, [*before, *arguments.values]
     if arguments.topic is None:
-        raise CommandFailed("name a topic", code=USAGE)
+        raise CommandFailed("name a topic", "such as: ottla produce greetings hello", code=USAGE)
 
 
 def send(sender: RecordSender, records: Iterable[Numbered]) -> None:

@@ -14,7 +14,7 @@ from ottla.cli.arguments.numbers import seconds
 from ottla.cli.cluster.connection import Connection, add_connection_arguments
 from ottla.cli.cluster.groups import all_groups
 from ottla.cli.cluster.topics import INTERNAL
-from ottla.cli.errors import CommandFailed
+from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, count_text, fields_text, table
 
@@ -39,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     while True:
         try:
             document = status_document(Connection.of(arguments))
-        except CommandFailed:
-            if time.monotonic() >= deadline_s:
+        except CommandFailed as error:
+            if error.code == USAGE or time.monotonic() >= deadline_s:
                 raise
         else:
             if document["is_healthy"] or time.monotonic() >= deadline_s:

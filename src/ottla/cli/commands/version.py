@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 
 from ottla import __version__
+from ottla.cli.output.documents import add_format_argument, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=["text", "json"], default="text")
+    add_format_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     facts = version_facts()
-    if arguments.format == "json":
-        print(json.dumps(facts))
-    else:
-        print("\n".join(f"{name + ':':<16} {value}" for name, value in facts.items()))
+    lines = (f"{name + ':':<16} {value}" for name, value in facts.items())
+    show(arguments.format, facts, lambda: "\n".join(lines))
     return 0
 
 

@@ -132,7 +132,7 @@ def end_positions(
 ) -> dict[TopicPartition, int]:
     """An end after the last record is valid: records up to it are awaited."""
     if isinstance(position, At):
-        return dict.fromkeys(partitions, position.offset)
+        return dict.fromkeys(partitions, position.value)
     return positions(connection, consumer, partitions, position)
 
 
@@ -150,7 +150,7 @@ def positions(
             return offsets_of_time(connection, consumer, partitions, timestamp_ms)
     ranges = watermarks(connection, consumer, partitions)
     if isinstance(position, At):
-        require_offset(position.offset, ranges)
+        require_offset(position.value, ranges)
     return {
         partition: within(position, start, end, -1) for partition, (start, end) in ranges.items()
     }

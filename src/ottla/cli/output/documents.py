@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from typing import Any
-
-from ottla.cli.output.yaml import to_yaml
 
 FORMATS = ("text", "json", "yaml")
 
@@ -27,5 +24,9 @@ def show(form: str, document: Any, as_text: Callable[[], str]) -> None:
 
 def formatted(form: str, document: Any) -> str:
     if form == "yaml":
+        from ottla.cli.output.yaml import to_yaml
+
         return to_yaml(document)
+    import json
+
     return json.dumps(document, ensure_ascii=False, indent=2)

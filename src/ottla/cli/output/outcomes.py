@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ottla.cli.cluster.connection import confluent_kafka
 from ottla.cli.output.documents import show
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     name: str
     done: str = ""  # what was done, as a sentence; empty if it failed
     error: str = ""

@@ -6,8 +6,6 @@ would show it in another order.
 
 from __future__ import annotations
 
-import unicodedata
-
 from ottla.base.log_text import escaped_char
 
 KEPT = "\t"
@@ -35,10 +33,8 @@ def display_width(text: str) -> int:
     """How many columns of a terminal the text takes."""
     if text.isascii():
         return len(text)
-    return sum(char_width(char) for char in text)
+    from unicodedata import combining, east_asian_width
 
-
-def char_width(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return sum(
+        0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text
+    )

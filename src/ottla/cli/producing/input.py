@@ -20,6 +20,7 @@ from ottla.cli.templates.parser import BadTemplate, parse_template
 from ottla.cli.templates.reader import read_records
 
 LINES = "%v\\n"
+LINE_END = "\\n"
 JSON_READERS: dict[str, Callable[[bytes], Record]] = {
     "json": record_from_json,
     "json-values": json_value,
@@ -45,6 +46,12 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
     if arguments.key_separator is not None:
         separator = os.fsencode(arguments.key_separator)
         return RecordInput(unit, enumerate(read_keyed_lines(values or stdin, separator), 1))
+    if "%" not in arguments.format:
+        raise CommandFailed(
+            f"--format {arguments.format}: expected json, json-values or a template such as "
+            "'%k\\t%v\\n'",
+            code=USAGE,
+        )
     if values and arguments.format != LINES:
         raise CommandFailed(
             f"--format {arguments.format} applies to standard input, but values are given",
@@ -52,12 +59,17 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
         )
     if values:
         return RecordInput(unit, enumerate(map(Record, values), 1))
-    unit = "line" if arguments.format == LINES else "record"
+    unit = "line" if is_one_line(arguments.format) else "record"
     try:
         template = parse_template(arguments.format)
         return RecordInput(unit, enumerate(read_records(stdin, template, unit), 1))
     except BadTemplate as error:
         raise CommandFailed(f"--format {arguments.format}: {error}", code=USAGE) from error
+
+
+def is_one_line(template: str) -> bool:
+    """Whether each record is a line of the input, so that lines can be named in errors."""
+    return template.endswith(LINE_END) and template.count(LINE_END) == 1 and "{big" not in template
 
 
 def argument_value(text: str) -> bytes:

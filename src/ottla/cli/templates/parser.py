@@ -17,7 +17,7 @@ kcat's `%s`, `%S` (the value and its length) and `%R` (its length in four bytes)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TEXT = "text"
 NUMBER = "number"
@@ -57,13 +57,11 @@ class BadTemplate(ValueError):
     """The template is invalid; the message says where and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(NamedTuple):
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     letter: str
     encoding: str = ""  # the text in braces
     inner: tuple[Literal | Field, ...] = ()  # of headers

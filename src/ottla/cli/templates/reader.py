@@ -172,6 +172,8 @@ class ByteSource:
                 return self._checked(self._take(at), end)
             searched = max(0, len(self._held) - len(end or b""))
             if not self._more():
+                if end not in (None, self.record_end):
+                    raise ValueError(f"there is no {quoted(end)} before the end of the input")
                 return self._take(len(self._held))
 
     def _checked(self, content: bytes, end: bytes | None) -> bytes:

@@ -144,7 +144,7 @@ def test_a_template_that_cannot_be_read_is_refused(template: str, reason: str) -
         ),
         (r"%v{hex}\n", b"zz\n", "record 1: "),
         (r"%p %v\n", b"x y\n", "record 1: 'x' is not a number"),
-        (r"%k %v\n", b"a\n", 'record 1: expected " ", found the end of the input'),
+        (r"%k %v\n", b"a\n", 'record 1: there is no " " before the end of the input'),
         (r"%k %v\n", b"a 1\nb\nc 3\n", r'record 2: there is no " " before "\\n"'),
         (r"%d{rfc3339} %v\n", b"noon x\n", "is not a time"),
     ],

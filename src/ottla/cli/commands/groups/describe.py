@@ -22,7 +22,8 @@ from ottla.cli.cluster.groups import (
     total_lag,
 )
 from ottla.cli.cluster.lag_time import first_timestamps_at
-from ottla.cli.cluster.partition_offsets import existing_ends
+from ottla.cli.cluster.partition_offsets import existing_offsets
+from ottla.cli.cluster.topics import all_topics, with_other_partitions
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, count_text, fields_text, table
 
@@ -67,10 +68,12 @@ def group_document(
 ) -> dict[str, Any]:
     committed = committed_offsets(connection, admin, group.group_id)
     readers = readers_of(group)
-    partitions = sorted(committed.keys() | readers.keys())
-    ends = existing_ends(connection, admin, partitions)
+    partitions = with_other_partitions(
+        all_topics(connection, admin), committed.keys() | readers.keys()
+    )
+    offsets = existing_offsets(connection, admin, partitions)
     rows = [
-        row(each, committed.get(each), ends.get(each), readers.get(each)) for each in partitions
+        row(each, committed.get(each), offsets.get(each), readers.get(each)) for each in partitions
     ]
     if with_time:
         add_waiting_times(connection, rows)
@@ -94,14 +97,17 @@ def readers_of(group: Any) -> dict[TopicPartition, Any]:
 
 
 def row(
-    partition: TopicPartition, committed: int | None, end: int | None, reader: Any
+    partition: TopicPartition,
+    committed: int | None,
+    offsets: tuple[int, int] | None,
+    reader: Any,
 ) -> dict[str, Any]:
     return {
         "topic": partition.topic,
         "partition": partition.partition,
         "committed_offset": committed,
-        "end_offset": end,
-        "lag": partition_lag(committed, end),
+        "end_offset": None if offsets is None else offsets[1],
+        "lag": partition_lag(committed, offsets),
         "client_id": None if reader is None else reader.client_id,
         "host": None if reader is None else reader.host,
     }

@@ -15,7 +15,8 @@ from ottla.cli.cluster.groups import (
     state_name,
     total_lag,
 )
-from ottla.cli.cluster.partition_offsets import existing_ends
+from ottla.cli.cluster.partition_offsets import existing_offsets
+from ottla.cli.cluster.topics import all_topics, with_other_partitions
 from ottla.cli.output.documents import add_format_argument, show
 from ottla.cli.output.tables import Column, table
 
@@ -66,11 +67,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def lag_of_groups(connection: Connection, admin: Any, groups: list[str]) -> dict[str, int | None]:
-    """The sum over the partitions with a committed offset; None if it is not known for all."""
+    """The sum over all partitions of the topics that a group reads; None if one is unknown."""
     committed = committed_offsets_of(connection, admin, groups)
-    partitions = {partition for offsets in committed.values() for partition in offsets}
-    ends = existing_ends(connection, admin, partitions)
+    topics = all_topics(connection, admin)
+    read = {group: with_other_partitions(topics, each) for group, each in committed.items()}
+    offsets = existing_offsets(
+        connection, admin, {each for given in read.values() for each in given}
+    )
     return {
-        group: total_lag(partition_lag(offset, ends.get(each)) for each, offset in offsets.items())
-        for group, offsets in committed.items()
+        group: total_lag(
+            partition_lag(committed[group].get(each), offsets.get(each)) for each in partitions
+        )
+        for group, partitions in read.items()
     }

@@ -176,8 +176,8 @@ def positions(
     if not isinstance(position, At):
         return resolve(connection, admin, partitions, position)
     starts, ends = partition_ends(connection, admin, partitions)
-    require_offset(position.offset, {each: (starts[each], ends[each]) for each in partitions})
-    return {each: limited(each, position.offset, starts[each], ends[each]) for each in partitions}
+    require_offset(position.value, {each: (starts[each], ends[each]) for each in partitions})
+    return {each: limited(each, position.value, starts[each], ends[each]) for each in partitions}
 
 
 def limited(partition: TopicPartition, offset: int, start: int, end: int) -> int:

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     configs = parse_name_values("-c", arguments.config, EXAMPLE)
-    topics = given_topics(arguments)
+    topics = given_topics(arguments, "such as: ottla topics create orders")
     connection = Connection.of(arguments)
     admin = connection.admin()
     futures = admin.create_topics(
