@@ -19,7 +19,7 @@ from tests.support.kafka_jars import ROOT
 
 SUBMIT_VARIABLE = "SPARK_SUBMIT_OPTS"  # of the driver
 LAUNCHER_VARIABLE = "SPARK_LAUNCHER_OPTS"  # of the JVM that puts the driver's command together
-TRAINING_S = 600.0
+TRAINING_S = 1800.0  # of a busy machine
 
 
 def short_life_environment(*more: str) -> dict[str, str]:

@@ -36,8 +36,9 @@ class OwnedTasks:
         return task
 
     def own(self, future: asyncio.Future[Any]) -> None:
-        """Keep one alive whose outcome somebody else looks at."""
+        """Keep one alive whose outcome somebody else looks at, unless the owner ends before."""
         self._running.add(future)
+        future.add_done_callback(_retrieve)
         future.add_done_callback(self._running.discard)
 
     async def finish(self) -> None:
@@ -57,3 +58,9 @@ class OwnedTasks:
     def _log_failure(task: asyncio.Task[Any]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("task %r failed", task.get_name(), exc_info=error)
+
+
+def _retrieve(future: asyncio.Future[Any]) -> None:
+    """Else asyncio prints the error of one that nobody has waited for, at some later time."""
+    if not future.cancelled():
+        future.exception()

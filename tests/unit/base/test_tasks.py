@@ -1,6 +1,7 @@
 """Tasks end with their owner, and their failures are told."""
 
 import asyncio
+import gc
 
 import pytest
 
@@ -95,3 +96,26 @@ def test_finishing_waits_without_ending_anything() -> None:
         assert ended == [True]
 
     asyncio.run(main())
+
+
+def test_the_failure_of_what_is_owned_is_its_watchers_alone() -> None:
+    """A watcher sees it; where there is none, asyncio does not report it at some later time."""
+    reported: list[dict[str, object]] = []
+
+    async def fail() -> None:
+        raise ValueError("broken")
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: reported.append(told))
+        tasks = OwnedTasks()
+        watched, unwatched = (asyncio.create_task(fail()) for _ in range(2))
+        tasks.own(watched)
+        tasks.own(unwatched)
+        with pytest.raises(ValueError, match="broken"):
+            await watched
+        del watched, unwatched
+        await tasks.close()
+        gc.collect()
+
+    asyncio.run(main())
+    assert reported == []
