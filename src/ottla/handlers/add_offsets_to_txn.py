@@ -19,7 +19,7 @@ from ottla.protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnR
 FENCED_ERROR_FROM = 2
 
 
-@handles(ApiKey.ADD_OFFSETS_TO_TXN, versions=range(0, 5))
+@handles(ApiKey.ADD_OFFSETS_TO_TXN)
 async def add_offsets_to_txn(
     request: AddOffsetsToTxnRequest, context: Context
 ) -> AddOffsetsToTxnResponse:

@@ -61,7 +61,7 @@ class Added(NamedTuple):
     shard: LoadedShard | None  # whose log must be replicated before this may be told
 
 
-@handles(ApiKey.ADD_PARTITIONS_TO_TXN, versions=range(0, 6), refuse=refuse_add_partitions)
+@handles(ApiKey.ADD_PARTITIONS_TO_TXN, refuse=refuse_add_partitions)
 def add_partitions_to_txn(
     request: AddPartitionsToTxnRequest, context: Context
 ) -> Slices[AddPartitionsToTxnResponse | Awaitable[AddPartitionsToTxnResponse]]:

@@ -34,7 +34,7 @@ def refuse_alter_client_quotas(
     )
 
 
-@handles(ApiKey.ALTER_CLIENT_QUOTAS, versions=range(0, 2), refuse=refuse_alter_client_quotas)
+@handles(ApiKey.ALTER_CLIENT_QUOTAS, refuse=refuse_alter_client_quotas)
 async def alter_client_quotas(
     request: AlterClientQuotasRequest, context: Context
 ) -> AlterClientQuotasResponse:

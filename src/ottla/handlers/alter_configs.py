@@ -44,7 +44,7 @@ def refuse_alter_configs(
     )
 
 
-@handles(ApiKey.ALTER_CONFIGS, versions=range(0, 3), refuse=refuse_alter_configs)
+@handles(ApiKey.ALTER_CONFIGS, refuse=refuse_alter_configs)
 async def alter_configs(request: AlterConfigsRequest, context: Context) -> AlterConfigsResponse:
     broker_id = context.parts.broker_id
     return await decide(

@@ -15,7 +15,7 @@ from ottla.protocol.messages.alter_partition_reassignments_response import (
 )
 
 
-@handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions=range(0, 2))
+@handles(ApiKey.ALTER_PARTITION_REASSIGNMENTS)
 async def alter_partition_reassignments(
     request: AlterPartitionReassignmentsRequest, context: Context
 ) -> AlterPartitionReassignmentsResponse:

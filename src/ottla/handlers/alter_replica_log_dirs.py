@@ -31,7 +31,7 @@ def refuse_alter_replica_log_dirs(
     return as_response(dict.fromkeys(run_at_once(wanted_places(request)), code))
 
 
-@handles(ApiKey.ALTER_REPLICA_LOG_DIRS, versions=range(1, 3), refuse=refuse_alter_replica_log_dirs)
+@handles(ApiKey.ALTER_REPLICA_LOG_DIRS, refuse=refuse_alter_replica_log_dirs)
 def alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, context: Context
 ) -> Slices[AlterReplicaLogDirsResponse]:

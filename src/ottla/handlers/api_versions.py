@@ -30,7 +30,7 @@ _ENDS = frozenset(string.ascii_letters + string.digits)
 _INSIDE = _ENDS | set("-.")
 
 
-@handles(ApiKey.API_VERSIONS, versions=range(0, 5))
+@handles(ApiKey.API_VERSIONS)
 def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsResponse:
     if context.version >= 3:
         note_software(request, context)

@@ -31,7 +31,7 @@ def refuse_describe(
     )
 
 
-@handles(ApiKey.CONSUMER_GROUP_DESCRIBE, versions=range(2), refuse=refuse_describe)
+@handles(ApiKey.CONSUMER_GROUP_DESCRIBE, refuse=refuse_describe)
 def consumer_group_describe(
     request: ConsumerGroupDescribeRequest, context: Context
 ) -> Slices[ConsumerGroupDescribeResponse | Awaitable[ConsumerGroupDescribeResponse]]:

@@ -19,7 +19,7 @@ from ottla.protocol.messages.consumer_group_heartbeat_response import (
 )
 
 
-@handles(ApiKey.CONSUMER_GROUP_HEARTBEAT, versions=range(2))
+@handles(ApiKey.CONSUMER_GROUP_HEARTBEAT)
 def consumer_group_heartbeat(
     request: ConsumerGroupHeartbeatRequest, context: Context
 ) -> ConsumerGroupHeartbeatResponse | Awaitable[ConsumerGroupHeartbeatResponse]:

@@ -26,7 +26,7 @@ def refuse_create_acls(
     )
 
 
-@handles(ApiKey.CREATE_ACLS, versions=range(1, 4), refuse=refuse_create_acls)
+@handles(ApiKey.CREATE_ACLS, refuse=refuse_create_acls)
 def create_acls(
     request: CreateAclsRequest,
     context: Context,  # noqa: ARG001

@@ -30,7 +30,6 @@ def refuse_create_delegation_token(
 
 @handles(
     ApiKey.CREATE_DELEGATION_TOKEN,
-    versions=range(1, 4),
     refuse_in_version=refuse_create_delegation_token,
 )
 def create_delegation_token(

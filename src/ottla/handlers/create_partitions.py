@@ -34,7 +34,7 @@ def refuse_create_partitions(
     )
 
 
-@handles(ApiKey.CREATE_PARTITIONS, versions=range(0, 4), refuse=refuse_create_partitions)
+@handles(ApiKey.CREATE_PARTITIONS, refuse=refuse_create_partitions)
 async def create_partitions(
     request: CreatePartitionsRequest, context: Context
 ) -> CreatePartitionsResponse:

@@ -35,7 +35,7 @@ def refuse_create_topics(
     )
 
 
-@handles(ApiKey.CREATE_TOPICS, versions=range(2, 8), refuse=refuse_create_topics)
+@handles(ApiKey.CREATE_TOPICS, refuse=refuse_create_topics)
 async def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
     answer = await decide(

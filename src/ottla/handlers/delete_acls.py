@@ -26,7 +26,7 @@ def refuse_delete_acls(
     )
 
 
-@handles(ApiKey.DELETE_ACLS, versions=range(1, 4), refuse=refuse_delete_acls)
+@handles(ApiKey.DELETE_ACLS, refuse=refuse_delete_acls)
 def delete_acls(
     request: DeleteAclsRequest,
     context: Context,  # noqa: ARG001

@@ -28,7 +28,7 @@ def refuse_delete(
     )
 
 
-@handles(ApiKey.DELETE_GROUPS, versions=range(3), refuse=refuse_delete)
+@handles(ApiKey.DELETE_GROUPS, refuse=refuse_delete)
 def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse | Working:
     return Working(delete_all(request, context))
 

@@ -53,7 +53,7 @@ def refuse_delete_records(
     )
 
 
-@handles(ApiKey.DELETE_RECORDS, versions=range(0, 3), refuse=refuse_delete_records)
+@handles(ApiKey.DELETE_RECORDS, refuse=refuse_delete_records)
 def delete_records(
     request: DeleteRecordsRequest, context: Context
 ) -> Slices[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse] | Working]:

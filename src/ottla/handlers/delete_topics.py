@@ -35,7 +35,7 @@ def refuse_delete_topics(
     return DeleteTopicsResponse(responses=[*named, *given])
 
 
-@handles(ApiKey.DELETE_TOPICS, versions=range(1, 7), refuse=refuse_delete_topics)
+@handles(ApiKey.DELETE_TOPICS, refuse=refuse_delete_topics)
 async def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopicsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
     answer = await decide(

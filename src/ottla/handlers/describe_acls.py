@@ -17,7 +17,7 @@ from ottla.protocol.messages.describe_acls_request import DescribeAclsRequest
 from ottla.protocol.messages.describe_acls_response import DescribeAclsResponse
 
 
-@handles(ApiKey.DESCRIBE_ACLS, versions=range(1, 4))
+@handles(ApiKey.DESCRIBE_ACLS)
 def describe_acls(
     request: DescribeAclsRequest,
     context: Context,  # noqa: ARG001

@@ -21,7 +21,7 @@ def refuse_describe_client_quotas(
     return DescribeClientQuotasResponse(0, code, message or None, None)
 
 
-@handles(ApiKey.DESCRIBE_CLIENT_QUOTAS, versions=range(0, 2), refuse=refuse_describe_client_quotas)
+@handles(ApiKey.DESCRIBE_CLIENT_QUOTAS, refuse=refuse_describe_client_quotas)
 def describe_client_quotas(
     request: DescribeClientQuotasRequest, context: Context
 ) -> Slices[DescribeClientQuotasResponse]:

@@ -21,7 +21,7 @@ BROKERS = 1
 CONTROLLERS = 2
 
 
-@handles(ApiKey.DESCRIBE_CLUSTER, versions=range(0, 3))
+@handles(ApiKey.DESCRIBE_CLUSTER)
 def describe_cluster(request: DescribeClusterRequest, context: Context) -> DescribeClusterResponse:
     check_endpoint_type(request.endpoint_type)
     asks = request.include_cluster_authorized_operations

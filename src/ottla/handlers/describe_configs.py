@@ -58,7 +58,7 @@ def refuse_describe_configs(
     )
 
 
-@handles(ApiKey.DESCRIBE_CONFIGS, versions=range(1, 5), refuse=refuse_describe_configs)
+@handles(ApiKey.DESCRIBE_CONFIGS, refuse=refuse_describe_configs)
 def describe_configs(
     request: DescribeConfigsRequest, context: Context
 ) -> Slices[DescribeConfigsResponse]:

@@ -17,7 +17,7 @@ from ottla.protocol.messages.describe_delegation_token_response import (
 )
 
 
-@handles(ApiKey.DESCRIBE_DELEGATION_TOKEN, versions=range(1, 4))
+@handles(ApiKey.DESCRIBE_DELEGATION_TOKEN)
 def describe_delegation_token(
     _request: DescribeDelegationTokenRequest,
     context: Context,  # noqa: ARG001

@@ -34,7 +34,7 @@ def refuse_describe(
     )
 
 
-@handles(ApiKey.DESCRIBE_GROUPS, versions=range(7), refuse=refuse_describe)
+@handles(ApiKey.DESCRIBE_GROUPS, refuse=refuse_describe)
 def describe_groups(
     request: DescribeGroupsRequest, context: Context
 ) -> Slices[DescribeGroupsResponse | Awaitable[DescribeGroupsResponse]]:

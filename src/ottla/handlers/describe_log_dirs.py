@@ -32,7 +32,7 @@ UNKNOWN_LAG = -1
 TOPIC_BYTES, PARTITION_BYTES = 32, 24  # about what they take when they are encoded
 
 
-@handles(ApiKey.DESCRIBE_LOG_DIRS, versions=range(1, 6))
+@handles(ApiKey.DESCRIBE_LOG_DIRS)
 def describe_log_dirs(
     request: DescribeLogDirsRequest, context: Context
 ) -> Slices[Awaitable[DescribeLogDirsResponse]]:

@@ -47,7 +47,7 @@ def refuse_describe(
     )
 
 
-@handles(ApiKey.DESCRIBE_PRODUCERS, versions=range(0, 1), refuse=refuse_describe)
+@handles(ApiKey.DESCRIBE_PRODUCERS, refuse=refuse_describe)
 def describe_producers(
     request: DescribeProducersRequest, context: Context
 ) -> Slices[DescribeProducersResponse | Awaitable[DescribeProducersResponse]]:

@@ -31,7 +31,7 @@ PARTITION_BYTES = 32  # about what one takes when it is encoded, without words
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-@handles(ApiKey.DESCRIBE_QUORUM, versions=range(0, 3))
+@handles(ApiKey.DESCRIBE_QUORUM)
 def describe_quorum(
     request: DescribeQuorumRequest, context: Context
 ) -> Slices[DescribeQuorumResponse]:

@@ -47,7 +47,6 @@ def refuse_describe_topic_partitions(
 
 @handles(
     ApiKey.DESCRIBE_TOPIC_PARTITIONS,
-    versions=range(0, 1),
     refuse=refuse_describe_topic_partitions,
 )
 def describe_topic_partitions(

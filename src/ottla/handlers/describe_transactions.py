@@ -32,7 +32,7 @@ def refuse_describe(
     )
 
 
-@handles(ApiKey.DESCRIBE_TRANSACTIONS, versions=range(0, 1), refuse=refuse_describe)
+@handles(ApiKey.DESCRIBE_TRANSACTIONS, refuse=refuse_describe)
 def describe_transactions(
     request: DescribeTransactionsRequest, context: Context
 ) -> Slices[DescribeTransactionsResponse | Awaitable[DescribeTransactionsResponse]]:

@@ -25,7 +25,7 @@ from ottla.protocol.messages.describe_user_scram_credentials_response import (
 RESULT_BYTES = 48  # about what one takes when it is encoded, besides the name
 
 
-@handles(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, versions=range(1))
+@handles(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS)
 def describe_user_scram_credentials(
     request: DescribeUserScramCredentialsRequest,
     context: Context,  # noqa: ARG001

@@ -36,7 +36,7 @@ def refuse_elect_leaders(
     )
 
 
-@handles(ApiKey.ELECT_LEADERS, versions=range(0, 3), refuse_in_version=refuse_elect_leaders)
+@handles(ApiKey.ELECT_LEADERS, refuse_in_version=refuse_elect_leaders)
 async def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeadersResponse:
     return await decide(
         context,

@@ -21,7 +21,7 @@ FENCED_ERROR_FROM = 2
 EPOCH_BUMP_FROM = 5
 
 
-@handles(ApiKey.END_TXN, versions=range(0, 6))
+@handles(ApiKey.END_TXN)
 async def end_txn(request: EndTxnRequest, context: Context) -> EndTxnResponse:
     bumps_epoch = context.version >= EPOCH_BUMP_FROM
     end = End(

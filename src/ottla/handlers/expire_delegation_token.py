@@ -15,7 +15,7 @@ from ottla.protocol.messages.expire_delegation_token_response import ExpireDeleg
 NO_TIME = -1
 
 
-@handles(ApiKey.EXPIRE_DELEGATION_TOKEN, versions=range(1, 3))
+@handles(ApiKey.EXPIRE_DELEGATION_TOKEN)
 def expire_delegation_token(
     _request: ExpireDelegationTokenRequest,
     context: Context,  # noqa: ARG001

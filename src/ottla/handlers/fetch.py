@@ -64,7 +64,7 @@ def refuse_fetch(
     return FetchResponse(error_code=code, responses=topics)
 
 
-@handles(ApiKey.FETCH, versions=range(4, 19), refuse_in_version=refuse_fetch)
+@handles(ApiKey.FETCH, refuse_in_version=refuse_fetch)
 def fetch(
     request: FetchRequest, context: Context
 ) -> FetchResponse | Awaitable[FetchResponse] | Slices[FetchResponse | Awaitable[FetchResponse]]:

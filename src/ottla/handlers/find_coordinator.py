@@ -49,7 +49,7 @@ def refuse_find(
     )
 
 
-@handles(ApiKey.FIND_COORDINATOR, versions=range(7), refuse_in_version=refuse_find)
+@handles(ApiKey.FIND_COORDINATOR, refuse_in_version=refuse_find)
 def find_coordinator(
     request: FindCoordinatorRequest, context: Context
 ) -> Slices[FindCoordinatorResponse | Working]:

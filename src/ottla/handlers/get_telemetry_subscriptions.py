@@ -17,7 +17,7 @@ from ottla.protocol.records.compression import Codec
 ACCEPTED_CODECS = (Codec.ZSTD, Codec.LZ4, Codec.GZIP, Codec.SNAPPY)  # the best first
 
 
-@handles(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, versions=range(0, 1))
+@handles(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS)
 async def get_telemetry_subscriptions(
     request: GetTelemetrySubscriptionsRequest, context: Context
 ) -> GetTelemetrySubscriptionsResponse:

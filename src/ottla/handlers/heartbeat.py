@@ -14,7 +14,7 @@ from ottla.protocol.messages.heartbeat_request import HeartbeatRequest
 from ottla.protocol.messages.heartbeat_response import HeartbeatResponse
 
 
-@handles(ApiKey.HEARTBEAT, versions=range(5))
+@handles(ApiKey.HEARTBEAT)
 def heartbeat(
     request: HeartbeatRequest, context: Context
 ) -> HeartbeatResponse | Awaitable[HeartbeatResponse]:

@@ -45,9 +45,7 @@ def refuse_incremental_alter_configs(
     )
 
 
-@handles(
-    ApiKey.INCREMENTAL_ALTER_CONFIGS, versions=range(0, 2), refuse=refuse_incremental_alter_configs
-)
+@handles(ApiKey.INCREMENTAL_ALTER_CONFIGS, refuse=refuse_incremental_alter_configs)
 async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: Context
 ) -> IncrementalAlterConfigsResponse:

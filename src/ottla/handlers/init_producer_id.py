@@ -29,7 +29,7 @@ def refuse_init_producer_id(
     return InitProducerIdResponse(error_code=code, producer_epoch=NO_PRODUCER_EPOCH)
 
 
-@handles(ApiKey.INIT_PRODUCER_ID, versions=range(0, 6), refuse=refuse_init_producer_id)
+@handles(ApiKey.INIT_PRODUCER_ID, refuse=refuse_init_producer_id)
 async def init_producer_id(
     request: InitProducerIdRequest, context: Context
 ) -> InitProducerIdResponse:

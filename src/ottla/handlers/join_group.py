@@ -28,7 +28,7 @@ def refuse_join(
     return fitted(JoinGroupResponse(error_code=code, member_id=member_id), version)
 
 
-@handles(ApiKey.JOIN_GROUP, versions=range(10), refuse_in_version=refuse_join)
+@handles(ApiKey.JOIN_GROUP, refuse_in_version=refuse_join)
 def join_group(
     request: JoinGroupRequest, context: Context
 ) -> JoinGroupResponse | Awaitable[JoinGroupResponse]:

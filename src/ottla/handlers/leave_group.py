@@ -30,7 +30,7 @@ def refuse_leave(request: LeaveGroupRequest, code: ErrorCode, _message: str) -> 
     return LeaveGroupResponse(error_code=code)
 
 
-@handles(ApiKey.LEAVE_GROUP, versions=range(6), refuse=refuse_leave)
+@handles(ApiKey.LEAVE_GROUP, refuse=refuse_leave)
 def leave_group(
     request: LeaveGroupRequest, context: Context
 ) -> LeaveGroupResponse | Awaitable[LeaveGroupResponse] | Working:

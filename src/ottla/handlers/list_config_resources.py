@@ -32,7 +32,7 @@ LISTED = (
 )
 
 
-@handles(ApiKey.LIST_CONFIG_RESOURCES, versions=range(0, 2))
+@handles(ApiKey.LIST_CONFIG_RESOURCES)
 def list_config_resources(
     request: ListConfigResourcesRequest, context: Context
 ) -> Slices[ListConfigResourcesResponse]:

@@ -13,6 +13,6 @@ from ottla.protocol.messages.list_groups_request import ListGroupsRequest
 from ottla.protocol.messages.list_groups_response import ListGroupsResponse
 
 
-@handles(ApiKey.LIST_GROUPS, versions=range(6))
+@handles(ApiKey.LIST_GROUPS)
 def list_groups(request: ListGroupsRequest, context: Context) -> Slices[ListGroupsResponse]:
     return (yield from context.parts.groups.list_groups(request))

@@ -71,7 +71,7 @@ def refuse_list_offsets(
     )
 
 
-@handles(ApiKey.LIST_OFFSETS, versions=range(1, 12), refuse=refuse_list_offsets)
+@handles(ApiKey.LIST_OFFSETS, refuse=refuse_list_offsets)
 def list_offsets(
     request: ListOffsetsRequest, context: Context
 ) -> Slices[ListOffsetsResponse | Awaitable[ListOffsetsResponse]]:

@@ -15,7 +15,7 @@ from ottla.protocol.messages.list_partition_reassignments_response import (
 )
 
 
-@handles(ApiKey.LIST_PARTITION_REASSIGNMENTS, versions=range(0, 1))
+@handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
 def list_partition_reassignments(
     request: ListPartitionReassignmentsRequest, context: Context
 ) -> Slices[ListPartitionReassignmentsResponse]:

@@ -21,7 +21,7 @@ from ottla.protocol.messages.list_transactions_response import (
 STATE_BYTES = 32  # of a transaction, besides its id
 
 
-@handles(ApiKey.LIST_TRANSACTIONS, versions=range(0, 3))
+@handles(ApiKey.LIST_TRANSACTIONS)
 def list_transactions(
     request: ListTransactionsRequest, context: Context
 ) -> Slices[ListTransactionsResponse]:

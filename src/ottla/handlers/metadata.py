@@ -52,7 +52,7 @@ def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) ->
     )
 
 
-@handles(ApiKey.METADATA, versions=range(0, 14), refuse=refuse_metadata)
+@handles(ApiKey.METADATA, refuse=refuse_metadata)
 def metadata(
     request: MetadataRequest, context: Context
 ) -> MetadataResponse | Slices[MetadataResponse | Working]:

@@ -41,7 +41,7 @@ def refuse_commit(
     return OffsetCommitResponse(topics=[refused(topic, code) for topic in request.topics])
 
 
-@handles(ApiKey.OFFSET_COMMIT, versions=range(2, 11), refuse=refuse_commit)
+@handles(ApiKey.OFFSET_COMMIT, refuse=refuse_commit)
 def offset_commit(
     request: OffsetCommitRequest, context: Context
 ) -> Slices[OffsetCommitResponse | Awaitable[OffsetCommitResponse] | Working]:

@@ -26,7 +26,7 @@ from ottla.protocol.messages.offset_delete_response import (
 )
 
 
-@handles(ApiKey.OFFSET_DELETE, versions=range(1))
+@handles(ApiKey.OFFSET_DELETE)
 def offset_delete(
     request: OffsetDeleteRequest, context: Context
 ) -> Slices[OffsetDeleteResponse | Working]:

@@ -50,7 +50,7 @@ def refuse_offset_fetch(
     return response_of(groups, version)
 
 
-@handles(ApiKey.OFFSET_FETCH, versions=range(1, 11), refuse_in_version=refuse_offset_fetch)
+@handles(ApiKey.OFFSET_FETCH, refuse_in_version=refuse_offset_fetch)
 def offset_fetch(
     request: OffsetFetchRequest, context: Context
 ) -> Slices[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]:

@@ -41,9 +41,7 @@ def refuse_offset_for_leader_epoch(
     )
 
 
-@handles(
-    ApiKey.OFFSET_FOR_LEADER_EPOCH, versions=range(2, 5), refuse=refuse_offset_for_leader_epoch
-)
+@handles(ApiKey.OFFSET_FOR_LEADER_EPOCH, refuse=refuse_offset_for_leader_epoch)
 def offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: Context
 ) -> Slices[OffsetForLeaderEpochResponse]:

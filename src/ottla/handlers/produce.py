@@ -22,7 +22,6 @@ from ottla.handlers.producing.operation import (
     ACKS,
     ACKS_NONE,
     TOPIC_IDS_FROM,
-    VERSIONS,
     Produced,
     Production,
     failed,
@@ -60,7 +59,7 @@ def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> Pr
     )
 
 
-@handles(ApiKey.PRODUCE, versions=VERSIONS, refuse=refuse_produce)
+@handles(ApiKey.PRODUCE, refuse=refuse_produce)
 def produce(
     request: ProduceRequest, context: Context
 ) -> Produced | Working | Slices[Produced | Working]:

@@ -9,7 +9,7 @@ from ottla.protocol.messages.push_telemetry_request import PushTelemetryRequest
 from ottla.protocol.messages.push_telemetry_response import PushTelemetryResponse
 
 
-@handles(ApiKey.PUSH_TELEMETRY, versions=range(0, 1))
+@handles(ApiKey.PUSH_TELEMETRY)
 async def push_telemetry(request: PushTelemetryRequest, context: Context) -> PushTelemetryResponse:
     await context.parts.telemetry.push(
         context,

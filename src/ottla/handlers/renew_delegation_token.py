@@ -15,7 +15,7 @@ from ottla.protocol.messages.renew_delegation_token_response import RenewDelegat
 NO_TIME = -1
 
 
-@handles(ApiKey.RENEW_DELEGATION_TOKEN, versions=range(1, 3))
+@handles(ApiKey.RENEW_DELEGATION_TOKEN)
 def renew_delegation_token(
     _request: RenewDelegationTokenRequest,
     context: Context,  # noqa: ARG001

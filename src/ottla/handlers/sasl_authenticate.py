@@ -13,7 +13,7 @@ from ottla.protocol.messages.sasl_authenticate_request import SaslAuthenticateRe
 from ottla.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
 
 
-@handles(ApiKey.SASL_AUTHENTICATE, versions=range(3))
+@handles(ApiKey.SASL_AUTHENTICATE)
 def sasl_authenticate(
     _request: SaslAuthenticateRequest,
     context: Context,  # noqa: ARG001

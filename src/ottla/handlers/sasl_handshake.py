@@ -13,7 +13,7 @@ from ottla.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from ottla.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
 
 
-@handles(ApiKey.SASL_HANDSHAKE, versions=range(2))
+@handles(ApiKey.SASL_HANDSHAKE)
 def sasl_handshake(
     _request: SaslHandshakeRequest,
     context: Context,  # noqa: ARG001

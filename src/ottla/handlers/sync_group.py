@@ -19,7 +19,7 @@ from ottla.protocol.messages.sync_group_response import SyncGroupResponse
 PROTOCOL_FROM = 5
 
 
-@handles(ApiKey.SYNC_GROUP, versions=range(6))
+@handles(ApiKey.SYNC_GROUP)
 def sync_group(
     request: SyncGroupRequest, context: Context
 ) -> Slices[SyncGroupResponse | Awaitable[SyncGroupResponse]]:

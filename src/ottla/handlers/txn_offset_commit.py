@@ -55,7 +55,7 @@ def refuse_commit(
     return TxnOffsetCommitResponse(topics=[refused(topic, code) for topic in request.topics])
 
 
-@handles(ApiKey.TXN_OFFSET_COMMIT, versions=range(0, 6), refuse=refuse_commit)
+@handles(ApiKey.TXN_OFFSET_COMMIT, refuse=refuse_commit)
 def txn_offset_commit(
     request: TxnOffsetCommitRequest, context: Context
 ) -> Slices[TxnOffsetCommitResponse | Working]:

@@ -17,7 +17,7 @@ from ottla.protocol.messages.unregister_broker_request import UnregisterBrokerRe
 from ottla.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
 
 
-@handles(ApiKey.UNREGISTER_BROKER, versions=range(1))
+@handles(ApiKey.UNREGISTER_BROKER)
 async def unregister_broker(
     request: UnregisterBrokerRequest, context: Context
 ) -> UnregisterBrokerResponse:

@@ -14,7 +14,7 @@ from ottla.protocol.messages.update_features_request import UpdateFeaturesReques
 from ottla.protocol.messages.update_features_response import UpdateFeaturesResponse
 
 
-@handles(ApiKey.UPDATE_FEATURES, versions=range(0, 3))
+@handles(ApiKey.UPDATE_FEATURES)
 async def update_features(
     request: UpdateFeaturesRequest, context: Context
 ) -> UpdateFeaturesResponse:

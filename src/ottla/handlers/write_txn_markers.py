@@ -1,4 +1,4 @@
-"""WriteTxnMarkers (key 27), versions 1 to 2: the end of transactions, for partitions led here.
+"""WriteTxnMarkers (key 27), versions 1 and 2: the end of transactions, for partitions led here.
 
 v1 flexible encoding · v2 the version of the transaction (KIP-1228)
 Coordinators send it to leaders. From tools it ends a transaction that has lost its coordinator.
@@ -29,7 +29,7 @@ def refuse_markers(
     return WriteTxnMarkersResponse([refused(marker, code) for marker in request.markers])
 
 
-@handles(ApiKey.WRITE_TXN_MARKERS, versions=range(1, 3), refuse=refuse_markers)
+@handles(ApiKey.WRITE_TXN_MARKERS, refuse=refuse_markers)
 async def write_txn_markers(
     request: WriteTxnMarkersRequest, context: Context
 ) -> WriteTxnMarkersResponse:

@@ -22,7 +22,9 @@ from ottla.handlers.producing.preparation import Preparation
 from ottla.handlers.quotas.request_time import exempt_time
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Working
+from ottla.handlers.serving.served import SERVED
 from ottla.metadata.topic_names import INTERNAL_TOPICS
+from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch, MalformedMessage
 from ottla.protocol.messages.produce_request import (
@@ -51,10 +53,11 @@ from ottla.storage.log.preparation import Prepared
 ACKS_ALL = -1
 ACKS_NONE = 0
 ACKS = (ACKS_ALL, ACKS_NONE, 1)
-VERSIONS = range(3, 14)
 TOPIC_IDS_FROM = 13
 LEADER_HINTS_FROM = 10
-BY_CLIENT = {version: ProducedBy(produce_version=version) for version in VERSIONS}
+BY_CLIENT = {
+    version: ProducedBy(produce_version=version) for version in SERVED[ApiKey.PRODUCE].versions
+}
 NO_OFFSET = -1
 ANSWER_BYTES = 36  # of one partition
 RECORD_ERROR_BYTES = 8  # besides its message

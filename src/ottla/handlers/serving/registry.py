@@ -1,8 +1,8 @@
-"""Which function answers which API.
+"""Which function serves which API.
 
-`served.py` lists what the broker serves; a handler's module is loaded with its first request, so
-that starting stays quick. The decorator below ties the function to its API, and a test holds list
-and decorators together.
+`served.py` lists the APIs; their versions come from the schemas. A handler's module is loaded with
+its first request, so that the broker starts quickly. A test checks that the list and the handlers
+agree.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ F = TypeVar("F", bound=HandlerFunction)
 
 class Handler(NamedTuple):
     key: ApiKey
-    versions: range
     request: type[Message]
     function: HandlerFunction
     refuse: RefusalInVersion  # the answer when the whole request is refused
@@ -48,7 +47,6 @@ _handlers: dict[ApiKey, Handler] = {}
 
 def handles(
     key: ApiKey,
-    versions: range,
     refuse: Refusal | None = None,
     *,
     refuse_in_version: RefusalInVersion | None = None,
@@ -67,7 +65,7 @@ def handles(
     def register(function: F) -> F:
         is_working = inspect.iscoroutinefunction(function)
         refusal = refuse_in_version or in_any_version(refuse or top_level_refusal(key))
-        _handlers[key] = Handler(key, versions, request_class(key), function, refusal, is_working)
+        _handlers[key] = Handler(key, request_class(key), function, refusal, is_working)
         return function
 
     return register

@@ -1,4 +1,4 @@
-"""What this broker serves, and what of it it announces: the API, its versions, its module.
+"""The APIs that this broker serves and announces. Their versions come from the schemas.
 
 Not served yet: AlterUserScramCredentials, the share group and streams group calls. Served, and not
 announced until there is something behind them: SASL, ACLs and delegation tokens, which are answered
