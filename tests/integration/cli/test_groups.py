@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import select
 from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer
 from tests.integration.cli.conftest import Command
+from tests.integration.cli.ottla_command import start
 
 from ottla.testing.broker import RunningBroker
 
@@ -180,6 +182,19 @@ def test_an_offset_that_a_group_does_not_use_is_reported(
     assert told.lines == ["d", "e"]
     assert f"group {group} continues at its committed offsets" in told.err
     assert f"ottla groups reset {group} --to start" in told.err
+
+
+def test_a_member_that_gets_no_partition_says_so(
+    environment: dict[str, str], read_topic: str, group: str, member: Consumer
+) -> None:
+    """The one partition stays with the member whose id is first in the alphabet."""
+    with start("consume", read_topic, "-g", group, environment=environment) as reader:
+        assert reader.stderr is not None
+        while not select.select([reader.stderr], [], [], 0)[0]:
+            member.poll(0.1)
+        assert b"other members of the group read all partitions" in reader.stderr.readline()
+        reader.terminate()
+        assert reader.wait(120) == 143
 
 
 def test_groups_are_described_by_pattern(command: Command, read_topic: str, group: str) -> None:

@@ -85,6 +85,17 @@ def test_an_interruption_delivers_what_was_given_and_counts_it(
     assert err.decode() == "ottla produce: interrupted: 2 records were acknowledged\n"
 
 
+def test_an_interruption_before_the_first_line_says_that_nothing_was_sent(
+    environment: dict[str, str], topic: str
+) -> None:
+    with start("produce", f"{topic}-new", stdin=subprocess.PIPE, environment=environment) as writer:
+        assert writer.stderr is not None
+        assert b"does not exist, creating it" in writer.stderr.readline()
+        writer.send_signal(signal.SIGINT)
+        assert writer.stderr.read() == b"ottla produce: interrupted: nothing was sent\n"
+        assert writer.wait(120) == 130
+
+
 def test_a_broker_that_is_gone_is_reported_while_waiting_and_at_the_end() -> None:
     with RunningBroker() as broker:
         address = broker.bootstrap_servers

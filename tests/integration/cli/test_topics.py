@@ -110,6 +110,8 @@ def test_topics_are_described_by_pattern_or_with_the_option_of_kafkas_tools(
     assert [each["topic"] for each in described] == [f"{topic}-x", f"{topic}-y"]
     (described,) = command("topics", "describe", "--topic", topic, "--format", "json").document
     assert described["topic"] == topic
+    refused = command("topics", "delete", f"{topic}-*")
+    assert (refused.code, "patterns are not accepted here" in refused.err) == (2, True)
     failed = command("topics", "describe", "nothing*")
     assert (failed.code, "no topic matches nothing*" in failed.err) == (1, True)
 

@@ -143,7 +143,7 @@ def test_a_directory_that_is_gone_is_told_when_it_stops(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert "the shutdown was not clean" in told
+    assert "the shutdown was not clean, and the next start cannot recover it" in told
     assert "Traceback" not in told
 
 

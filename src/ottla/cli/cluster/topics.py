@@ -34,6 +34,19 @@ def given_topics(arguments: argparse.Namespace, advice: str = SEE_TOPICS) -> lis
     return given
 
 
+def given_names(arguments: argparse.Namespace) -> list[str]:
+    """The names that were given to a command that changes topics, where patterns are refused."""
+    given = given_topics(arguments)
+    patterns = [name for name in given if is_pattern(name)]
+    if patterns:
+        raise CommandFailed(
+            f"patterns are not accepted here: {', '.join(patterns)}",
+            f"see: ottla topics list '{patterns[0]}'",
+            code=USAGE,
+        )
+    return given
+
+
 def all_topics(connection: Connection, client: Any) -> dict[str, Any]:
     """All topics by name, with their partitions."""
     return dict(connection.metadata(client).topics)

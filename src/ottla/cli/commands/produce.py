@@ -85,12 +85,16 @@ def run(arguments: argparse.Namespace) -> int:
     headers = tuple(parse_header(each) for each in arguments.header)
     stdin, is_short = sys.stdin.buffer, bool(arguments.values)
     check_format(arguments)
-    connection = Connection.of(arguments)
-    batch_bytes = check_topic(connection, arguments.topic)
-    if not arguments.values:
-        if stdin.isatty():
-            print("each line is a record; Ctrl-D ends the input", file=sys.stderr)
-        stdin, is_short = take_short_input(stdin)
+    try:
+        connection = Connection.of(arguments)
+        batch_bytes = check_topic(connection, arguments.topic)
+        if not arguments.values:
+            if stdin.isatty():
+                print("each line is a record; Ctrl-D ends the input", file=sys.stderr)
+            stdin, is_short = take_short_input(stdin)
+    except KeyboardInterrupt:
+        print("ottla produce: interrupted: nothing was sent", file=sys.stderr)
+        raise
     given = given_records(arguments, stdin)
     sender = RecordSender(
         connection,

@@ -55,8 +55,8 @@ def report_ignored_offset(
     )
     if any(each.offset >= 0 for each in committed):
         print(
-            f"ottla consume: group {arguments.group} continues at its committed offsets, "
-            f"--offset {arguments.offset} is not used\n"
+            f"ottla consume: group {arguments.group} continues at its committed offsets; "
+            f"--offset {arguments.offset} applies only where there is none\n"
             f"  to move it: ottla groups reset {arguments.group} --to {arguments.offset}",
             file=sys.stderr,
             flush=True,

@@ -80,6 +80,12 @@ class RecordReader:
     def assigned(self, _consumer: Any, partitions: list[Any]) -> None:
         self._open |= {TopicPartition(each.topic, each.partition) for each in partitions}
         self._has_begun = True
+        if not self._open:
+            print(
+                "ottla consume: other members of the group read all partitions; waiting",
+                file=sys.stderr,
+                flush=True,
+            )
 
     def revoked(self, _consumer: Any, partitions: list[Any]) -> None:
         self._open -= {TopicPartition(each.topic, each.partition) for each in partitions}

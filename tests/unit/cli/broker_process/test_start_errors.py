@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ottla.cli.broker_process.start_errors import explain, unusable_directories
+from ottla.cli.broker_process.start_errors import (
+    explain,
+    unclean_shutdown,
+    unusable_directories,
+)
 from ottla.config.load import LoadedConfig, load_config
 from ottla.metadata.log import CorruptMetadataError
 from ottla.storage.errors import CorruptLogError
@@ -26,6 +30,7 @@ def settings(tmp_path: Path) -> LoadedConfig:
         (OSError(errno.EADDRINUSE, "listener A on x:9: in use"), ["listener A on x:9", "port 0"]),
         (OSError(errno.EADDRNOTAVAIL, "listener A on x:9: no"), ["no such address", "--listen"]),
         (PermissionError(errno.EACCES, "listener A on x:9: no"), ["below 1024", "--listen"]),
+        (PermissionError(errno.EACCES, "Permission denied", "/x/f"), ["/x/f: Permission denied"]),
         (OSError(errno.ENOSPC, "No space left on device", "/x/f"), ["No space left", "/x/f"]),
         (
             OSError(errno.ENOSPC, "No space left on device"),
@@ -37,8 +42,16 @@ def test_the_message_says_what_to_do(
     error: Exception, words: list[str], settings: LoadedConfig
 ) -> None:
     told = explain(error, settings)
+    assert "[Errno" not in told
     (data,) = settings.config.log_directories
     assert all(word.format(data=data) in told for word in words)
+
+
+def test_recovery_is_promised_only_where_it_can_be(tmp_path: Path) -> None:
+    error = OSError(errno.EIO, "Input/output error", str(tmp_path / "f"))
+    told = unclean_shutdown(error, [str(tmp_path)])
+    assert told.endswith(f"the next start runs recovery: {tmp_path}/f: Input/output error")
+    assert "cannot recover" in unclean_shutdown(error, [str(tmp_path / "gone")])
 
 
 def test_one_directory_that_can_be_used_is_enough(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ottla.cli.cluster.topic_configs import (
 from ottla.cli.cluster.topics import (
     add_topics_argument,
     all_topics,
-    given_topics,
+    given_names,
     require_topics,
 )
 from ottla.cli.errors import USAGE, CommandFailed, suggestions
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     configs = parse_name_values("-c", arguments.config, EXAMPLE)
     if not configs and not arguments.delete_config and arguments.partitions is None:
         raise CommandFailed("nothing to change: give -c, -d or -p", code=USAGE)
-    topics = given_topics(arguments)
+    topics = given_names(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
     require_topics(topics, all_topics(connection, admin))

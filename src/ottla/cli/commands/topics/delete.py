@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
-from ottla.cli.cluster.topics import add_topics_argument, advice_about, all_topics, given_topics
+from ottla.cli.cluster.topics import add_topics_argument, advice_about, all_topics, given_names
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    topics = given_topics(arguments)
+    topics = given_names(arguments)
     connection = Connection.of(arguments)
     admin = connection.admin()
     futures = admin.delete_topics(
