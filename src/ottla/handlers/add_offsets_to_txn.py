@@ -1,7 +1,7 @@
 """AddOffsetsToTxn (key 25), versions 0 to 4: a transaction is about to commit a group's offsets.
 
 v2 PRODUCER_FENCED · v3 flexible encoding · v4 TRANSACTION_ABORTABLE
-The group stands for the partition of `__consumer_offsets` in which its offsets are.
+What is added is the partition of `__consumer_offsets` that holds the group's offsets.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """AddPartitionsToTxn (key 24), versions 0 to 5.
 
-v2 PRODUCER_FENCED · v3 flexible encoding · v4 several transactions, also only to verify: what
-leaders ask of coordinators · v5 TRANSACTION_ABORTABLE
-One partition that does not exist keeps the others of its transaction from being added.
+v2 PRODUCER_FENCED · v3 flexible encoding · v4 several transactions, or verification
+only, which leaders request from coordinators · v5 TRANSACTION_ABORTABLE
+If one partition does not exist, none of its transaction is added.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ottla.protocol.messages.add_partitions_to_txn_response import (
 
 SEVERAL_FROM = 4
 FENCED_ERROR_FROM = 2
-TRANSACTION_BYTES = 8  # of an answer, besides the id
+TRANSACTION_BYTES = 8  # of a response, besides the id
 TOPIC_BYTES = 8
 PARTITION_BYTES = 8
 
@@ -45,7 +45,7 @@ Told = list[AddPartitionsToTxnTopicResult]
 def refuse_add_partitions(
     request: AddPartitionsToTxnRequest, code: ErrorCode, _message: str
 ) -> AddPartitionsToTxnResponse:
-    """What the version of the request cannot carry is left out of its answer."""
+    """Fields that the version of the request does not have are not encoded."""
     only = only_transaction(request)
     return AddPartitionsToTxnResponse(
         error_code=code if request.transactions else ErrorCode.NONE,
@@ -54,11 +54,11 @@ def refuse_add_partitions(
 
 
 class Added(NamedTuple):
-    """What became of one transaction of a request."""
+    """The outcome for one transaction of a request."""
 
     wanted: AddPartitionsToTxnTransaction
     told: Told
-    shard: LoadedShard | None  # whose log must be replicated before this may be told
+    shard: LoadedShard | None  # its log must be replicated before the response is sent
 
 
 @handles(ApiKey.ADD_PARTITIONS_TO_TXN, refuse=refuse_add_partitions)
@@ -91,7 +91,7 @@ async def show_later(
 def responding(
     added: Iterable[Added], failed: Mapping[LoadedShard, BrokerError], context: Context
 ) -> Slices[AddPartitionsToTxnResponse]:
-    """Transactions of which the records cannot be replicated get the error."""
+    """Transactions whose records cannot be replicated get the error."""
     results = []
     for wanted, told, shard in added:
         if shard is not None and shard in failed:
@@ -113,7 +113,7 @@ def only_transaction(request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnTr
 
 
 def add(wanted: AddPartitionsToTxnTransaction, context: Context) -> Slices[Added]:
-    """Enlist the partitions of one transaction, or look whether they are."""
+    """Add the partitions of one transaction, or verify that they were added."""
     yield TRANSACTION_BYTES + len(wanted.transactional_id)
     partitions, faults = yield from checking(wanted, context)
     if faults:
@@ -144,7 +144,7 @@ def code_of(error: BrokerError, context: Context) -> ErrorCode:
 def checking(
     wanted: AddPartitionsToTxnTransaction, context: Context
 ) -> Slices[tuple[set[TopicPartition], dict[TopicPartition, ErrorCode]]]:
-    """(the partitions, each once; what is wrong with some of them)."""
+    """(the distinct partitions, the errors of those that cannot be added)."""
     partitions: set[TopicPartition] = set()
     faults = {}
     for topic in wanted.topics:
@@ -159,7 +159,7 @@ def checking(
 
 
 def fault_of(partition: TopicPartition, context: Context) -> ErrorCode | None:
-    """Why a partition cannot be enlisted. Internal topics are no client's business."""
+    """Why a partition cannot be added. Clients may not add internal topics."""
     if context.version < SEVERAL_FROM and partition.topic in INTERNAL_TOPICS:
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     if context.parts.metadata.partition(*partition) is None:
@@ -171,7 +171,7 @@ class AllThe(NamedTuple):
     """One code for all partitions but some."""
 
     code: ErrorCode
-    others: Codes = {}  # noqa: RUF012  # nobody changes it
+    others: Codes = {}  # noqa: RUF012  # never changed
 
     def of(self, topic: str, partition: int) -> ErrorCode:
         if not self.others:

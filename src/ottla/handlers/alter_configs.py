@@ -1,6 +1,6 @@
 """AlterConfigs (key 33), versions 0 to 2: replaces all settings of a resource.
 
-v2 flexible encoding. Kept for old tools; IncrementalAlterConfigs is the better way.
+v2 flexible encoding. Old tools use it; IncrementalAlterConfigs replaces it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """AlterReplicaLogDirs (key 34), versions 1 and 2: move replicas between directories of this broker.
 
-v2 flexible encoding. Answered when the move has begun; DescribeLogDirs tells how far it is.
+v2 flexible encoding. Responds when the move has begun; DescribeLogDirs has its progress.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ottla.protocol.messages.alter_replica_log_dirs_response import (
     AlterReplicaLogDirTopicResult,
 )
 
-PARTITION_BYTES = 8  # about what one takes when it is encoded
+PARTITION_BYTES = 8  # estimate of its encoded size
 Codes = dict[tuple[str, int], ErrorCode]
 
 
@@ -48,7 +48,7 @@ def alter_replica_log_dirs(
 
 
 def wanted_places(request: AlterReplicaLogDirsRequest) -> Slices[dict[tuple[str, int], str]]:
-    """Of two directories for one partition the last counts."""
+    """If a partition has several directories, the last one is used."""
     places = {}
     for directory in request.dirs:
         for topic in directory.topics:

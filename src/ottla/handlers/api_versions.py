@@ -1,7 +1,7 @@
 """ApiVersions (key 18), versions 0 to 4.
 
 v1 throttle time · v3 flexible encoding, client software, features · v4 features may begin at 0
-The header of the answer never has tagged fields, and a version that we do not know is answered in
+The header of the response never has tagged fields. The response to an unknown version is encoded in
 version 0 (see `serving/dispatch.py`).
 """
 
@@ -51,7 +51,7 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
 
 
 def announced_keys(context: Context) -> list[ApiKey]:
-    """All that do something; but clients need not ask for metrics that nobody has subscribed to."""
+    """All that are announced. Telemetry only if there are subscriptions to client metrics."""
     if context.parts.telemetry.has_subscriptions:
         return sorted(ANNOUNCED)
     return [key for key in sorted(ANNOUNCED) if key not in TELEMETRY]
@@ -59,8 +59,8 @@ def announced_keys(context: Context) -> list[ApiKey]:
 
 def announced_range(key: ApiKey) -> ApiVersion:
     versions = ANNOUNCED[key].versions
-    # librdkafka takes a Produce that does not begin at 0 for a broker without modern features.
-    # Versions below the served ones are refused all the same.
+    # If Produce does not begin at 0, librdkafka assumes a broker without modern features.
+    # Versions below the served ones are still refused.
     first = 0 if key == ApiKey.PRODUCE else versions[0]
     return ApiVersion(key, first, versions[-1])
 
@@ -74,5 +74,5 @@ def note_software(request: ApiVersionsRequest, context: Context) -> None:
 
 
 def is_software_word(text: str) -> bool:
-    """ASCII letters and digits, and between them `-` and `.`, as Kafka has it."""
+    """ASCII letters and digits, with `-` and `.` between them, as in Kafka."""
     return bool(text) and text[0] in _ENDS and text[-1] in _ENDS and _INSIDE.issuperset(text)

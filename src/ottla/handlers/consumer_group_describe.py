@@ -1,6 +1,6 @@
 """ConsumerGroupDescribe (key 69), versions 0 and 1: consumer groups, their epochs and members.
 
-v1 whether a member speaks the classic protocol
+v1 whether a member uses the classic protocol
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat (key 68), versions 0 and 1: be a member of a consumer group (KIP-848).
+"""ConsumerGroupHeartbeat (key 68), versions 0 and 1: membership of a consumer group (KIP-848).
 
 v1 subscription by pattern, member ids made by the client
 """

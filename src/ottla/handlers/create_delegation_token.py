@@ -1,4 +1,4 @@
-"""CreateDelegationToken (key 38), versions 1 to 3: who is not known gets no token.
+"""CreateDelegationToken (key 38), versions 1 to 3: anonymous clients get no token.
 
 v2 flexible encoding · v3 tokens for others
 """

@@ -19,7 +19,7 @@ from ottla.protocol.messages.create_partitions_response import (
     CreatePartitionsTopicResult,
 )
 
-STRICT_QUOTA_FROM = 3  # older clients wait instead of being refused
+STRICT_QUOTA_FROM = 3  # older clients are throttled instead
 PARTITIONS_AT_ONCE = 500  # decided in a few milliseconds
 
 
@@ -60,5 +60,5 @@ async def create_partitions(
 
 
 def is_large(request: CreatePartitionsRequest) -> bool:
-    """Whether deciding takes so long that others should not wait for it."""
+    """Whether the decision takes too long for the event loop."""
     return sum(topic.count for topic in request.topics) > PARTITIONS_AT_ONCE

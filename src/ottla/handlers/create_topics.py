@@ -1,6 +1,6 @@
 """CreateTopics (key 19), versions 2 to 7.
 
-v4 -1 stands for the broker's defaults · v5 flexible encoding, tells the settings · v6 quota on
+v4 -1 means the broker's defaults · v5 flexible encoding, settings in the response · v6 quota on
 changes · v7 topic ids
 """
 
@@ -20,7 +20,7 @@ from ottla.protocol.messages.create_topics_response import (
     CreateTopicsResponse,
 )
 
-STRICT_QUOTA_FROM = 6  # older clients wait instead of being refused
+STRICT_QUOTA_FROM = 6  # older clients are throttled instead
 PARTITIONS_AT_ONCE = 500  # decided in a few milliseconds
 
 
@@ -51,6 +51,6 @@ async def create_topics(request: CreateTopicsRequest, context: Context) -> Creat
 
 
 def is_large(request: CreateTopicsRequest) -> bool:
-    """Whether deciding takes so long that others should not wait for it."""
+    """Whether the decision takes too long for the event loop."""
     wanted = sum(max(len(each.assignments), each.num_partitions) for each in request.topics)
     return wanted > PARTITIONS_AT_ONCE

@@ -2,7 +2,7 @@
 
 v1 pattern types · v2 flexible encoding · v3 user resources
 
-There are no ACLs, and the answer is that of a Kafka without an authorizer.
+There are no ACLs: the response is that of a Kafka broker without an authorizer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DeleteGroups (key 42), versions 0 to 2: forget groups that have no members, with their offsets.
+"""DeleteGroups (key 42), versions 0 to 2: delete groups without members, and their offsets.
 
 v1 throttle time · v2 flexible encoding
 """
@@ -34,7 +34,7 @@ def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroup
 
 
 async def delete_all(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
-    """To the end, also if the client leaves: no group keeps some of its offsets."""
+    """Completed even if the client disconnects: offsets of a group are deleted together."""
 
     def delete(group_id: str, shard: LoadedShard) -> Slices[DeletableGroupResult]:
         yield from context.parts.groups.delete_group(shard, group_id)

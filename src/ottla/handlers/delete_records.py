@@ -1,7 +1,7 @@
-"""DeleteRecords (key 21), versions 0 to 2: forget everything before an offset.
+"""DeleteRecords (key 21), versions 0 to 2: delete all records before an offset.
 
-v2 flexible encoding. -1 stands for the high watermark.
-Answered when the new beginning is written down: what was deleted does not come back by a crash.
+v2 flexible encoding. -1 means the high watermark.
+The response is sent when the new log start offset is stored: a crash does not restore records.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def delete_records(
 
 
 def finding_unread(request: DeleteRecordsRequest, replicas: ReplicaManager) -> Slices[list[Log]]:
-    """Logs whose producers have to be read from their files first."""
+    """Logs whose producer state must be read from files first."""
     logs: dict[Log, None] = {}
     for topic in request.topics:
         yield 0
@@ -73,7 +73,7 @@ def finding_unread(request: DeleteRecordsRequest, replicas: ReplicaManager) -> S
             try:
                 log = replicas.partition(topic.name, each.partition_index).log
             except BrokerError:
-                continue  # its answer will say so
+                continue  # its response will have the error
             if not log.knows_producers:
                 logs[log] = None
     return list(logs)
@@ -104,7 +104,7 @@ def deleting(
 
 
 class Deletion:
-    """One request: which logs begin elsewhere now, in which directories."""
+    """One request: the logs with a new start offset, by directory."""
 
     def __init__(self, replicas: ReplicaManager) -> None:
         self._replicas = replicas
@@ -137,7 +137,7 @@ class Deletion:
 
 
 def delete_before(partition: Partition, offset: int) -> int:
-    """The new start of the log, which readers are told of."""
+    """The new log start offset, which waiting fetches are notified of."""
     log = partition.log
     if not log.config.is_deleted and log.config.is_compacted:
         raise BrokerError(ErrorCode.POLICY_VIOLATION)

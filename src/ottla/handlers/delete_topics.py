@@ -18,7 +18,7 @@ from ottla.protocol.messages.delete_topics_response import (
     DeleteTopicsResponse,
 )
 
-STRICT_QUOTA_FROM = 5  # older clients wait instead of being refused
+STRICT_QUOTA_FROM = 5  # older clients are throttled instead
 
 
 def refuse_delete_topics(

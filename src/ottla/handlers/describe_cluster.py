@@ -1,6 +1,6 @@
 """DescribeCluster (key 60), versions 0 to 2.
 
-v1 kind of endpoint, of which only brokers can be asked here · v2 fenced brokers
+v1 kind of endpoint, of which only brokers are supported here · v2 fenced brokers
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ from ottla.protocol.messages.describe_configs_response import (
 RESULT_BYTES = 64
 ENTRY_BYTES = 16
 SYNONYM_BYTES = 4
-# Of settings that belong to one resource alone.
+# For settings of a single resource.
 OWN_SOURCES = (ConfigSource.TOPIC, ConfigSource.GROUP, ConfigSource.CLIENT_METRICS)
 
 
@@ -62,7 +62,7 @@ def refuse_describe_configs(
 def describe_configs(
     request: DescribeConfigsRequest, context: Context
 ) -> Slices[DescribeConfigsResponse]:
-    """Each entry once: repeated, a few bytes of a request would make kilobytes of a response."""
+    """Without duplicates: for a few bytes of request each would add kilobytes of response."""
     descriptions = Descriptions(request, context)
     results: dict[object, DescribeConfigsResult] = {}
     for each in request.resources:
@@ -77,7 +77,7 @@ def describe_configs(
 
 
 def wanted_keys(resource: DescribeConfigsResource) -> Slices[frozenset[str]]:
-    """Each once; none means all, as null does."""
+    """Without duplicates. Empty means all, as null does."""
     keys: set[str] = set()
     for chunk in chunks(resource.configuration_keys or ()):
         keys.update(chunk)
@@ -86,7 +86,7 @@ def wanted_keys(resource: DescribeConfigsResource) -> Slices[frozenset[str]]:
 
 
 class Described(NamedTuple):
-    """Settings in the order in which they are told, where each is, and what they take."""
+    """Settings in the order of the response, the position of each, and their encoded size."""
 
     entries: tuple[DescribeConfigsResourceResult, ...]
     sizes: tuple[int, ...]
@@ -101,7 +101,7 @@ class Described(NamedTuple):
 
 
 class Descriptions:
-    """Of the resources of one request. What they have in common is put together once."""
+    """For the resources of one request. What they have in common is built once."""
 
     def __init__(self, request: DescribeConfigsRequest, context: Context) -> None:
         self._request = request
@@ -113,7 +113,7 @@ class Descriptions:
     def result(
         self, resource: DescribeConfigsResource, wanted: frozenset[str]
     ) -> tuple[DescribeConfigsResult, int]:
-        """What is told of a resource, and about what it takes when it is encoded."""
+        """The settings of a resource, and an estimate of their encoded size."""
         kind, name = resource.resource_type, resource.resource_name
         size = RESULT_BYTES + len(name)
         try:
@@ -182,7 +182,7 @@ class Descriptions:
         return Described(results, tuple(map(entry_bytes, results)), places)
 
     def _as_result(self, entry: ConfigEntry) -> DescribeConfigsResourceResult:
-        """Equal entries of many resources are one object."""
+        """Equal entries of several resources share one object."""
         if entry.source in OWN_SOURCES:
             return as_result(entry, self._request)
         if entry not in self._default_entries:
@@ -191,7 +191,7 @@ class Descriptions:
 
 
 def entry_bytes(entry: DescribeConfigsResourceResult) -> int:
-    """About what it takes when it is encoded."""
+    """An estimate of the encoded size."""
     text = len(entry.name) + len(entry.value or "") + len(entry.documentation or "")
     synonyms = sum(len(each.name) + len(each.value or "") for each in entry.synonyms)
     return ENTRY_BYTES + text + synonyms + SYNONYM_BYTES * len(entry.synonyms)

@@ -1,6 +1,6 @@
-"""DescribeDelegationToken (key 41), versions 1 to 3: who is not known has no token.
+"""DescribeDelegationToken (key 41), versions 1 to 3: anonymous clients have no tokens.
 
-v2 flexible encoding · v3 who asked for a token
+v2 flexible encoding · v3 the requester of a token
 """
 
 from __future__ import annotations

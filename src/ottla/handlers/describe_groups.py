@@ -1,7 +1,7 @@
 """DescribeGroups (key 15), versions 0 to 6: classic groups, their state and members.
 
 v1 throttle time · v3 permitted operations · v4 instance ids · v5 flexible encoding ·
-v6 GROUP_ID_NOT_FOUND; before, what does not exist is a group in state Dead
+v6 GROUP_ID_NOT_FOUND; before, an unknown group is in state Dead
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 
 UNKNOWN_LAG = -1
-TOPIC_BYTES, PARTITION_BYTES = 32, 24  # about what they take when they are encoded
+TOPIC_BYTES, PARTITION_BYTES = 32, 24  # estimates of their encoded size
 
 
 @handles(ApiKey.DESCRIBE_LOG_DIRS)
@@ -50,7 +50,7 @@ def describe_log_dirs(
 def wanted_partitions(
     request: DescribeLogDirsRequest,
 ) -> Slices[dict[TopicPartition, None] | None]:
-    """Each once; None for all."""
+    """Without duplicates; None for all."""
     if request.topics is None:
         return None
     wanted: dict[TopicPartition, None] = {}
@@ -65,7 +65,7 @@ def wanted_partitions(
 async def with_space(
     found: Iterable[tuple[LogDirectory, list[DescribeLogDirsTopic]]],
 ) -> DescribeLogDirsResponse:
-    """A thread asks for the free space: a disk that hangs would keep the event loop."""
+    """A thread determines the free space: a disk that hangs would block the event loop."""
     results = [await asyncio.to_thread(describe, directory, topics) for directory, topics in found]
     return DescribeLogDirsResponse(results=results)
 
@@ -106,19 +106,19 @@ def described_topics(
 def names_among(
     logs: Mapping[TopicPartition, Log], wanted: Collection[TopicPartition] | None
 ) -> Iterable[TopicPartition]:
-    """What is wanted, or all of these logs, as they are now."""
+    """The requested logs, or all."""
     if wanted is None:
         return list(logs)
     return wanted if logs else ()
 
 
 def log_lag(log: Log) -> int:
-    """What is not replicated yet."""
+    """Bytes that are not replicated yet."""
     return max(0, log.high_watermark - log.log_end_offset)
 
 
 def lag_of_future(log: Log, manager: LogManager) -> int:
-    """What is still to be moved."""
+    """Bytes that are still to be moved."""
     try:
         current = manager.get(log.partition)
     except BrokerError:  # its directory has failed

@@ -1,5 +1,7 @@
-"""DescribeProducers (key 61), version 0: who writes to partitions led here, and which of their
-transactions are open. Tools look for hanging transactions with it."""
+"""DescribeProducers (key 61), version 0: the active producers of partitions led here.
+
+Tools use it to find hanging transactions.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,7 @@ def describing_partition(topic: str, index: int, context: Context) -> Slices[Par
         yield PRODUCER_BYTES
         entry = producers.get(producer_id)
         if entry is None:
-            continue  # it was forgotten meanwhile
+            continue  # removed meanwhile
         described.append(as_state(producer_id, entry))
     return PartitionResponse(index, active_producers=described)
 

@@ -1,9 +1,9 @@
 """DescribeQuorum (key 55), versions 0 to 2.
 
-v1 when voters were last heard of · v2 their directories and listeners, error messages
+v1 time of the last fetch of each voter · v2 their directories and listeners, error messages
 
-The metadata log has one voter, the controller, which is always caught up with itself; nobody else
-reads it. As Kafka does, only a request for that one partition and nothing beside it is answered.
+The metadata log has one voter, the controller, and no observers. As in Kafka, a request is served
+only if it names that one partition and no other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ottla.protocol.messages.describe_quorum_response import (
 METADATA_TOPIC = "__cluster_metadata"
 METADATA_PARTITION = 0
 NODES_FROM_VERSION = 2
-PARTITION_BYTES = 32  # about what one takes when it is encoded, without words
+PARTITION_BYTES = 32  # estimate of its encoded size, without messages
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
@@ -51,7 +51,7 @@ def asks_for_the_metadata_log(request: DescribeQuorumRequest) -> bool:
 
 
 def refused(request: DescribeQuorumRequest) -> Slices[DescribeQuorumResponse]:
-    """Everything that was asked for is unknown, also what would be known by itself."""
+    """Every requested partition gets the error, the known one too."""
     message = "This server does not host this topic-partition."
     topics = []
     for topic in request.topics:
@@ -83,7 +83,7 @@ def described_log(context: Context) -> PartitionData:
 
 
 def controller_node(context: Context) -> Node:
-    """The controller listens where the broker does."""
+    """The controller uses the listeners of the broker."""
     broker_id = context.parts.controller_id
     endpoints = context.parts.metadata.brokers[broker_id].endpoints
     return Node(broker_id, [Listener(each.listener, each.host, each.port) for each in endpoints])

@@ -1,7 +1,7 @@
 """DescribeTopicPartitions (key 75), version 0: topics page by page, with eligible replicas.
 
-Topics come in the order of their names. A cursor names the first partition that is still to tell;
-the answer has one where it had to stop.
+Topics are in the order of their names. A response that is not complete has a cursor: the first
+partition of the next page.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ottla.protocol.messages.describe_topic_partitions_response import (
     DescribeTopicPartitionsResponseTopic,
 )
 
-TOPIC_BYTES, PARTITION_BYTES = 32, 48  # about what they take when they are encoded
+TOPIC_BYTES, PARTITION_BYTES = 32, 48  # estimates of their encoded size
 
 
 def refuse_describe_topic_partitions(
@@ -68,12 +68,12 @@ def describe_topic_partitions(
 
 
 class Page:
-    """What one response has room for."""
+    """One page of the response."""
 
     def __init__(self, request: DescribeTopicPartitionsRequest, room: int) -> None:
         self._cursor = request.cursor
         self._tells_missing = bool(request.topics)
-        self.room = room  # for so many partitions
+        self.room = room  # in partitions
         self.topics: list[DescribeTopicPartitionsResponseTopic] = []
         self.next_cursor: Cursor | None = None
 

@@ -1,4 +1,4 @@
-"""DescribeTransactions (key 65), version 0: what is known of transactional ids coordinated here."""
+"""DescribeTransactions (key 65), version 0: the state of transactional ids coordinated here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refuse_describe(
 def describe_transactions(
     request: DescribeTransactionsRequest, context: Context
 ) -> Slices[DescribeTransactionsResponse | Awaitable[DescribeTransactionsResponse]]:
-    """Each id is looked at once, and told as often as it was asked for."""
+    """Each id is read once, and repeated in the response if the request repeats it."""
     transactions = context.parts.transactions
     states: dict[str, TransactionState] = {}
     sizes: dict[str, int] = {}

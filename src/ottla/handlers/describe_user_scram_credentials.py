@@ -1,7 +1,7 @@
 """DescribeUserScramCredentials (key 50), version 0.
 
-There are no credentials: all of them are none, and whoever is named has none. Kafka's tools ask for
-them beside the quotas of users.
+There are no credentials, so the list is empty and each requested user is unknown. Kafka's tools
+request them together with the quotas of users.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ottla.protocol.messages.describe_user_scram_credentials_response import (
     DescribeUserScramCredentialsResult,
 )
 
-RESULT_BYTES = 48  # about what one takes when it is encoded, besides the name
+RESULT_BYTES = 48  # estimate of its encoded size, besides the name
 
 
 @handles(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS)
@@ -42,7 +42,7 @@ def describe_user_scram_credentials(
 
 
 def nothing_about(user: str, times: int) -> DescribeUserScramCredentialsResult:
-    """The answer about somebody who has no credentials and was named so many times."""
+    """The result for a user without credentials that the request names `count` times."""
     if times > 1:
         code, why = ErrorCode.DUPLICATE_RESOURCE, f"User {user!r} is named more than once"
     else:

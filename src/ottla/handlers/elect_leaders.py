@@ -24,7 +24,7 @@ ERROR_FOR_ALL_FROM = 1
 def refuse_elect_leaders(
     request: ElectLeadersRequest, code: ErrorCode, message: str, version: int
 ) -> ElectLeadersResponse:
-    """Told for every partition that was named; before version 1 there is no other place."""
+    """The error of every requested partition; version 0 has no error for the whole request."""
     return ElectLeadersResponse(
         error_code=code if version >= ERROR_FOR_ALL_FROM else ErrorCode.NONE,
         replica_election_results=[

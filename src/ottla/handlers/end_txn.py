@@ -1,8 +1,8 @@
 """EndTxn (key 26), versions 0 to 5: commit or abort.
 
-v2 PRODUCER_FENCED · v3 flexible encoding · v4 TRANSACTION_ABORTABLE · v5 the epoch is bumped, and
-the answer says as whom the producer goes on (KIP-890)
-It is answered when the decision is safe; markers are written then.
+v2 PRODUCER_FENCED · v3 flexible encoding · v4 TRANSACTION_ABORTABLE · v5 the epoch is bumped,
+and the response has the producer's new id and epoch (KIP-890)
+The response is sent when the decision is replicated; markers are written afterwards.
 """
 
 from __future__ import annotations

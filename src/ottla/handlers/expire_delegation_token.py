@@ -1,4 +1,4 @@
-"""ExpireDelegationToken (key 40), versions 1 and 2: who is not known has no token.
+"""ExpireDelegationToken (key 40), versions 1 and 2: anonymous clients have no tokens.
 
 v2 flexible encoding
 """

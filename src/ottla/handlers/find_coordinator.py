@@ -2,8 +2,7 @@
 
 v1 key types, throttle time · v3 flexible encoding · v4 several keys · v5 TRANSACTION_ABORTABLE ·
 v6 share groups, which are not served
-The first who looks for a coordinator causes the topic in which its state lives, and is answered
-when that is there.
+The first request creates the internal topic of the coordinator, and waits for it.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ COORDINATOR_BYTES = 16  # besides its key and host
 
 
 class Coordinating(Protocol):
-    """What groups and transactions have in common."""
+    """The part that groups and transactions share."""
 
     topic: InternalTopic
 
@@ -105,7 +104,7 @@ def refused(key: str, error: BrokerError) -> Coordinator:
 
 
 def address_of(key: str, topic: InternalTopic, context: Context) -> BrokerAddress:
-    """Where the client's listener reaches the coordinator."""
+    """The address of the coordinator on the client's listener."""
     found = leader_endpoints(context, [topic.leader_of(key)])
     if not found:
         raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)

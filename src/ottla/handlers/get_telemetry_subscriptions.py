@@ -1,4 +1,4 @@
-"""GetTelemetrySubscriptions (key 71), version 0: which metrics to push, and how often."""
+"""GetTelemetrySubscriptions (key 71), version 0: the metrics to push, and how often."""
 
 from __future__ import annotations
 

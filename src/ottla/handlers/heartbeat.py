@@ -1,4 +1,4 @@
-"""Heartbeat (key 12), versions 0 to 4: a member of a classic group is alive.
+"""Heartbeat (key 12), versions 0 to 4: keeps a member of a classic group alive.
 
 v1 throttle time · v3 static members · v4 flexible encoding
 """

@@ -62,7 +62,7 @@ async def incremental_alter_configs(
 def split(
     resources: Sequence[AlterConfigsResource],
 ) -> Slices[tuple[list[AlterConfigsResource], Counter[str]]]:
-    """Those that are not loggers, and how often loggers are named, by broker."""
+    """(resources that are not loggers, the number of logger resources by broker)."""
     others: list[AlterConfigsResource] = []
     loggers: Counter[str] = Counter()
     for each in resources:
@@ -80,7 +80,7 @@ def answering(
     settings: IncrementalAlterConfigsResponse,
     context: Context,
 ) -> Slices[IncrementalAlterConfigsResponse]:
-    """In the order of the request. Levels change here."""
+    """In the order of the request. Changes the levels of loggers."""
     answers, told = iter(settings.responses), []
     for each in request.resources:
         if is_loggers(each):

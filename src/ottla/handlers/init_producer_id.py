@@ -1,8 +1,8 @@
 """InitProducerId (key 22), versions 0 to 5.
 
-v2 flexible encoding · v3 a producer goes on with its id and epoch (KIP-360) · v4 PRODUCER_FENCED ·
+v2 flexible encoding · v3 a producer keeps its id with a new epoch (KIP-360) · v4 PRODUCER_FENCED ·
 v5 TRANSACTION_ABORTABLE
-Without a transactional id every request gets a new producer id, whatever else it says.
+Without a transactional id every request gets a new producer id; its other fields are ignored.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ async def init_producer_id(
 
 
 def expected_producer(request: InitProducerIdRequest) -> ProducerIdAndEpoch | None:
-    """Who the producer was so far, if it goes on."""
+    """The producer's current id and epoch, if it has them."""
     has_id = request.producer_id != NO_PRODUCER_ID
     if has_id != (request.producer_epoch != NO_PRODUCER_EPOCH):
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a producer id without epoch, or without id")

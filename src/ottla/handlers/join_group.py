@@ -1,8 +1,8 @@
 """JoinGroup (key 11), versions 0 to 9: become a member of a classic group.
 
 v1 rebalance timeout · v4 MEMBER_ID_REQUIRED · v5 static members · v6 flexible encoding ·
-v7 protocol type in the answer, a null protocol · v8 reason · v9 a leader may skip the assignment
-The answer comes when all members have joined.
+v7 protocol type in the response, a null protocol · v8 reason · v9 a leader may skip the assignment
+The response is sent when all members have joined.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ async def fitted_later(outcome: Awaitable[JoinGroupResponse], version: int) -> J
 
 
 def fitted(response: JoinGroupResponse, version: int) -> JoinGroupResponse:
-    """Where nothing was agreed on there is no protocol; older versions have no null for that."""
+    """Null if no protocol was chosen; an empty string in versions without null."""
     if version >= NULL_PROTOCOL_FROM and response.error_code:
         response.protocol_name = None
     elif version < NULL_PROTOCOL_FROM and response.protocol_name is None:

@@ -19,7 +19,7 @@ SEVERAL_FROM = 3
 
 
 def refuse_leave(request: LeaveGroupRequest, code: ErrorCode, _message: str) -> LeaveGroupResponse:
-    """An unknown group has unknown members, which a batch is told one by one."""
+    """If the group is unknown, a batch gets an error for each member."""
     if code == ErrorCode.UNKNOWN_MEMBER_ID and request.members:
         return LeaveGroupResponse(
             members=[
@@ -49,5 +49,5 @@ async def single_later(outcome: Awaitable[LeaveGroupResponse]) -> LeaveGroupResp
 
 
 def single(response: LeaveGroupResponse) -> LeaveGroupResponse:
-    """Of one member, its error is the error of all."""
+    """Older versions have one member, whose error is that of the request."""
     return LeaveGroupResponse(error_code=response.members[0].error_code)

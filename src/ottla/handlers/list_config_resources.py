@@ -1,4 +1,4 @@
-"""ListConfigResources (key 74), versions 0 and 1: what has settings.
+"""ListConfigResources (key 74), versions 0 and 1: the resources that have settings.
 
 v0 client metrics only · v1 topics, brokers, groups, broker loggers and client metrics
 """
@@ -22,7 +22,7 @@ from ottla.protocol.messages.list_config_resources_response import (
     ListConfigResourcesResponse,
 )
 
-RESOURCE_BYTES = 4  # about what one takes when it is encoded, besides the name
+RESOURCE_BYTES = 4  # estimate of its encoded size, besides the name
 LISTED = (
     ResourceType.TOPIC,
     ResourceType.BROKER,

@@ -1,6 +1,6 @@
 """ListGroups (key 16), versions 0 to 5: the groups that this broker coordinates.
 
-v1 throttle time · v3 flexible encoding · v4 by state, states in the answer · v5 by type
+v1 throttle time · v3 flexible encoding · v4 by state, states in the response · v5 by type
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ListOffsets (key 2), versions 1 to 11.
 
 v2 isolation level, throttle time · v4 leader epochs · v5 OFFSET_NOT_AVAILABLE · v6 flexible
-encoding · v7 offset of the largest timestamp · v8, v9, v11 tiered offsets · v10 time for these
+encoding · v7 offset of the largest timestamp · v8, v9, v11 tiered offsets · v10 timeout for these
 Without tiered storage: earliest-local is the log start, latest-tiered and earliest-pending-upload
 are unknown (-1).
 """
@@ -55,7 +55,7 @@ class FoundOffset(NamedTuple):
 
 
 UNKNOWN = FoundOffset()
-Later = Callable[[], Awaitable[ListOffsetsPartitionResponse]]  # what takes longer to find out
+Later = Callable[[], Awaitable[ListOffsetsPartitionResponse]]  # reads records
 
 
 def refuse_list_offsets(
@@ -90,7 +90,7 @@ def list_offsets(
                 found = answer(request, topic.name, wanted, context)
             if not isinstance(found, ListOffsetsPartitionResponse):
                 later.append((answers, len(answers), found))
-                found = failed(index, ErrorCode.UNKNOWN_SERVER_ERROR)  # until it is known
+                found = failed(index, ErrorCode.UNKNOWN_SERVER_ERROR)  # replaced when it is known
             answers.append(found)
             yield ANSWER_BYTES
     response = ListOffsetsResponse(topics=topics)
@@ -101,7 +101,7 @@ async def complete(
     response: ListOffsetsResponse,
     later: list[tuple[list[ListOffsetsPartitionResponse], int, Later]],
 ) -> ListOffsetsResponse:
-    """With what has to be looked for among the records, one partition after the other."""
+    """Search the records of the remaining partitions, one partition at a time."""
     for answers, place, find_out in later:
         answers[place] = await find_out()
     return response
@@ -174,12 +174,12 @@ def tell(
 
 
 def visible_end(partition: Partition, request: ListOffsetsRequest) -> int:
-    """Up to where the asker may see: followers and debuggers see everything."""
+    """The end offset for this reader: followers and debug consumers read to the log end."""
     log = partition.log
     if request.replica_id != CONSUMER:
         return log.log_end_offset
     if not partition.has_caught_up:
-        # What was committed before this leader's epoch is not known yet: an answer could go back.
+        # The high watermark of earlier leader epochs is not known yet: offsets could go backwards.
         raise BrokerError(ErrorCode.OFFSET_NOT_AVAILABLE)
     if request.isolation_level == READ_COMMITTED:
         return log.last_stable_offset(CACHED)
@@ -187,7 +187,7 @@ def visible_end(partition: Partition, request: ListOffsetsRequest) -> int:
 
 
 def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
-    """What can be said without looking at records."""
+    """The offset, if it is known without reading records."""
     log = partition.log
     try:
         match timestamp:
@@ -206,7 +206,7 @@ def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
 async def search(
     log: Log, end_offset: int, wanted: ListOffsetsPartition, context: Context
 ) -> ListOffsetsPartitionResponse:
-    """Among the records, in as many turns as it takes: there may be many to look at."""
+    """Search the records, in several turns: there may be many."""
     await next_turn()
     if wanted.timestamp == MAX_TIMESTAMP:
         finding = log.finding_max_timestamp()

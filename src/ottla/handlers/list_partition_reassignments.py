@@ -1,4 +1,4 @@
-"""ListPartitionReassignments (key 46), version 0: which replicas are being moved now."""
+"""ListPartitionReassignments (key 46), version 0: the replicas that are being moved."""
 
 from __future__ import annotations
 

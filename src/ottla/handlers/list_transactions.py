@@ -1,7 +1,7 @@
 """ListTransactions (key 66), versions 0 to 2: the transactional ids that this broker coordinates.
 
-v1 only those that are open for longer · v2 only ids that match a pattern
-States that do not exist are named in the answer.
+v1 minimum duration · v2 pattern of ids
+The response lists unknown states of the request.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Metadata (key 3), versions 0 to 13.
 
-v0 an empty list asks for all topics, from v1 on null does · v1 racks, controller, internal · v2
-cluster id · v4 no automatic creation if asked · v5 offline replicas · v7 leader epochs · v8
-permitted operations · v9 flexible encoding · v10 topic ids · v11 no cluster operations · v12 asks
+v0 an empty list means all topics, from v1 on null does · v1 racks, controller, internal · v2
+cluster id · v4 optional automatic creation · v5 offline replicas · v7 leader epochs · v8
+permitted operations · v9 flexible encoding · v10 topic ids · v11 no cluster operations · v12 topics
 by id · v13 top-level error
 A topic that does not exist is created if the client and the broker allow it.
 """
@@ -37,9 +37,9 @@ from ottla.protocol.messages.metadata_response import (
 )
 
 TOPIC_IDS_FROM = 12
-CREATED_MAX = 100  # topics, by one request that only asks for them
+CREATED_MAX = 100  # topics that one request creates automatically
 ENCODED_HERE = 500  # partitions; more are encoded in a thread
-TOPIC_BYTES, PARTITION_BYTES = 32, 40  # about what they take when they are encoded
+TOPIC_BYTES, PARTITION_BYTES = 32, 40  # estimates of their encoded size
 
 
 def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) -> MetadataResponse:
@@ -73,7 +73,7 @@ def finding_topics(
 
 
 def known_topics(request: MetadataRequest, context: Context) -> list[MetadataResponseTopic] | None:
-    """What most requests ask for: a few topics by name, whose answers are kept. Else None."""
+    """The common case: a few topics by name, all of them cached. Else None."""
     topics = request.topics
     if not topics or len(topics) > CHUNK_ITEMS:
         return None
@@ -94,8 +94,7 @@ def asks_for_operations(request: MetadataRequest, version: int) -> bool:
 
 
 class Wanted(NamedTuple):
-    """What a request asks for, each once and in its order. Where ids are given, names are not
-    looked at."""
+    """The requested topics in order, without duplicates. If there are ids, names are ignored."""
 
     names: dict[str, None]
     ids: dict[TopicId, None]
@@ -130,9 +129,9 @@ def asks_for_all(request: MetadataRequest, version: int) -> bool:
 def topics_to_create(
     wanted: Wanted, request: MetadataRequest, context: Context
 ) -> Slices[list[str]]:
-    """Named, not there, and both sides agree that asking for a topic may create it.
+    """Requested names without a topic, if client and broker allow automatic creation.
 
-    As many as one request may create; who asks again for the others gets them then.
+    At most `CREATED_MAX`; the next request creates more.
     """
     if not request.allow_auto_topic_creation or wanted.is_all:
         return []
@@ -159,7 +158,7 @@ async def create_and_answer(
 def answer_after(
     wanted: Wanted, request: MetadataRequest, context: Context, errors: Mapping[str, ErrorCode]
 ) -> Slices[MetadataResponse]:
-    """With what kept topics from being created."""
+    """With the errors of topics that could not be created."""
     response = yield from answer(wanted, request, context)
     for topic in response.topics if errors else ():
         if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:

@@ -1,6 +1,6 @@
-"""OffsetCommit (key 8), versions 2 to 10: store how far a group has read.
+"""OffsetCommit (key 8), versions 2 to 10: store the offsets of a group.
 
-v5 no retention time of one's own · v6 leader epoch · v7 static members · v8 flexible encoding ·
+v5 no retention time · v6 leader epoch · v7 static members · v8 flexible encoding ·
 v9 member epochs, GROUP_ID_NOT_FOUND and STALE_MEMBER_EPOCH · v10 topics by id
 Only offsets of partitions that exist are stored.
 """

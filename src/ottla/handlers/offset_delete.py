@@ -1,6 +1,6 @@
-"""OffsetDelete (key 47), version 0: forget single offsets of a group.
+"""OffsetDelete (key 47), version 0: delete single offsets of a group.
 
-Not of topics that a member of the group is subscribed to.
+Offsets of topics that a member of the group is subscribed to are kept.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def offset_delete(
 async def delete_known(
     request: OffsetDeleteRequest, unknown: Sequence[OffsetDeleteResponseTopic], context: Context
 ) -> OffsetDeleteResponse:
-    """To the end, also if the client leaves."""
+    """Completed even if the client disconnects."""
     groups, turns = context.parts.groups, context.parts.turns
     shard = groups.shard_of(request.group_id)
     response = await turns.run(groups.delete_offsets(shard, request))
     shard.check_current()
     for error in (await groups.replicated(groups.unreplicated([shard]))).values():
         raise error
-    if unknown:  # else a topic that is named twice is answered twice, as in Kafka
+    if unknown:  # else the response keeps duplicate topics, as in Kafka
         response.topics = await turns.run(merging(unknown, response.topics))
     return response
 

@@ -1,6 +1,6 @@
-"""OffsetFetch (key 9), versions 1 to 10: how far groups have read.
+"""OffsetFetch (key 9), versions 1 to 10: the committed offsets of groups.
 
-v2 null topics are all, an error for the group · v3 throttle time · v5 leader epoch · v6 flexible
+v2 null means all topics, group-level error · v3 throttle time · v5 leader epoch · v6 flexible
 encoding · v7 require_stable · v8 several groups · v9 member epochs · v10 topics by id
 """
 
@@ -38,7 +38,7 @@ GROUP_ERROR_FROM = 2
 SEVERAL_GROUPS_FROM = 8
 TOPIC_IDS_FROM = 10
 NO_OFFSET = -1
-GROUP_BYTES = 8  # of an answer, besides its name and topics
+GROUP_BYTES = 8  # of a response, besides its name and topics
 
 
 def refuse_offset_fetch(
@@ -54,7 +54,7 @@ def refuse_offset_fetch(
 def offset_fetch(
     request: OffsetFetchRequest, context: Context
 ) -> Slices[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]:
-    """All offsets of a group are read once, however often they are asked for."""
+    """Offsets of a group are read once, even if the request names the group several times."""
     version = context.version
     if version < SEVERAL_GROUPS_FROM:
         wanted = [(yield from naming_one_group(request))]
@@ -105,7 +105,7 @@ def fetch_group(
     image, asked = context.parts.metadata, wanted.topics or ()
     unknown: list[OffsetFetchResponseTopics] = []
     if by_id and wanted.topics is not None:
-        # The request keeps all its topics: very many are freed in pieces once it is answered.
+        # The request keeps its topics: they are freed in pieces after the response is sent.
         named = yield from naming_topics(asked, unknown, image)
         wanted = copy(wanted)
         wanted.topics = named
@@ -131,7 +131,7 @@ def naming_topics(
     unknown: list[OffsetFetchResponseTopics],
     image: Image,
 ) -> Slices[list[OffsetFetchRequestTopics]]:
-    """Offsets are kept by name; the id says which topic of that name is meant."""
+    """Offsets are stored by topic name; the id identifies the topic of that name."""
     known = []
     for topic in asked:
         found = image.topic_by_id(TopicId(topic.topic_id))
@@ -147,7 +147,7 @@ def naming_topics(
 def identifying(
     topics: Sequence[OffsetFetchResponseTopics], image: Image
 ) -> Slices[list[OffsetFetchResponseTopics]]:
-    """All topics of a group were asked for: those without an id cannot be told."""
+    """For all topics of a group: topics without an id are left out."""
     told = []
     for topic in topics:
         found = image.topic(topic.name) if topic.topic_id == NO_TOPIC_ID else None
@@ -180,7 +180,7 @@ def failing_topics(
 
 
 def code_of(error: BrokerError) -> ErrorCode:
-    """Consumers know no other way to ask again than to look for the coordinator."""
+    """The error after which older consumers find the coordinator and retry."""
     is_missing = error.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
     return ErrorCode.NOT_COORDINATOR if is_missing else error.code
 
@@ -204,7 +204,7 @@ def refusing(
     yield GROUP_BYTES + len(group_id)
     if version >= GROUP_ERROR_FROM:
         return OffsetFetchResponseGroup(group_id, (), code)
-    # Version 1 has no error but those of partitions.
+    # Version 1 has only errors of partitions.
     return OffsetFetchResponseGroup(group_id, (yield from failing_topics(asked, code)))
 
 

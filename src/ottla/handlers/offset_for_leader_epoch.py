@@ -1,7 +1,7 @@
-"""OffsetForLeaderEpoch (key 23), versions 2 to 4: where the records of a leader epoch end.
+"""OffsetForLeaderEpoch (key 23), versions 2 to 4: the end offset of a leader epoch.
 
 v3 replica id · v4 flexible encoding
-Consumers ask it after a change of leader, to find out whether what they read still stands.
+Consumers use it to detect log truncation after a change of leader.
 """
 
 from __future__ import annotations

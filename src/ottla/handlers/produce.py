@@ -1,9 +1,9 @@
 """Produce (key 0), versions 3 to 13.
 
 v3 transactional id · v4 storage errors · v5 log start offset · v7 zstd · v8 record errors ·
-v9 flexible encoding · v10 leader hints · v11 TRANSACTION_ABORTABLE · v12 enlists partitions in
-transactions by itself (KIP-890) · v13 topics by id
-acks=0 gets no answer at all; there an error closes the connection, which is all a client can see.
+v9 flexible encoding · v10 leader hints · v11 TRANSACTION_ABORTABLE · v12 adds partitions to
+transactions implicitly (KIP-890) · v13 topics by id
+acks=0 has no response: an error closes the connection.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PARTITIONS_AT_ONCE = 100  # a request with more is served in slices
 
 
 def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> ProduceResponse:
-    if request.acks == ACKS_NONE:  # an answer would be taken for that to another request
+    if request.acks == ACKS_NONE:  # the client would match a response with its next request
         raise MalformedMessage(f"a produce without acknowledgement was refused: {code.name}")
     return ProduceResponse(
         [
@@ -94,7 +94,7 @@ def has_many_partitions(request: ProduceRequest) -> bool:
 
 
 def unread_logs(request: ProduceRequest, context: Context) -> list[Log]:
-    """Those whose producers have to be read from their files first, as after a start."""
+    """Logs whose producer state must be read from files first, as after a start."""
     logs = []
     replicas, by_id = context.parts.replicas, context.version >= TOPIC_IDS_FROM
     for topic in request.topic_data:
@@ -160,8 +160,8 @@ def producing_known(request: ProduceRequest, context: Context) -> Slices[Produce
 async def prepare_and_run(
     production: Production, unprepared: Preparation | None
 ) -> ProduceResponse | None:
-    """The first records of a transaction wait until its coordinator knows of their partitions;
-    those that must be opened, until a thread has done so."""
+    """The first records of a transaction wait until its coordinator has added the partitions;
+    batches that must be opened, for the thread that opens them."""
     if production.guards is not None and production.guards.guards:
         await production.guards.verify()
     if unprepared is not None:

@@ -1,4 +1,4 @@
-"""PushTelemetry (key 72), version 0: metrics of a client, in OpenTelemetry's form."""
+"""PushTelemetry (key 72), version 0: metrics of a client, in the OpenTelemetry protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RenewDelegationToken (key 39), versions 1 and 2: who is not known has no token.
+"""RenewDelegationToken (key 39), versions 1 and 2: anonymous clients have no tokens.
 
 v2 flexible encoding
 """

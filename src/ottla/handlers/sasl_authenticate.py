@@ -1,4 +1,4 @@
-"""SaslAuthenticate (key 36), versions 0 to 2: on a listener where nobody has to say who they are.
+"""SaslAuthenticate (key 36), versions 0 to 2: on a listener without authentication.
 
 v1 how long a session lasts · v2 flexible encoding
 """

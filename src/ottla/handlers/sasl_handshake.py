@@ -1,6 +1,6 @@
-"""SaslHandshake (key 17), versions 0 and 1: on a listener where nobody has to say who they are.
+"""SaslHandshake (key 17), versions 0 and 1: on a listener without authentication.
 
-v1 the exchange that follows comes as SaslAuthenticate
+v1 SaslAuthenticate requests follow
 """
 
 from __future__ import annotations

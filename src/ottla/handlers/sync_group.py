@@ -1,4 +1,4 @@
-"""SyncGroup (key 14), versions 0 to 5: get one's part of the assignment; the leader brings it.
+"""SyncGroup (key 14), versions 0 to 5: distributes the assignment that the group's leader sends.
 
 v1 throttle time · v3 static members · v4 flexible encoding · v5 protocol type and name
 """
@@ -28,7 +28,7 @@ def sync_group(
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     groups = context.parts.groups
     members = groups.member_ids(request.group_id)
-    assignments = {}  # of members, the last one of each: others mean nothing
+    assignments = {}  # by member; the last one of each is used
     for each in request.assignments:
         if each.member_id in members:
             assignments[each.member_id] = each

@@ -1,9 +1,9 @@
-"""TxnOffsetCommit (key 28), versions 0 to 5: offsets that count once their transaction commits.
+"""TxnOffsetCommit (key 28), versions 0 to 5: offsets committed with a transaction.
 
 v2 leader epoch · v3 flexible encoding, the member and its generation (KIP-447) · v4
-TRANSACTION_ABORTABLE · v5 enlists the group by itself (KIP-890)
-The group coordinator leads the partition that is written to, so it asks the transaction's
-coordinator first, as every leader does.
+TRANSACTION_ABORTABLE · v5 adds the group implicitly (KIP-890)
+The group coordinator leads the partition that is written to, so it first verifies the transaction
+with the transaction coordinator, as every leader does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from ottla.storage.producers.transaction_verification import NO_GUARD
 
 LOADING_ERROR_FROM = 2
 
-# What the way to the other coordinator can end in, said as this one would.
+# Errors of requests to the transaction coordinator, as errors of a group coordinator.
 GROUP_ERRORS = {
     ErrorCode.NETWORK_EXCEPTION: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -99,7 +99,7 @@ async def commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffset
 
 
 async def verify(request: TxnOffsetCommitRequest, context: Context) -> ProducedBy:
-    """Let the transaction's coordinator agree; with which guard to append."""
+    """Verify the transaction with its coordinator; returns the guard of the append."""
     verifier, support = context.parts.verifier, offset_commit_support(context.version)
     if not request.group_id:
         raise BrokerError(ErrorCode.INVALID_GROUP_ID)
@@ -119,7 +119,7 @@ async def verify(request: TxnOffsetCommitRequest, context: Context) -> ProducedB
 def as_group_error(code: ErrorCode, version: int) -> ErrorCode:
     code = GROUP_ERRORS.get(code, code)
     if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and version < LOADING_ERROR_FROM:
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE  # the oldest clients stumble over the other
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE  # the oldest clients fail on the other
     return code
 
 

@@ -1,7 +1,7 @@
-"""UnregisterBroker (key 64), version 0: forgets a broker that will not come back.
+"""UnregisterBroker (key 64), version 0: removes a broker for good.
 
-Kafka forgets one that runs as well, which then serves nothing until it is started again; the broker
-that is asked refuses to forget itself.
+Kafka removes running brokers too, which then serve nothing until they are restarted. Here a broker
+refuses to remove itself.
 """
 
 from __future__ import annotations

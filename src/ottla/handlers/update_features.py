@@ -1,6 +1,6 @@
 """UpdateFeatures (key 57), versions 0 to 2.
 
-v1 kinds of downgrade, validate only · v2 one answer for all features
+v1 kinds of downgrade, validate only · v2 one result for all features
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""WriteTxnMarkers (key 27), versions 1 and 2: the end of transactions, for partitions led here.
+"""WriteTxnMarkers (key 27), versions 1 and 2: ends transactions in partitions led here.
 
 v1 flexible encoding · v2 the version of the transaction (KIP-1228)
-Coordinators send it to leaders. From tools it ends a transaction that has lost its coordinator.
+Coordinators send it to leaders, and tools to abort a hanging transaction.
 """
 
 from __future__ import annotations

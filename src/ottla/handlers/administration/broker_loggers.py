@@ -1,10 +1,10 @@
-"""Loggers as settings: DescribeConfigs tells their levels, IncrementalAlterConfigs changes them.
+"""Loggers as settings: DescribeConfigs has their levels, IncrementalAlterConfigs changes them.
 
-Owns      nothing: the levels are those of this process, and gone when it ends, as Kafka's are.
-Promises  either all changes of a request are made or none; a logger that nobody has is refused.
+Owns      nothing: levels belong to this process and are lost when it ends, as in Kafka.
+Promises  either all changes of a request are made or none; unknown loggers are refused.
 
-A level is told by Kafka's names; TRACE is below Python's DEBUG. A logger without a level of its own
-has that of the next one above it, up to `root`.
+Levels have Kafka's names; TRACE is below Python's DEBUG. A logger without a level of its own has
+that of its nearest parent with one, up to `root`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNKNOWN_WIRE_TYPE = 0
 
 
 def check_loggers(broker_id: int, name: str) -> None:
-    """Whether loggers of this broker are asked for."""
+    """Refuse loggers of other brokers."""
     if not name:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
     check_broker(broker_id, name)
@@ -57,7 +57,7 @@ def alter_loggers(
     if len(set(names)) != len(names):
         raise BrokerError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
     check_broker(broker_id, name)
-    for change in changes[: len(known) + 1]:  # of so many one is not known
+    for change in changes[: len(known) + 1]:  # of more than all, one is unknown
         check_change(change, known)
     if not validate_only:
         for change in changes:
@@ -103,5 +103,5 @@ def find_logger(name: str) -> logging.Logger:
 
 
 def level_name(level: int) -> str:
-    """Kafka's name of a level: that of the most severe one which is not above it."""
+    """Kafka's name of a level: the highest that does not exceed it."""
     return next((name for name, number in LEVELS.items() if number <= level), "TRACE")

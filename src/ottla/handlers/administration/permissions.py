@@ -1,4 +1,4 @@
-"""What a client may do. Until there are ACLs everybody may do everything; their place is here."""
+"""What a client may do. Without ACLs, every client may do everything."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import IntEnum
 
 from ottla.protocol.errors import MalformedMessage
 
-NOT_ASKED = -(2**31)  # in answers, where the client did not want to know
-USER, ANONYMOUS = "User", "ANONYMOUS"  # who everybody is on a listener that asks nobody
-UNKNOWN = 0  # of resources, patterns, operations and permissions; nobody may ask for it
+NOT_ASKED = -(2**31)  # in responses, if the client did not request them
+USER, ANONYMOUS = "User", "ANONYMOUS"  # every client of a listener without authentication
+UNKNOWN = 0  # resource, pattern, operation or permission; never valid in a request
 
 
 class Operation(IntEnum):
@@ -43,6 +43,6 @@ CLUSTER_OPERATIONS = _bits(
 
 
 def check_known(*kinds: int) -> None:
-    """An ACL of an unknown kind is no ACL: Kafka does not read such a request to its end."""
+    """Kafka treats a request with an ACL of an unknown kind as malformed."""
     if UNKNOWN in kinds:
         raise MalformedMessage("an ACL of an unknown kind")

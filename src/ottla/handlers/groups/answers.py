@@ -1,9 +1,9 @@
-"""Answers about many groups: read in slices, shown when what they tell of is replicated.
+"""Results for many groups: read in slices, returned when the state they show is replicated.
 
-Promises  a group that is asked for again and again is read once; its answer is repeated, and counts
-          each time by its size. What is read of a shard is shown once the shard's log is
-          replicated as far as it was read; if that fails, or another broker leads by then, the
-          groups of this shard get the error.
+Promises  a group that a request repeats is read once; its result is repeated, and its size counts
+          each time. Results of a shard are returned when the shard's log is replicated as far
+          as it was read; if that fails, or another broker leads by then, the groups of this
+          shard get the error.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class GroupReader(Generic[A]):
         self._turns = context.parts.turns
         self._answers: list[A] = []
         self._sizes: list[int] = []
-        self._known: dict[Hashable, int] = {}  # places in the list of answers
-        self._order: list[int] = []  # of the places, as they were asked for
-        self._read: dict[LoadedShard, list[int]] = {}  # which were read of which shard
+        self._known: dict[Hashable, int] = {}  # indexes in the list of answers
+        self._order: list[int] = []  # of the indexes, as in the request
+        self._read: dict[LoadedShard, list[int]] = {}  # indexes, by shard
 
     def read(
         self,
@@ -42,7 +42,7 @@ class GroupReader(Generic[A]):
         *,
         repeats: bool = True,
     ) -> Slices[None]:
-        """Read one group. What has the same key has the same answer."""
+        """Read one group. Equal keys have equal results."""
         at = self._known.get(key)
         if at is None:
             at = self._known[key] = len(self._answers)
@@ -72,7 +72,7 @@ class GroupReader(Generic[A]):
         return answer
 
     def _measured(self, at: int, reading: Slices[A]) -> Slices[A]:
-        """Note how much the response grows by an answer."""
+        """Record the size of a result."""
         self._sizes[at] = 0
         while True:
             try:
@@ -84,7 +84,7 @@ class GroupReader(Generic[A]):
             yield grown
 
     def show(self, refuse: Callable[[A, BrokerError], A]) -> list[A] | Awaitable[list[A]]:
-        """The answers, at once if all of them may be shown."""
+        """The results, not awaitable if all of their state is replicated."""
         waiting = self._groups.unreplicated(self._read)
         return self._show_later(waiting, refuse) if waiting else self._in_order()
 
@@ -114,7 +114,7 @@ def read_groups(
     *,
     repeats: bool = True,
 ) -> Slices[list[A] | Awaitable[list[A]]]:
-    """An answer for each group."""
+    """A result for each group."""
 
     def refusing(group_id: str, error: BrokerError) -> Slices[A]:
         yield REFUSAL_BYTES + len(group_id) + len(error.message)

@@ -1,4 +1,4 @@
-"""Who sends a group's request, as the group coordinator wants to know it."""
+"""The sender of a request, as the group coordinator records it."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def caller_of(context: Context) -> Caller:
-    """Hosts are told with a slash in front, as Kafka's tools show them."""
+    """Hosts begin with a slash, as in Kafka's tools."""
     return Caller(context.client_id or "", f"/{context.peer.host}", context.version)

@@ -1,4 +1,4 @@
-"""Which of the partitions that a request names exist; offsets are stored of those alone."""
+"""The existing partitions of a request: offsets are stored only for these."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_small(topics: Sequence[HasPartitions]) -> bool:
 def parting(
     partitions: Sequence[P], count: int, refuse: Callable[[P], A]
 ) -> Slices[tuple[list[P], list[A]]]:
-    """(the partitions that a topic of so many has, the answers for the others)."""
+    """(the partitions below `count`, the results for the others)."""
     existing: list[P] = []
     refused: list[A] = []
     for at in range(0, len(partitions) or 1, PARTITIONS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Answers for one topic from two places, told together."""
+"""Results for one topic from two sources, merged."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from ottla.base.turns import Slices, run_at_once
 
-T = TypeVar("T", bound=Any)  # a topic's answer: it has a name and partitions, maybe an id
+T = TypeVar("T", bound=Any)  # a topic's result: a name, partitions, and in some APIs an id
 
 
 def merging(first: Sequence[T], second: Sequence[T]) -> Slices[list[T]]:
-    """What was found out about partitions here, and what a coordinator said of the others."""
+    """Results of the handler, and those of the coordinator for other partitions."""
     topics: dict[tuple[str, bytes], T] = {}
     for topic in chain(first, second):
         name = topic.name, getattr(topic, "topic_id", b"")

@@ -1,4 +1,4 @@
-"""Answers made of several parts, some of which may still be on their way."""
+"""Responses of several parts, some of which may be awaitable."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 def combine(parts: Sequence[T | Awaitable[T]], finish: Callable[[list[T]], R]) -> R | Awaitable[R]:
-    """The whole, at once if every part is there."""
+    """The whole; awaitable if any part is."""
     if any(isinstance(part, Awaitable) for part in parts):
         return _combine_later(parts, finish)
     return finish(list(parts))  # type: ignore[arg-type]
@@ -25,7 +25,7 @@ async def _combine_later(parts: Sequence[T | Awaitable[T]], finish: Callable[[li
 def attempt(
     act: Callable[[], T | Awaitable[T]], refused: Callable[[BrokerError], T]
 ) -> T | Awaitable[T]:
-    """One part, of which the others must not suffer: what is wrong with it becomes its answer."""
+    """One part. Its error becomes its result, so that other parts are not affected."""
     try:
         part = act()
     except BrokerError as error:

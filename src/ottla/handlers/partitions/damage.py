@@ -1,4 +1,4 @@
-"""What a client hears of a log whose files are damaged: its partition fails, no other does."""
+"""The error for a log with damaged files: only its partition fails."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ log = logging.getLogger(__name__)
 
 
 def damaged(error: CorruptLogError) -> BrokerError:
-    """Says file and position in the broker's log; the client may only try another replica."""
+    """File and position are logged here; the client can only try another replica."""
     log.error("not served: %s", error)
     return BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, "the log is damaged")

@@ -1,4 +1,4 @@
-"""Who leads a partition, for answers that redirect a client at once (KIP-951)."""
+"""Leaders of partitions and their addresses, for responses that redirect clients (KIP-951)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class BrokerAddress(NamedTuple):
 
 
 def current_leader(context: Context, topic: str, partition: int) -> tuple[int, int]:
-    """(leader, leader epoch); -1 each where nobody is known."""
+    """(leader, leader epoch); (-1, -1) if the partition is unknown."""
     found = context.parts.metadata.partition(topic, partition)
     return (-1, -1) if found is None else (found.leader, found.leader_epoch)
 

@@ -1,7 +1,7 @@
-"""New partitions whose log could not be made, because a disk is full or has failed.
+"""New partitions whose log could not be created, because a disk is full or has failed.
 
-Kafka's controller answers before any broker has made a log: its clients are told of success, and
-find partitions that are offline. Here the answer waits for the logs and says which are missing.
+Kafka's controller responds before any broker has created a log: its clients get a success, and
+partitions that are offline. Here the response waits for the logs, and names those that are missing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def tell_missing(
 def noting_missing(
     topics: Iterable[str], missing_of: Callable[[str], set[int]]
 ) -> Slices[dict[str, set[int]]]:
-    """Of topics that are to grow: the partitions that have no log already."""
+    """The partitions without a log, before more are created."""
     missing: dict[str, set[int]] = {}
     for topic in topics:
         if found := missing_of(topic):

@@ -1,7 +1,7 @@
-"""A topic as Metadata tells it, encoded once per version and kept until the topic changes.
+"""A topic in the Metadata response, encoded once for each version and cached until it changes.
 
-A topic of a thousand partitions takes a millisecond to encode, and every client asks again and
-again. An answer is put together in slices, because a topic may have very many partitions.
+A topic of a thousand partitions takes a millisecond to encode, and every client requests it
+repeatedly. It is built in slices, because a topic may have very many partitions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ottla.protocol.messages.metadata_response import (
     MetadataResponseTopic,
 )
 
-VERSIONS_MAX = 4  # in which an answer is kept encoded: clients of a cluster use few
+VERSIONS_MAX = 4  # cached for each topic: the clients of a cluster use few
 
 
 class TopicAnswers:
@@ -40,7 +40,7 @@ class TopicAnswers:
         return answer.kept is not None and version in answer.kept
 
     def describing(self, topic: Topic, with_operations: bool) -> Slices[MetadataResponseTopic]:
-        """A new answer. It is kept, unless the metadata has changed meanwhile."""
+        """A new entry. It is cached, unless the metadata has changed meanwhile."""
         changes = self._changes
         answer = yield from describing_topic(topic, self._image, with_operations)
         if changes == self._changes:
@@ -49,10 +49,10 @@ class TopicAnswers:
         return answer
 
     def forget(self, _image: Image, changes: Changes) -> Slices[None]:
-        """Listens to the metadata: these answers are no longer true."""
+        """Called after each change of the metadata: removes the entries that it changes."""
         self._changes += 1
         if changes.brokers:
-            self._kept = {}  # whoever uses the old one may go on
+            self._kept = {}  # users of the old dict keep it
         last = None
         for topic_id, _ in changes.partitions:
             if topic_id != last:

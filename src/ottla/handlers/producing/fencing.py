@@ -1,4 +1,4 @@
-"""How a producer hears that another one has taken over: older clients know one error only."""
+"""The error of a fenced producer: PRODUCER_FENCED, or INVALID_PRODUCER_EPOCH for older clients."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Transactional batches in a Produce request: what must be agreed on before they are written.
+"""Transactional batches in a Produce request: verification before they are appended.
 
-Promises  a partition that must not be written to has an error; one that was just verified, its
-          guard; one whose transaction is known to its log already has nothing and costs nothing.
-Leaves    asking the coordinator to `verifying.py`, appending to `produce.py`.
+Promises  a partition that must not be appended to has an error, a newly verified one its guard.
+          A partition whose log has the transaction already has neither, at no cost.
+Leaves    requests to the coordinator to `verifying.py`, appending to `operation.py`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ TOPIC_IDS_FROM = 13
 NO_PRODUCER = ProducerIdAndEpoch(-1, -1)
 ATTRIBUTES_POSITION = 22  # the byte with the flags
 
-# Old producers do not try again on what coordinators say, but on this they do, with the same
-# leader.
+# Old producers do not retry after errors of coordinators, but after NOT_ENOUGH_REPLICAS they do.
 TRY_AGAIN = frozenset(
     {
         ErrorCode.NETWORK_EXCEPTION,
@@ -56,19 +55,19 @@ class TransactionalBatch(NamedTuple):
 
 
 class ProduceGuards:
-    """What each partition of one request needs to be appended to."""
+    """Guards and errors of the partitions of one request."""
 
     def __init__(self, request: ProduceRequest, context: Context) -> None:
         self.transactional_id = request.transactional_id
         self.context = context
         self.support = produce_support(context.version)
-        self.guards: dict[TopicPartition, int] = {}  # that the coordinator has to agree to
+        self.guards: dict[TopicPartition, int] = {}  # to be verified by the coordinator
         self.errors: dict[TopicPartition, BrokerError] = {}
         self.producer = NO_PRODUCER
         self.is_needed = context.parts.verifier.is_needed(self.support)
 
     def check_producer(self, header: BatchHeader) -> None:
-        """All batches of a request are of one producer."""
+        """All batches of a request must have the same producer."""
         producer = ProducerIdAndEpoch(header.producer_id, header.producer_epoch)
         if self.producer == NO_PRODUCER:
             self.producer = producer
@@ -89,7 +88,7 @@ class ProduceGuards:
             self.guards[partition.name] = guard
 
     async def verify(self) -> None:
-        """Let the coordinator agree, or say which partitions may not be written to."""
+        """Verify the guards with the coordinator; partitions that it refuses get an error."""
         assert self.transactional_id is not None
         refused = await self.context.parts.verifier.ask(
             self.transactional_id, self.producer, self.guards, self.support
@@ -108,7 +107,7 @@ def guards_of(request: ProduceRequest, context: Context) -> ProduceGuards:
 
 
 def guarding(request: ProduceRequest, context: Context) -> Slices[ProduceGuards]:
-    """What is needed, of all partitions of a request."""
+    """For all partitions of a request."""
     guards = ProduceGuards(request, context)
     if not guards.is_needed:
         return guards
@@ -127,7 +126,7 @@ def guarding(request: ProduceRequest, context: Context) -> Slices[ProduceGuards]
 def transactional_batches(
     request: ProduceRequest, context: Context
 ) -> Iterator[TransactionalBatch | None]:
-    """One after the other; None for each partition that has none."""
+    """One for each partition; None for those without."""
     for topic in request.topic_data:
         for part in topic.partition_data:
             yield _transactional_batch(topic, part, context)
@@ -140,14 +139,14 @@ def _transactional_batch(
     if part.records is None or not is_transactional(part.records):
         return None
     try:
-        check_asked(part.records, context.version)  # else nothing is enlisted for it
+        check_asked(part.records, context.version)  # invalid batches are not added
         partition = (
             replicas.partition_by_id(topic.topic_id, part.index)
             if context.version >= TOPIC_IDS_FROM
             else replicas.partition(topic.name, part.index)
         )
     except BrokerError:
-        return None  # the append will say so
+        return None  # the append will have the same error
     header = read_header(part.records)
     return None if header.producer_id == NO_PRODUCER_ID else TransactionalBatch(partition, header)
 
@@ -164,7 +163,7 @@ def finding_transactional_batch(request: ProduceRequest) -> Slices[bool]:
 
 
 def has_transactional_batch(request: ProduceRequest) -> bool:
-    """By the batches themselves: the field of the request alone proves nothing."""
+    """By the batches: the transactional id of the request is not conclusive."""
     for topic in request.topic_data:
         for part in topic.partition_data:
             records = part.records

@@ -1,6 +1,6 @@
-"""One Produce request on its way: appends, then whatever its acknowledgement waits for.
+"""One Produce request: appends, then waits for the acknowledgements it requires.
 
-Promises  one partition's trouble leaves the others served. Waiting costs neither a task nor a
+Promises  an error of one partition does not affect the others. Waiting needs neither a task nor a
           future for each partition.
 Leaves    what comes before an append to `guards.py` and `preparation.py`.
 """
@@ -61,7 +61,7 @@ BY_CLIENT = {
 NO_OFFSET = -1
 ANSWER_BYTES = 36  # of one partition
 RECORD_ERROR_BYTES = 8  # besides its message
-ADMIN_CLIENT_ID = "__admin_client"  # by which Kafka knows tools that may repair internal topics
+ADMIN_CLIENT_ID = "__admin_client"  # with which tools may write to internal topics, as in Kafka
 WITHOUT_LOG_START = (
     ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.MESSAGE_TOO_LARGE,
@@ -71,11 +71,11 @@ WITHOUT_LOG_START = (
 )
 
 
-UNREAD = PartitionProduceResponse()  # stands for the answer until the log's producers are read
+UNREAD = PartitionProduceResponse()  # replaced when the log's producer state is read
 
 
 class Unreplicated(NamedTuple):
-    """An append whose acknowledgement still has to wait."""
+    """An append that is not acknowledged yet."""
 
     partition: Partition
     end_offset: int
@@ -104,13 +104,13 @@ class Production:
         self.request = request
         self.context = context
         self.by = BY_CLIENT[context.version]
-        self.guards: ProduceGuards | None = None  # only of transactions
+        self.guards: ProduceGuards | None = None  # only for transactions
         self.prepared: Preparation | None = None  # only where batches are opened
-        self.unread: list[Log] | None = None  # if those that must be read are to be noted
+        self.unread: list[Log] | None = None  # logs to load, if they are collected
         self.waiting: list[Unreplicated] = []
         self.has_error = False
         self.leaders: set[int] = set()  # of partitions that are led elsewhere
-        self.named = 0  # wrong records, of all batches
+        self.named = 0  # invalid records listed so far, of all batches
 
     def run(self) -> Produced:
         return self.finish(self.append_all())
@@ -123,8 +123,8 @@ class Production:
         return topics
 
     def run_or_read(self) -> Produced | Working:
-        """As `run`. Logs whose producers have to be read from files first, as after a start, are
-        appended to when a thread has read them."""
+        """As `run`. Logs whose producer state must be read from files first, as after a start, are
+        appended to when a thread has read it."""
         self.unread = []
         topics = self.append_all()
         return Working(self.read_and_finish(topics)) if self.unread else self.finish(topics)
@@ -142,7 +142,7 @@ class Production:
         return await outcome if isinstance(outcome, Awaitable) else outcome
 
     def running(self) -> Slices[Produced]:
-        """As `run`, for very many partitions: others may write to them in between."""
+        """As `run`, in slices: other requests may append between them."""
         topics = []
         for topic in self.request.topic_data:
             answers: list[PartitionProduceResponse] = []
@@ -176,7 +176,7 @@ class Production:
     def answer(
         self, topic: TopicProduceData, part: PartitionProduceData
     ) -> PartitionProduceResponse:
-        """What becomes of one partition."""
+        """Append to one partition."""
         replicas = self.context.parts.replicas
         found = partition = None
         try:
@@ -186,7 +186,7 @@ class Production:
                 else replicas.partition(topic.name, part.index)
             )
             by = self.admit(found)
-            partition = found  # from here on an error tells where the log begins
+            partition = found  # from here on an error includes the log start offset
             if self.unread is not None and partition.log.must_read_producers:
                 self.unread.append(partition.log)
                 return UNREAD
@@ -202,7 +202,7 @@ class Production:
             return self.refuse(part.index, damaged(error), partition)
 
     def wrong_by_itself(self, part: PartitionProduceData) -> InvalidBatch | None:
-        """What Kafka says before it looks at anything but the request, once that is refused."""
+        """The error of the batch itself, which takes precedence, as in Kafka."""
         if part.records is not None:
             try:
                 check_asked(part.records, self.context.version)
@@ -217,14 +217,14 @@ class Production:
         answer = refused(index, error, partition)
         if isinstance(error, InvalidRecord):
             left = named_records_max(self.context.request_bytes) - self.named
-            wrong = error.named()[: max(1, left)]  # its first one, whatever other batches had
+            wrong = error.named()[: max(1, left)]  # at least the first
             answer.record_errors = [BatchIndexAndErrorMessage(*each) for each in wrong]
             self.named += len(wrong)
         return answer
 
     def admit(self, partition: Partition) -> ProducedBy:
-        """Whether its log may be asked at all. Transactions are looked at before `acks` is, so a
-        partition may have been enlisted by a request that is refused."""
+        """Check that the request may append. Transactions are checked before `acks`, so a refused
+        request may have added its partition to a transaction."""
         by = self.by
         if self.guards is not None:
             by = by._replace(guard=self.guards.guard_of(partition.name))
@@ -232,7 +232,7 @@ class Production:
             raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
         topic = partition.name.topic
         if topic in INTERNAL_TOPICS and self.context.client_id != ADMIN_CLIENT_ID:
-            # What coordinators rely on is theirs to write.
+            # Only coordinators write to internal topics.
             raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal")
         return by
 
@@ -258,13 +258,13 @@ class Production:
         return answer
 
     def must_wait(self, partition: Partition, end_offset: int) -> bool:
-        """All copies for acks=all; for acks=1 the leader's own, as its flush policy wants it."""
+        """For acks=all until it is replicated; for acks=1 as the flush policy requires."""
         if self.request.acks == ACKS_ALL:
             return not partition.is_replicated(end_offset)
         return self.request.acks != ACKS_NONE and partition.owes_sync(end_offset)
 
     async def wait(self, response: ProduceResponse) -> ProduceResponse:
-        """Until every append is replicated, or the client's patience is over."""
+        """Until every append is replicated, or the timeout of the request has passed."""
         turns = self.context.parts.turns
         outcomes = Outcomes(len(self.waiting))
         await turns.run(self.beginning_wait(outcomes))
@@ -295,7 +295,7 @@ class Production:
             yield 0
 
     def add_leader_hint(self, topic: TopicProduceData, answer: PartitionProduceResponse) -> None:
-        """Tell who leads instead, which saves the client a Metadata request (KIP-951)."""
+        """Add the current leader, which saves the client a Metadata request (KIP-951)."""
         if self.context.version >= LEADER_HINTS_FROM:
             known = self.context.parts.metadata.topic_by_id(TopicId(topic.topic_id))
             name = topic.name if known is None else known.name
@@ -305,7 +305,7 @@ class Production:
 
 
 def answer_bytes(answer: PartitionProduceResponse) -> int:
-    """About what it takes when it is encoded."""
+    """An estimate of the encoded size."""
     size = ANSWER_BYTES + len(answer.error_message or "")
     for each in answer.record_errors:
         size += RECORD_ERROR_BYTES + len(each.batch_index_error_message or "")
@@ -315,7 +315,7 @@ def answer_bytes(answer: PartitionProduceResponse) -> int:
 def refused(
     index: int, error: BrokerError, partition: Partition | None
 ) -> PartitionProduceResponse:
-    """Where the log begins is told too, unless Kafka leaves it out."""
+    """With the log start offset, except for errors for which Kafka leaves it out."""
     answer = failed(index, error.code, error.message)
     if partition is not None and error.code not in WITHOUT_LOG_START:
         answer.log_start_offset = partition.log.log_start_offset

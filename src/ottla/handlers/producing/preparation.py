@@ -1,9 +1,8 @@
-"""Batches of a Produce request that are opened before they are appended, in a thread if need be.
+"""Batches of a Produce request that are opened before they are appended, in a thread if necessary.
 
-Promises  requests of a connection take effect in their order, whatever their batches need; other
-          connections do not wait for a batch that is recompressed or searched for keys, nor for a
-          request of very many small ones.
-Leaves    which batches those are, and what is done with them, to the log.
+Promises  requests of a connection take effect in order. Other connections do not wait while batches
+          are recompressed or checked for keys, nor for a request of very many small batches.
+Leaves    the choice of batches, and their processing, to the log.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ TOPIC_IDS_FROM = 13
 
 
 class Preparation:
-    """What has to be opened of one request."""
+    """The batches of one request that must be opened."""
 
     def __init__(self, context: Context) -> None:
         self._version = context.version
         self._now_ms = context.parts.clock.now_ms()
-        self._by_part: dict[int, Prepared] = {}  # by the identity of the part of the request
+        self._by_part: dict[int, Prepared] = {}  # by `id` of the partition's request data
         self._share = 0.0  # of what may be opened in one turn of the event loop
 
     def add(self, part: PartitionProduceData, partition: Partition) -> None:
@@ -43,11 +42,11 @@ class Preparation:
             self._share += share
 
     def run_at_once(self) -> bool:
-        """On the event loop, if it is little. Whether that is done."""
+        """On the event loop, if the work is small. Returns whether it is done."""
         return self._share <= 1 and all(each.run_at_once() for each in self._by_part.values())
 
     async def run(self) -> None:
-        """In one thread: a request must not take all of them."""
+        """In one thread, so that a request does not occupy all of them."""
         await asyncio.to_thread(self._run_all)
 
     def _run_all(self) -> None:
@@ -55,12 +54,12 @@ class Preparation:
             prepared.run()
 
     def of(self, part: PartitionProduceData) -> Buffer | Prepared | None:
-        """What is to be appended: the records, prepared if they had to be."""
+        """The records to append, prepared if necessary."""
         return self._by_part.get(id(part), cast(Buffer | None, part.records))
 
 
 def opens_batches(request: ProduceRequest, context: Context) -> bool:
-    """Whether any of its topics does: few do."""
+    """Whether any of its topics requires it: few do."""
     opening, by_id = context.parts.replicas.opening, context.version >= TOPIC_IDS_FROM
     for topic in request.topic_data if opening else ():
         if (topic.topic_id if by_id else topic.name) in opening:
@@ -86,7 +85,7 @@ def preparing(request: ProduceRequest, context: Context) -> Slices[Preparation |
             try:
                 partition = _partition(topic, part.index, context)
             except BrokerError:
-                continue  # the append will say so
+                continue  # the append will have the same error
             if part.records is not None:
                 prepared.add(part, partition)
     return prepared

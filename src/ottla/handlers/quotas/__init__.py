@@ -1,1 +1,1 @@
-"""Quotas of clients: who pays, how much was used, how long to wait."""
+"""Client quotas: which one applies, its usage, and throttle times."""

@@ -1,10 +1,10 @@
-"""What clients have used of their quotas, and how long they wait (KIP-13, KIP-124, KIP-219).
+"""Usage of client quotas, and the throttle times that follow (KIP-13, KIP-124, KIP-219).
 
 Owns      one meter for each payer of each kind of quota.
-Promises  a kind of quota that nobody has costs nothing: its meters are None, and who charges looks
-          at that first. Meters are bounded in number, whatever client ids are made up.
-Leaves    which quota holds to `payers.py`, the arithmetic to `base/rates.py`, and waiting to the
-          network: an answer goes out at once, and the connection is not read for a while.
+Promises  a kind of quota that is not set costs nothing: its meters are None, which callers check
+          first. The number of meters is bounded, whatever client ids are used.
+Leaves    which quota holds to `payers.py`, the arithmetic to `base/rates.py`, and throttling to
+          the network: the response is sent at once, and the connection is not read for the time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ M = TypeVar("M", RateMeter, TokenBucket)
 
 
 class Meters(Generic[M]):
-    """By payer; the ones that were asked for longest ago go when there are too many."""
+    """By payer; the least recently used are dropped when there are too many."""
 
     def __init__(self, make: Callable[[], M], key: str, windows: Windows) -> None:
         self._make: Callable[[], M] = make
@@ -38,7 +38,7 @@ class Meters(Generic[M]):
         self.windows = windows
 
     def change(self, entity: QuotaEntity, limits: Mapping[str, float]) -> None:
-        """Take over the new limits of an entity. What was used stays used."""
+        """Apply new limits of an entity. Past usage is kept."""
         self._limits.change(entity, limits)
 
     @property
@@ -52,7 +52,7 @@ class Meters(Generic[M]):
         meter = self._meters.pop(payer, None) or self._make()
         self._meters[payer] = meter
         if len(self._meters) > METERS_MAX:
-            # A thread in which the controller decides may be here, too.
+            # The controller's thread may call this, too.
             self._meters.pop(next(iter(self._meters)), None)
         return meter
 
@@ -61,7 +61,7 @@ class Meters(Generic[M]):
 
 
 class RateQuota:
-    """Bytes or processing time a second."""
+    """Bytes or processing time per second."""
 
     def __init__(
         self, key: str, windows: Windows, clock: Clock, wait_ms_max: int | None = None
@@ -71,7 +71,7 @@ class RateQuota:
         self._wait_ms_max = wait_ms_max
 
     def charge(self, context: Context, amount: float) -> int:
-        """Note what was used; how long the client is to wait, in milliseconds."""
+        """Record usage; returns the throttle time in milliseconds."""
         due = self.meters.due(context)
         now_ms, windows = self._now_ms(), self.meters.windows
         meter = self.meters.meter(due.payer)
@@ -80,18 +80,18 @@ class RateQuota:
         return wait_ms if self._wait_ms_max is None else min(wait_ms, self._wait_ms_max)
 
     def note(self, context: Context, amount: float) -> None:
-        """Charge what it is too late to wait for, or give back what was not used."""
+        """Record usage without throttling; a negative amount is a refund."""
         meter = self.meters.meter(self.meters.due(context).payer)
         meter.record(amount, self._now_ms(), self.meters.windows)
 
     def is_beyond(self, context: Context, amount: float) -> bool:
-        """Whether it is more than all windows bring, and little else was charged before it."""
+        """Whether the amount exceeds all windows together, with little other usage in them."""
         payer, limit = self.meters.due(context)
         full = full_bucket(limit, self.meters.windows)
         return amount > full and self.meters.meter(payer).amount - amount < full / 2
 
     def amount_max(self, context: Context) -> float:
-        """More than this at once always leads to waiting."""
+        """A larger amount is always throttled."""
         windows = self.meters.windows
         return self.meters.due(context).limit * (windows.count - 1) * (windows.size_ms / MS_PER_S)
 
@@ -100,14 +100,14 @@ class RateQuota:
 
 
 class MutationQuota:
-    """Partitions created and deleted a second (KIP-599)."""
+    """Partitions created and deleted per second (KIP-599)."""
 
     def __init__(self, key: str, windows: Windows, clock: Clock) -> None:
         self.meters = Meters(TokenBucket, key, windows)
         self._clock = clock
 
     def charge(self, context: Context, partitions: int, *, is_strict: bool) -> None:
-        """Clients that know the error get it once they owe something; the others wait."""
+        """Over the quota, clients that know the error get it; older ones are throttled."""
         if is_strict:
             context.throttle(self.owed_ms(context))
             self.admit(context, partitions)
@@ -116,7 +116,7 @@ class MutationQuota:
             context.throttle(self.owed_ms(context))
 
     def admit(self, context: Context, partitions: int) -> None:
-        """Charge who owes nothing; others are refused."""
+        """Record usage within the quota; over it, the error."""
         payer, limit = self.meters.due(context)
         if self.meters.meter(payer).is_overdrawn(limit, self._now_ms(), self.meters.windows):
             raise BrokerError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
@@ -140,7 +140,7 @@ def quota_windows(config: BrokerConfig) -> Windows:
 
 
 class ClientQuotas:
-    """Each kind is None as long as nobody has such a quota."""
+    """Each kind is None while no such quota is set."""
 
     def __init__(self, image: Image, config: BrokerConfig, clock: Clock) -> None:
         windows = quota_windows(config)

@@ -1,4 +1,4 @@
-"""What creating and deleting partitions is charged with."""
+"""Charging clients for created and deleted partitions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ottla.handlers.serving.context import Context
 
 
 def charging(context: Context, strict_from: int) -> Charge:
-    """For the controller to call with a number of partitions, before it decides to change them."""
+    """Called by the controller with a number of partitions, before it decides."""
     quota = context.parts.quotas.mutation
     if quota is None:
         return nothing_charged
@@ -16,7 +16,7 @@ def charging(context: Context, strict_from: int) -> Charge:
 
 
 def charging_unasked(context: Context) -> Charge:
-    """For topics that are created because somebody asked for them; nobody hears of a refusal."""
+    """For automatically created topics; the client does not see the error."""
     quota = context.parts.quotas.mutation
     if quota is None:
         return nothing_charged

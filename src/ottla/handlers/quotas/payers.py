@@ -1,9 +1,9 @@
-"""Which quota holds for a client, and with whom it shares it.
+"""Which quota applies to a client, and which clients share it.
 
-A quota is for a user, for a client id, or for a user's client id; each of them named, or the
-default of those that have none of their own. The first that is found in `LEVELS` counts, as in
-Kafka; clients for which it holds by the same names pay together. Where others have quotas, what
-clients without one use is noted too: it counts should they get one.
+A quota is for a user, for a client id, or for a client id of a user; each of them by name, or the
+default for those without a quota of their own. The first match in `LEVELS` applies, as in Kafka;
+clients with the same match share one meter. While any quota is set, usage of clients without one
+is recorded too: it counts if they get one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LEVELS: tuple[tuple[Part, Part], ...] = (  # user, client id
 
 
 class Payer(NamedTuple):
-    """Who shares a quota; None where that does not matter."""
+    """The clients that share a quota; None where the name does not matter."""
 
     user: str | None
     client_id: str | None
@@ -45,10 +45,10 @@ class Payer(NamedTuple):
 
 class Due(NamedTuple):
     payer: Payer
-    limit: float  # LIMITLESS where none holds
+    limit: float  # LIMITLESS without a quota
 
 
-LIMITLESS = 2.0**63  # what nobody reaches; far beyond it sums of limits are no numbers any more
+LIMITLESS = 2.0**63  # never reached; sums of much larger limits would overflow
 
 
 class Limits:
@@ -61,7 +61,7 @@ class Limits:
         self._count_levels()
 
     def change(self, entity: QuotaEntity, limits: Mapping[str, float]) -> None:
-        """Take over what holds for an entity from now on. Costs the same however many there are."""
+        """Apply the new limit of an entity, at the same cost for any number of entities."""
         names = named(dict(entity))
         level = part_of(names[0]), part_of(names[1])
         if self._limits.pop(names, None) is not None:
@@ -77,14 +77,14 @@ class Limits:
         kinds = {
             (user is not Part.ABSENT, client is not Part.ABSENT) for user, client in self._levels
         }
-        # Who pays where no quota is found: as everybody else, or else by client id.
+        # Clients without a quota share meters as those with one, if all quotas are of one kind.
         self._by_user, self._by_client = kinds.pop() if len(kinds) == 1 else (False, True)
 
     def __bool__(self) -> bool:
         return bool(self._levels)
 
     def find(self, user: str, client_id: str) -> Due:
-        """What holds for this client. Nameless clients have no quota by name."""
+        """The limit of this client. Clients without a name have no quota by name."""
         for level in self._levels:
             of_user, of_client = level
             if of_client is not Part.ABSENT and not client_id:
@@ -118,7 +118,7 @@ def part_of(name: Name) -> Part:
 
 
 class AddressLimits:
-    """New connections a second: of every address, and of those that have a quota of their own."""
+    """New connections per second: the default, and that of addresses with their own quota."""
 
     def __init__(self) -> None:
         self.default: float | None = None
@@ -139,6 +139,6 @@ class AddressLimits:
             self.by_address[name] = rate
 
     def take_changed(self) -> bool:
-        """Whether anything has changed since this was asked last."""
+        """Whether anything has changed since the last call."""
         is_changed, self._is_changed = self._is_changed, False
         return is_changed

@@ -1,7 +1,7 @@
-"""The time that requests take on the processor, as far as quotas on it are set (KIP-124).
+"""The processing time of requests, if quotas on it are set (KIP-124).
 
-It is charged when the answer is made, so that a client that is to wait is told so in it; what is
-spent on it after that is only noted. What a request waits for costs nobody anything.
+It is charged before the response is encoded, which contains the throttle time; time spent after
+that is only recorded. Time that a request waits is not charged.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ T = TypeVar("T")
 
 
 def charge_time(context: Context) -> None:
-    """All that was spent; once."""
+    """Charge the time spent so far; once for each request."""
     if context.began_s is None:
         return
     spend_time(context)
     context.charged_s = context.began_s
     exempt_time(context)
     quota = context.parts.quotas.request
-    if quota is not None:  # or not any more
+    if quota is not None:  # it may have been removed
         context.throttle(quota.charge(context, context.spent_s * PERCENT_PER_S))
 
 
 def note_rest(context: Context) -> None:
-    """What was spent after it was charged."""
+    """Record the time spent after the charge."""
     quota = context.parts.quotas.request
     if context.charged_s is not None and quota is not None:
         rest_s = context.parts.clock.monotonic_s() - context.charged_s
@@ -40,7 +40,7 @@ def begin_time(context: Context) -> None:
 
 
 def spend_time(context: Context) -> None:
-    """Note what was spent since the beginning, or since this was called last."""
+    """Add the time since the request began, or since the last call."""
     if context.began_s is not None:
         now_s = context.parts.clock.monotonic_s()
         context.spent_s += now_s - context.began_s
@@ -48,12 +48,12 @@ def spend_time(context: Context) -> None:
 
 
 def exempt_time(context: Context) -> None:
-    """What nobody waits for an answer to, and what brokers do for each other."""
+    """For requests without a response, and those of other brokers."""
     context.began_s = None
 
 
 class Timed(Generic[T]):
-    """Something that is awaited, and spends a request's time whenever it goes on."""
+    """An awaitable that adds the time of each of its steps to a request."""
 
     def __init__(self, awaited: Awaitable[T], context: Context) -> None:
         self._awaited = awaited
@@ -71,9 +71,9 @@ class Timed(Generic[T]):
                 result: T = end.value
                 return result
             finally:
-                error = None  # whose traceback knows this frame: else they would be a circle
+                error = None  # its traceback has this frame: avoid a reference cycle
                 spend_time(context)
             try:
                 yield waits_for
             except BaseException as thrown:
-                error = thrown  # for what is awaited, such as its being cancelled
+                error = thrown  # passed on to the awaitable, such as a cancellation

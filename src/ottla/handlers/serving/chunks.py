@@ -1,4 +1,4 @@
-"""Many items in small groups: a slice of work may end after each, and few items cost no more."""
+"""Many items in chunks, after each of which a slice of work may end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHUNK_ITEMS = 16
 
 
 def chunks(items: Iterable[T]) -> Iterator[list[T]]:
-    """Nothing is copied as a whole, so that very many items may come."""
+    """Lazily, so that there may be very many items."""
     following = iter(items)
     while chunk := list(islice(following, CHUNK_ITEMS)):
         yield chunk

@@ -1,4 +1,4 @@
-"""What a handler is given besides the request: who asks, and the parts of the broker."""
+"""What a handler gets besides the request: the client, and the parts of the broker."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from ottla.handlers.serving.large_responses import ResponseAccount
     from ottla.handlers.serving.parts import Parts
 
-THROTTLE_MS_MAX = 2**31 - 1  # answers have no room for more
+THROTTLE_MS_MAX = 2**31 - 1  # the largest value of the field
 
 
 @dataclass(slots=True)
 class Peer:
-    """The other end of a connection, as far as requests have told."""
+    """The client of a connection."""
 
     listener: str
     host: str
@@ -70,13 +70,13 @@ class Context:
         self.client_id = client_id
         self.request_bytes = request_bytes
         self.throttle_ms = 0
-        self.is_large = False  # its response, or what refuses it, is encoded in a thread
-        self.has_many_items = False  # a thread had to decode it
-        self.account: ResponseAccount | None = None  # what its response holds, if that is large
-        self.began_s: float | None = None  # as long as its time is to be charged: since when
-        self.spent_s = 0.0  # until then
-        self.charged_s: float | None = None  # when that was charged
+        self.is_large = False  # its response is encoded in a thread
+        self.has_many_items = False  # it was decoded in a thread
+        self.account: ResponseAccount | None = None  # the memory of its response, if that is large
+        self.began_s: float | None = None  # start of the time to charge, until it is charged
+        self.spent_s = 0.0  # before `began_s`
+        self.charged_s: float | None = None  # when the time was charged
 
     def throttle(self, wait_ms: int) -> None:
-        """The client is answered, and then not read for so long; of several times the longest."""
+        """Do not read from the client for this long after the response; the longest applies."""
         self.throttle_ms = min(max(self.throttle_ms, wait_ms), THROTTLE_MS_MAX)

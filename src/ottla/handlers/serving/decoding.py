@@ -1,9 +1,10 @@
-"""Requests from their frames: small ones at once, those with many items in a thread.
+"""Decoding of requests: small ones on the event loop, those with many items in a thread.
 
-Owns      how many items a request may have, and which are decoded on the event loop.
-Promises  decoding keeps the loop for a few milliseconds at most: a request with more items than
-          `ITEMS_HERE_MAX` is begun again in a thread. One thread decodes at a time, because several
-          would take more memory and no less time. A client that leaves takes its request along.
+Owns      the bound on the items of a request, and the choice of where it is decoded.
+Promises  decoding blocks the loop for a few milliseconds at most: a request with more items than
+          `ITEMS_HERE_MAX` is decoded again in a thread. One thread decodes at a time, because
+          several would take more memory and no less time. The request of a client that
+          disconnects is dropped.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from ottla.protocol.message import Message
 if TYPE_CHECKING:
     from ottla.network.connection import Connection
 
-# Of all arrays of a request: a few for each partition that a cluster may have. As objects they
+# In all arrays of a request: a few for each partition that a cluster may have. As objects they
 # take about a hundred megabytes.
 ITEMS_MAX = 700_000
-# Beyond so many an item must take four bytes on average, as numbers do. Without that bound a frame
-# of empty structures, of two bytes each, would take 58 times its size.
+# More items than this must take four bytes on average, as numbers do. Otherwise a frame of empty
+# structures, of two bytes each, would take 58 times its size.
 ITEMS_MIN = 20_000
 ITEM_BYTES = 4
-SMALL_FRAME_BYTES = 4 * 1024  # whatever it is made of: decoded in about a millisecond
+SMALL_FRAME_BYTES = 4 * 1024  # decoded in about a millisecond, whatever it contains
 ITEMS_HERE_MAX = 2_000
 
 
 def decode_here(request: type[Message], frame: memoryview, version: int, at: int) -> Message | None:
-    """Of a frame that is not small. None where it has too many items for the event loop."""
+    """For a frame that is not small. None if it has too many items for the event loop."""
     try:
         return request.decode_bounded(frame, version, at, ITEMS_HERE_MAX)[0]
     except TooManyItems:
@@ -38,17 +39,17 @@ def decode_here(request: type[Message], frame: memoryview, version: int, at: int
 
 
 def decode_large(request: type[Message], frame: memoryview, version: int, at: int) -> Message:
-    """For any thread. TooManyItems where they would fill the memory."""
+    """For any thread. TooManyItems if they would take too much memory."""
     items_max = min(ITEMS_MAX, ITEMS_MIN + len(frame) // ITEM_BYTES)
     return request.decode_bounded(frame, version, at, items_max)[0]
 
 
 class DecodingThread:
-    """Takes requests one after the other."""
+    """Decodes requests one at a time."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
-        self._in_line: dict[Connection, asyncio.Task[object]] = {}  # who waits for it
+        self._in_line: dict[Connection, asyncio.Task[object]] = {}  # those that wait
 
     async def decode(
         self,

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_HANDLERS: dict[tuple[ApiKey, int], Handler] = {}  # of what was asked for so far
+_HANDLERS: dict[tuple[ApiKey, int], Handler] = {}  # of requests so far
 
 
 def find_handler(key: ApiKey, version: int) -> Handler | None:
-    """None for what is not served."""
+    """None if the API or the version is not served."""
     served = SERVED.get(key)
     if served is None or version not in served.versions:
         return None
@@ -103,7 +103,7 @@ class Dispatcher:
             handler.request, frame, context.version, at, connection
         )
         if context.began_s is not None:
-            begin_time(context)  # it has only waited so far, and a thread decoded it
+            begin_time(context)  # until now it has waited, or was decoded in a thread
         return self._begin(handler, request, context)
 
     def _begin(self, handler: Handler, request: Message, context: Context) -> Served:
@@ -116,7 +116,7 @@ class Dispatcher:
                 check_size(work.grown, self._large.bytes_max)
                 outcome = work.result
         except MalformedMessage:
-            raise  # the connection is all that is left to answer with
+            raise  # the connection is closed
         except Exception as error:
             if context.is_large:
                 return Working(refuse_large(handler, request, context, error))
@@ -136,7 +136,7 @@ class Dispatcher:
     async def _build(
         self, handler: Handler, request: Message, context: Context, work: Work[Outcome]
     ) -> Served:
-        """The rest of what was begun, in as many slices as it takes."""
+        """The rest of a handler that has begun, in slices."""
         try:
             outcome = await self._large.finish(work, context)
         except MalformedMessage:
@@ -145,7 +145,7 @@ class Dispatcher:
         except Exception as error:
             return await close_behind(context, refuse_large(handler, request, context, error))
         except BaseException:
-            close_account(context)  # the client has left
+            close_account(context)  # the client has disconnected
             raise
         if isinstance(outcome, Message) or outcome is None:
             return await close_behind(context, encode_large(handler, request, context, outcome))
@@ -155,7 +155,7 @@ class Dispatcher:
 
 
 def served(handler: Handler, request: Message, context: Context, outcome: Outcome) -> Served:
-    """What the network is given for what a handler has returned."""
+    """Pass the outcome of a handler to the network."""
     if isinstance(outcome, Message) or outcome is None:
         if context.is_large:
             return Working(encode_large(handler, request, context, outcome))
@@ -173,7 +173,7 @@ async def finish(
     context: Context,
     outcome: Awaitable[Message | None],
 ) -> Answer:
-    """The answer to what has to be awaited. It may turn out to be large meanwhile."""
+    """The response of an awaitable outcome, which may become large meanwhile."""
     try:
         response = await (outcome if context.began_s is None else Timed(outcome, context))
     except MalformedMessage:
@@ -184,7 +184,7 @@ async def finish(
             return await close_behind(context, refuse_large(handler, request, context, error))
         response = refusal(handler, request, context, error)
     except BaseException:
-        close_account(context)  # the client has left
+        close_account(context)  # the client has disconnected
         raise
     if context.is_large:
         return await close_behind(context, encode_large(handler, request, context, response))
@@ -192,7 +192,7 @@ async def finish(
 
 
 async def close_behind(context: Context, answering: Awaitable[Answer]) -> Answer:
-    """From here on the network counts what the response takes."""
+    """From here on the network counts the memory of the response."""
     try:
         return await answering
     finally:
@@ -206,7 +206,7 @@ def close_account(context: Context) -> None:
 
 
 def encode_answer(response: Message | None, context: Context) -> Answer:
-    """The frame; without a response the client wants none (acks=0)."""
+    """The frame; empty without a response (acks=0)."""
     if context.began_s is not None:
         charge_time(context)
     if response is None:
@@ -222,7 +222,7 @@ def encode_answer(response: Message | None, context: Context) -> Answer:
 async def encode_large(
     handler: Handler, request: Message, context: Context, response: Message | None
 ) -> Answer:
-    """As `encode_answer`, in a thread: nobody else has the response."""
+    """As `encode_answer`, in a thread: there are no other references to the response."""
     charge_time(context)
     if response is None:
         return Answer([], context.throttle_ms)
@@ -256,7 +256,7 @@ def tell_throttle(response: Message, context: Context) -> None:
 async def refuse_large(
     handler: Handler, request: Message, context: Context, error: Exception
 ) -> Answer:
-    """For many items without a message: it would be repeated for each of them."""
+    """For many items without an error message, which would be repeated for each of them."""
     if isinstance(error, BrokerError) and context.has_many_items:
         error = BrokerError(error.code)
     charge_time(context)
@@ -268,7 +268,7 @@ async def refuse_large(
 
 
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:
-    """What a client is told about trouble. Here alone catching everything is right."""
+    """The response for an exception. Only here every exception is caught."""
     if isinstance(error, BrokerError):
         return handler.refuse(request, error.code, error.message, context.version)
     log.error("bug while handling %s v%s", context.key.name, context.version, exc_info=error)
@@ -276,7 +276,7 @@ def refusal(handler: Handler, request: Message, context: Context, error: Excepti
 
 
 def refuse_version(key: ApiKey, version: int, correlation_id: int) -> Answer:
-    """ApiVersions is how clients find out: it is answered in the oldest form, with the range."""
+    """For ApiVersions, by which clients learn the range: a response in version 0."""
     if key != ApiKey.API_VERSIONS:
         raise MalformedMessage(f"{key.name} version {version} is not served")
     from ottla.handlers.api_versions import announced_range

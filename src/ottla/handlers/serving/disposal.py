@@ -1,10 +1,10 @@
 """Freeing very many objects a few at a time.
 
-The last reference to a message of half a million items frees them all in one C call, which keeps
-the event loop and every thread for tens of milliseconds. So a large message is taken here in pieces
-before its last reference goes: then only the lists go with it, and the pieces go one by one.
+The last reference to a message of half a million items frees them all in one C call, which blocks
+the event loop and every thread for tens of milliseconds. So the parts of a large message are kept
+here when it is dropped, and removed a few at a time.
 
-Promises  nothing is changed in the message: whoever still has it, or a part of it, keeps it whole.
+Promises  the message is not changed: other references to it, or to a part of it, stay valid.
 """
 
 from __future__ import annotations
@@ -26,15 +26,14 @@ def pieces_of(message: Struct) -> Pieces:
 
 
 class Disposal:
-    """Holds pieces of messages that nobody uses any more, and drops some in each turn of the
-    event loop."""
+    """Holds pieces of unused messages, and drops some in each turn of the event loop."""
 
     def __init__(self) -> None:
         self._pieces: Pieces = []
         self._is_scheduled = False
 
     def take(self, pieces: Pieces) -> None:
-        """From the next turn on: until then the caller must have let go of the message."""
+        """Drops them from the next turn on: by then the caller must not reference the message."""
         self._pieces += pieces
         self._schedule()
 
@@ -69,5 +68,5 @@ def _pieces_of_list(items: list[object] | tuple[object, ...]) -> Iterator[list[o
 
 
 def cut_up(items: Sequence[object]) -> Pieces:
-    """A list of very many objects, in pieces."""
+    """Copies of a list of very many objects, in pieces."""
     return [list(items[start : start + PIECE_ITEMS]) for start in range(0, len(items), PIECE_ITEMS)]

@@ -1,14 +1,14 @@
-"""Responses that take longer than one slice to build: in turns, within bounds, encoded in a thread.
+"""Responses that take several slices to build: within bounds, and encoded in a thread.
 
-Owns      the size that a response may have, and which of them are built now.
+Owns      the bound on the size of a response, and which are built now.
 Promises  a response that grows beyond `bytes_max` is refused. A response waits until the broker's
           memory for responses has room, and then takes `LARGE_BYTES` of it; of those that grow
           beyond that, one is built or encoded at a time, so the memory is exceeded by one response
-          at most. Whoever builds waits for nothing that another builder holds, but for that one.
-          What a response holds counts until its request is answered, also while the request
-          waits for something. Work whose client has left ends at its next slice.
-Leaves    to the handler that what it yields is about what its response takes when it is encoded,
-          and to the dispatcher to close the account of each request.
+          at most. This is the only lock that a builder waits for.
+          The memory of a response counts until it is sent, also while its request waits for
+          something. Work whose client has disconnected ends at its next slice.
+Leaves    the estimate of the encoded size to the handler, which yields it, and closing the
+          account of each request to the dispatcher.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LARGE_BYTES = 1024 * 1024
 
 
 class Memory(Protocol):
-    """What responses take that are built or not sent yet, over all connections."""
+    """The memory of responses that are built or not sent yet, of all connections."""
 
     def change(self, count: int, /) -> None: ...
 
@@ -45,7 +45,7 @@ class LargeResponses:
         self._building = asyncio.Lock()
 
     async def build(self, slices: Slices[T], context: Context) -> T:
-        """For a handler that builds its response in an awaitable: what comes of the slices."""
+        """The result of the slices, for a handler that builds its response in an awaitable."""
         work, is_done = self._turns.begin(slices)
         if is_done:
             check_size(work.grown, self.bytes_max)
@@ -53,7 +53,7 @@ class LargeResponses:
         return await self.finish(work, context)
 
     async def finish(self, work: Work[T], context: Context) -> T:
-        """What comes of work that has begun. The response counts from here on as a large one."""
+        """The result of work that has begun. From here on the response is a large one."""
         context.is_large = True
         try:
             account = await self._account_of(context)
@@ -85,7 +85,7 @@ def check_size(response_bytes: int, bytes_max: int) -> None:
 
 
 class ResponseAccount:
-    """What the response to one request holds until it is handed to the network."""
+    """The memory of one response until it is passed to the network."""
 
     def __init__(self, memory: Memory, building: asyncio.Lock) -> None:
         self._memory = memory
@@ -103,7 +103,7 @@ class ResponseAccount:
         await self.go_on()
 
     async def go_on(self) -> None:
-        """Before more is built, or what is built is encoded: a large one waits for its turn."""
+        """Called before more is built or encoded: a large response waits for the lock."""
         if self.size > LARGE_BYTES:
             if not self._has_lock:
                 await self._building.acquire()
@@ -111,7 +111,7 @@ class ResponseAccount:
             self._hold(self.size)
 
     def pause(self) -> None:
-        """The request waits for something: other large responses may be built meanwhile."""
+        """The request waits for something: releases the lock to other large responses."""
         if self._has_lock:
             self._has_lock = False
             self._building.release()

@@ -1,4 +1,4 @@
-"""The parts of a broker that handlers may ask. `broker/broker.py` builds and connects them."""
+"""The parts of a broker that handlers use. `broker/broker.py` builds and connects them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TIME_SEARCHES_MAX = 2
 
 
 class TopicMaker(Protocol):
-    """Creates topics that somebody just asked for."""
+    """Creates topics automatically."""
 
     async def create(self, names: Iterable[str], charge: Charge = ...) -> dict[str, ErrorCode]: ...
 
@@ -63,17 +63,17 @@ class Parts:
     large_responses: LargeResponses
     parked_fetches: ParkedFetches
     disposal: Disposal = field(default_factory=Disposal)
-    # They open batches in threads, one after the other: more at a time would keep others' work
-    # from the threads, such as the controller's.
+    # They open batches in threads: more at a time would delay other work in threads, such as
+    # the controller's.
     time_searches: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(TIME_SEARCHES_MAX)
     )
 
     def __post_init__(self) -> None:
-        # Partitions tell their news to sessions: not to one that nobody reads any more.
+        # A closed session must not be notified by its partitions any more.
         self.fetch_sessions.on_close = self.replicas.drop_session
 
     @property
     def controller_id(self) -> int:
-        """The broker that clients send changes to; every broker passes them on."""
+        """The broker that clients send changes to; every broker forwards them."""
         return self.broker_id

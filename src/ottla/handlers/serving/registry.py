@@ -22,7 +22,7 @@ from ottla.protocol.messages import request_class, response_class
 
 
 class Working(NamedTuple):
-    """A plain handler's way to say that its request has not taken effect yet."""
+    """Returned by a plain handler whose request has not taken effect yet."""
 
     answer: Awaitable[Message | None]
 
@@ -38,8 +38,8 @@ class Handler(NamedTuple):
     key: ApiKey
     request: type[Message]
     function: HandlerFunction
-    refuse: RefusalInVersion  # the answer when the whole request is refused
-    is_working: bool  # an `async def` has not taken effect before it is done
+    refuse: RefusalInVersion  # builds the response if the whole request is refused
+    is_working: bool  # an `async def` takes effect when it is done
 
 
 _handlers: dict[ApiKey, Handler] = {}
@@ -53,13 +53,14 @@ def handles(
 ) -> Callable[[F], F]:
     """Declare a function as the handler of an API.
 
-    A plain function has taken effect when it returns; if it returns an awaitable, only the answer
-    is still to come. With an `async def` the connection's next request waits until it is done.
+    A plain function has taken effect when it returns; if it returns an awaitable, only the
+    response is still to come. With an `async def` the connection's next request waits until it
+    is done.
     A generator (`Slices`) is for work that grows with the request or with what the broker holds: it
     yields after each item, by how many bytes its response has grown, and returns what a plain
-    function would. It may be given up at any yield, so what must be done whole is done between two
-    of them, or in the awaitable that it returns.
-    A refusal that has another place in some versions is told which version it is for.
+    function would. It may be abandoned at any yield, so what must be done together is done
+    between two of them, or in the awaitable that it returns.
+    `refuse_in_version` is for errors whose field depends on the version.
     """
 
     def register(function: F) -> F:
@@ -82,7 +83,7 @@ def in_any_version(refuse: Refusal) -> RefusalInVersion:
 
 
 def top_level_refusal(key: ApiKey) -> Refusal:
-    """For answers with one error code for the whole request."""
+    """For responses with one error code for the whole request."""
 
     def refuse(_request: Message, code: ErrorCode, message: str) -> Message:
         response: Any = response_class(key)()

@@ -1,9 +1,8 @@
 """The APIs that this broker serves and announces. Their versions come from the schemas.
 
-Not served yet: AlterUserScramCredentials, the share group and streams group calls. Served, and not
-announced until there is something behind them: SASL, ACLs and delegation tokens, which are answered
-as by a Kafka where they are not set up. Never announced to clients: what only KRaft nodes say to
-each other.
+Not served yet: AlterUserScramCredentials, the share group and streams group calls. Served, but
+not announced until they are implemented: SASL, ACLs and delegation tokens, with the responses of a
+Kafka broker without them. Never announced to clients: requests between KRaft nodes.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ SERVED: dict[ApiKey, ServedApi] = _all_versions(
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
 )
 
-# A client that asks all the same is told that there is no such thing, and keeps its connection.
+# Requests for these get an error, and the connection stays open.
 UNANNOUNCED = frozenset(
     {
         ApiKey.SASL_HANDSHAKE,

@@ -1,1 +1,1 @@
-"""Metrics that clients push to the broker (KIP-714): who is asked for what, and what came."""
+"""Metrics that clients push to the broker (KIP-714): subscriptions and received data."""

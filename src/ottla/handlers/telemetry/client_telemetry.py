@@ -1,10 +1,10 @@
-"""The clients that push metrics, and what came of it.
+"""The clients that push metrics, and what they pushed.
 
-Owns      which clients are known and what each was asked for: in memory, bounded in number.
-Promises  a client that pushes too early, too much, or what it was not asked for, is told so and
-          costs little; what it pushes is unpacked in a thread, within bounds.
-Leaves    what is done with the metrics to `receivers`, who get each set unpacked, as
-          OpenTelemetry's bytes.
+Owns      the known clients and the subscription of each: in memory, bounded in number.
+Promises  a client that pushes too early, too much, or without a current subscription gets an
+          error at little cost; pushed data is decompressed in a thread, within bounds.
+Leaves    the use of the metrics to `receivers`, which get each set decompressed, as
+          OpenTelemetry bytes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ASK_AGAIN = (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSIO
 
 
 class Instance:
-    """One client, by the id that it was given."""
+    """One client, identified by its client instance id."""
 
     __slots__ = (
         "asked_ms",
@@ -69,7 +69,7 @@ class Instance:
         return now_ms - max(self.asked_ms, self.pushed_ms) >= self.wish.interval_ms
 
     def may_push(self, now_ms: int) -> bool:
-        """The first time after asking it may come early: clients spread their pushes."""
+        """The first push after a subscription may be early: clients spread their pushes."""
         return self.has_asked or now_ms - self.pushed_ms >= self.wish.interval_ms
 
 
@@ -82,7 +82,7 @@ class ClientTelemetry:
         self._turns = turns
         self._subscriptions: dict[str, Subscription] = {}
         self._version = 0
-        self._instances: dict[bytes, Instance] = {}  # the one seen last comes last
+        self._instances: dict[bytes, Instance] = {}  # most recently seen last
         for resource in image.configs:
             self._read_subscription(image, resource)
 
@@ -107,12 +107,12 @@ class ClientTelemetry:
     def __len__(self) -> int:
         return len(self._instances)
 
-    # What clients ask and push
+    # Requests of clients
 
     async def subscribe(self, context: Context, instance_id: bytes) -> tuple[bytes, Wish]:
-        """What a client is to push. One without an id is given one.
+        """The subscription of a client. A client without an id gets one.
 
-        After an error that tells it to it may ask at once, which is no leave to push at once.
+        After an error that requires it, a client may subscribe at once, but not push at once.
         """
         known_id = instance_id if any(instance_id) else random_uuid()
         now_ms = self._now_ms()
@@ -134,7 +134,7 @@ class ClientTelemetry:
         *,
         is_terminating: bool,
     ) -> None:
-        if not any(instance_id[:15]):  # all zero, or the id that Kafka keeps for itself
+        if not any(instance_id[:15]):  # all zero, or the id that Kafka reserves
             raise self._refused(ErrorCode.INVALID_REQUEST)
         now_ms = self._now_ms()
         instance = await self._instance(context, instance_id, now_ms)
@@ -190,7 +190,7 @@ class ClientTelemetry:
         self.counts[code.name] += 1
         return BrokerError(code)
 
-    # Who is known
+    # Known clients
 
     async def _instance(self, context: Context, instance_id: bytes, now_ms: int) -> Instance:
         instance = self._instances.get(instance_id)
@@ -223,6 +223,6 @@ def unpacked_bytes_max(bytes_max: int) -> int:
 
 
 def unpack(codec: int, data: bytes, limit: int) -> tuple[memoryview, int]:
-    """What was pushed, and how many metrics that is."""
+    """(the decompressed data, the number of metrics in it)."""
     unpacked = memoryview(decompress(codec, data, limit))
     return unpacked, OtlpReader().count_metrics(unpacked)

@@ -1,4 +1,4 @@
-"""OpenTelemetry's metrics as clients push them: a protobuf message, of which the frame is read.
+"""OpenTelemetry metrics as clients push them: a protobuf message, of which only the frame is read.
 
 MetricsData has ResourceMetrics (1), these have ScopeMetrics (2), and these have Metrics (2).
 """
@@ -12,12 +12,12 @@ from ottla.protocol.errors import MalformedMessage
 RESOURCE_METRICS, SCOPE_METRICS, METRICS = 1, 2, 2
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 _VARINT_BYTES_MAX = 10
-# A client has some hundred metrics. A few bytes may unpack to millions of fields.
+# A client has some hundred metrics. A few bytes may decompress to millions of fields.
 FIELDS_MAX = 100_000
 
 
 class OtlpReader:
-    """Looks into one message; MalformedMessage if it is none, or is made of too many fields."""
+    """Reads one message; MalformedMessage if it is not valid or has too many fields."""
 
     def __init__(self) -> None:
         self._fields_left = FIELDS_MAX
@@ -31,7 +31,7 @@ class OtlpReader:
         )
 
     def _messages_in(self, data: memoryview, wanted: int) -> Iterator[memoryview]:
-        """The messages in a field of a message; all its other fields are passed over."""
+        """The messages in a field of a message; other fields are skipped."""
         at = 0
         while at < len(data):
             if (left := self._fields_left - 1) < 0:

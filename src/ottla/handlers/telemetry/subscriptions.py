@@ -1,8 +1,8 @@
-"""Which metrics are wanted from which client: the settings of kind "client metrics".
+"""Subscriptions to client metrics: the settings of kind "client metrics".
 
-A subscription names prefixes of metrics, how often they are to be pushed, and patterns that a
-client's properties must match. A client is asked for the union of all subscriptions it matches, as
-often as the most eager of them wants. If these are very many names, it is asked for all metrics.
+A subscription has prefixes of metrics, a push interval, and patterns that a client's properties
+must match. A client gets the union of all subscriptions it matches, with the shortest interval. If
+that has very many names, the client pushes all metrics.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ log = logging.getLogger(__name__)
 
 ALL_METRICS = "*"
 INTERVAL_MS_DEFAULT = 5 * 60 * 1000
-METRICS_MAX = 500  # that a client is asked for by name: it is known what each was asked for
+METRICS_MAX = 500  # by name, for one client: they are kept for each client
 
 
 class Subscription:
-    """One subscription. Its patterns are compiled when the first client is compared with them:
-    however many subscriptions are stored, they do not delay a start."""
+    """One subscription. Its patterns are compiled for the first client, so that many stored
+    subscriptions do not delay a start."""
 
     __slots__ = ("_patterns", "_texts", "interval_ms", "is_usable", "metrics", "name")
 
@@ -45,7 +45,7 @@ class Subscription:
         self.interval_ms: int = values.get("interval.ms", INTERVAL_MS_DEFAULT)
         self._texts: tuple[str, ...] = values.get("match", ())
         self._patterns: Mapping[str, Pattern] | None = None
-        self.is_usable = True  # as far as is known
+        self.is_usable = True  # until a pattern fails to compile
 
     def matches(self, properties: Mapping[str, str]) -> bool:
         if self._patterns is None:
@@ -55,7 +55,7 @@ class Subscription:
         )
 
     def _compile(self) -> Mapping[str, Pattern]:
-        """They were checked when they were stored, but perhaps by an older release."""
+        """They were validated when they were stored, possibly by an older release."""
         try:
             return parse_match(self._texts)
         except InvalidOption as error:
@@ -65,7 +65,7 @@ class Subscription:
 
 
 class Wish(NamedTuple):
-    """What one client is asked for. Its id changes with it."""
+    """The metrics that one client should push. The id depends on the content."""
 
     id: int
     metrics: tuple[str, ...]
@@ -73,7 +73,7 @@ class Wish(NamedTuple):
 
 
 def client_properties(context: Context, instance_id: bytes) -> dict[str, str]:
-    """What patterns are held against; of a name that is too long, its beginning."""
+    """The values that patterns are matched with; long ones are truncated."""
     peer = context.peer
     properties = {
         "client_instance_id": uuid_to_text(instance_id),
@@ -89,7 +89,7 @@ def client_properties(context: Context, instance_id: bytes) -> dict[str, str]:
 def wish_for(
     instance_id: bytes, properties: Mapping[str, str], subscriptions: Iterable[Subscription]
 ) -> Slices[Wish]:
-    """In slices: there may be many subscriptions, and a pattern can take some milliseconds."""
+    """In slices: there may be many subscriptions, and a match can take some milliseconds."""
     names: set[str] = set()
     interval_ms = INTERVAL_MS_DEFAULT
     for each in list(subscriptions):
