@@ -8,12 +8,13 @@ Leaves    the protocol to confluent-kafka.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any
 
 from ottla.testing.clients import Clients, load
-from ottla.testing.records import Record, Row, as_record, counted, difference, shown
+from ottla.testing.differences import counted, difference, listed, shown
+from ottla.testing.records import Record, Rows, as_record, rows_of
 
 PATIENCE_S = 30.0  # with what must be answered
 TIMEOUT_S = 10.0  # with what may come later
@@ -63,8 +64,12 @@ class Kafka:
                 raise RuntimeError(f"topic {topic} was created and is not there")
             time.sleep(0.05)
 
-    def produce(self, topic: str, rows: Iterable[Row]) -> list[Record]:
-        """Write records, and wait until all are acknowledged; as they were written."""
+    def produce(self, topic: str, rows: Rows) -> list[Record]:
+        """Write records, and wait until all are acknowledged; the records, with their offsets.
+
+        `rows` is a list, or a single row: text is one record.
+        """
+        records = [as_record(row) for row in rows_of(rows)]
         full = self.topics.get(topic, topic)
         delivered: list[Record] = []
         failed: list[str] = []
@@ -75,8 +80,8 @@ class Kafka:
             else:
                 failed.append(error.str())
 
-        for row in rows:
-            self._send(full, as_record(row), note)
+        for record in records:
+            self._send(full, record, note)
         self._clients.producer.flush(PATIENCE_S)
         if failed or len(self._clients.producer):
             what = failed[0] if failed else f"not acknowledged within {PATIENCE_S:g} s"
@@ -109,21 +114,22 @@ class Kafka:
         found = self._read(full, n or 0, timeout)
         if n is not None and len(found) < n:
             lines = [f"expected {n} records in {topic} within {timeout:g} s, found {len(found)}"]
-            raise AssertionError("\n".join([*lines, *(f"  {shown(each)}" for each in found)]))
+            raise AssertionError("\n".join(lines + listed([f"  {shown(each)}" for each in found])))
         return found[:n]
 
     def assert_messages(
         self,
         topic: str,
-        expected: Sequence[Row],
+        expected: Rows,
         *,
         any_order: bool = False,
         timeout: float = TIMEOUT_S,
     ) -> None:
         """A topic holds these records, and no others; waits for them to come."""
         __tracebackhide__ = True
-        found = self._read(self.topics.get(topic, topic), len(expected), timeout)
-        problem = difference(found, expected, any_order=any_order)
+        rows = rows_of(expected)
+        found = self._read(self.topics.get(topic, topic), len(rows), timeout)
+        problem = difference(found, rows, any_order=any_order)
         if problem is not None:
             raise AssertionError(f"{topic}: {problem}")
 

@@ -134,7 +134,7 @@ def test_a_failure_shows_what_was_found_what_the_topics_hold_and_what_the_broker
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "*AssertionError: t: expected 1 record, found 1",
+            "*AssertionError: t: 1 of 1 record differs from what is expected",
             "*missing     'what was expected'",
             "*unexpected  [[]0@0[]] 'k': 'what came'",
             "*- Kafka broker log -*",
@@ -159,7 +159,7 @@ def test_waiting_for_what_does_not_come_ends_with_what_did(
 
         def test_too_few(kafka):
             kafka.topic("t")
-            kafka.produce("t", ["only one"])
+            kafka.produce("t", "only one")
             with pytest.raises(AssertionError, match="expected 2 records in t within 0.2 s") as e:
                 kafka.consume("t", 2, timeout=0.2)
             assert "[0@0] 'only one'" in str(e.value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.testing.records import Record, as_record, difference, matches
+from ottla.testing.differences import difference
+from ottla.testing.records import Record, as_record, matches, rows_of
 
 RECORD_OF_ANYTHING = Record(
     {"a": 1},  # type: ignore[arg-type]  # the parts of a record are rows, too
@@ -46,6 +47,10 @@ def test_a_row_is_a_record_in_short(row: object, record: Record) -> None:
         (Record(None), {}),
         (Record(b"x"), Record(b"x", b"k")),
         (Record(b"x"), Record(b"x", headers=(("h", b"1"),))),
+        (Record(b"x", partition=0), Record(b"x", partition=1)),
+        (Record(b"x", offset=0), Record(b"x", offset=1)),
+        (Record(b"x", timestamp_ms=0), Record(b"x", timestamp_ms=1)),
+        (Record(b"x", topic="a"), Record(b"x", topic="b")),
     ],
 )
 def test_what_differs_does_not_match(record: Record, row: object) -> None:
@@ -57,23 +62,74 @@ def test_json_is_compared_by_meaning_and_a_test_may_say_less_than_there_is() -> 
     assert matches(Record(b"x", b"key", (("h", b"1"),)), Record(b"x", b"key"))
 
 
+@pytest.mark.parametrize("row", ["hello", b"hello", {"a": 1}, 5, Record(b"x"), bytearray(b"x")])
+def test_a_single_row_need_not_be_in_a_list(row: object) -> None:
+    assert rows_of(row) == [row]
+
+
+def test_a_tuple_in_the_place_of_rows_is_refused() -> None:
+    assert rows_of(["a", "b"]) == rows_of(iter("ab")) == ["a", "b"]
+    assert rows_of([]) == []
+    with pytest.raises(TypeError, match=r"\('k', 'v'\) may be one row"):
+        rows_of(("k", "v"))
+
+
+def test_a_tuple_that_is_no_key_and_value_is_named() -> None:
+    for use in (as_record, lambda row: matches(Record(b"a"), row)):
+        with pytest.raises(TypeError, match=r"\('a', 'b', 'c'\) has 3 parts"):
+            use(("a", "b", "c"))
+
+
+def test_headers_may_be_a_dict() -> None:
+    row = Record("x", headers={"h": "1"})  # type: ignore[arg-type]
+    assert as_record(row) == Record(b"x", headers=(("h", b"1"),))
+    assert matches(as_record(row), row)
+
+
 def test_order_counts_unless_it_does_not() -> None:
     records = [Record(b"a"), Record(b"b")]
     assert difference(records, ["a", "b"], any_order=False) is None
     assert difference(records, ["b", "a"], any_order=True) is None
+    assert difference(records, ["b", "a"], any_order=False) == (
+        "2 records as expected, but in another order (any_order=True allows it)\n"
+        "expected, in order:\n  'b'\n  'a'\n"
+        "found, in order:\n  [-1@-1] 'a'\n  [-1@-1] 'b'"
+    )
+
+
+def test_another_order_of_partitions_is_explained() -> None:
+    records = [Record(b"a", partition=0), Record(b"b", partition=1)]
     told = difference(records, ["b", "a"], any_order=False)
-    assert told is not None
-    assert "in another order" in told
+    assert "several partitions are compared one after the other" in str(told)
 
 
-def test_the_difference_names_what_is_missing_and_what_is_too_much() -> None:
+def test_as_many_records_as_expected_are_told_apart() -> None:
     records = [Record(b"a", partition=0, offset=0), Record(b"\xff", b"k", partition=1, offset=5)]
-    told = difference(records, ["a", "c"], any_order=False)
+    assert difference(records, ["a", "c"], any_order=False) == (
+        "1 of 2 records differs from what is expected\n"
+        "  missing     'c'\n"
+        "  unexpected  [1@5] 'k': b'\\xff'\n"
+        "found, in order:\n  [0@0] 'a'\n  [1@5] 'k': b'\\xff'"
+    )
+
+
+def test_headers_and_places_that_differ_are_shown() -> None:
+    record = Record(b"x", headers=(("h", b"1"),), partition=0, offset=0)
+    expected = Record(b"x", headers=(("h", b"2"),), partition=3)
+    assert difference([record], [expected], any_order=False) == (
+        "1 of 1 record differs from what is expected\n"
+        "  missing     'x' headers h='2' partition=3\n"
+        "  unexpected  [0@0] 'x' headers h='1'"
+    )
+
+
+def test_many_and_large_records_are_shown_in_part() -> None:
+    told = difference([Record(b"x" * 1_000_000)] * 1000, [], any_order=True)
     assert told is not None
-    assert "expected 2 records, found 2" in told
-    assert "missing     'c'" in told
-    assert "unexpected  [1@5] 'k': b'\\xff'" in told
-    assert "'a'" not in told.partition("found, in order")[0]
+    assert "expected 0 records, found 1000" in told
+    assert "... and 980 more" in told
+    assert "(1000000 bytes)" in told
+    assert len(told) < 10_000
 
 
 def test_equal_records_are_counted() -> None:
