@@ -13,29 +13,53 @@ from ottla.testing.broker import RunningBroker
 
 
 class AsyncBroker:
+    """`Broker` for coroutines. What takes no time, such as `log` or `pid`, is on `.broker`."""
+
     def __init__(self, **options: Any) -> None:
-        """Options are those of `Broker`, which is at hand as `.broker`."""
+        """Options are those of `Broker`."""
         self.broker = RunningBroker(**options)
 
     async def __aenter__(self) -> Self:
-        await self.start()
-        return self
+        return await self.start()
 
     async def __aexit__(self, *_error: object) -> None:
-        await asyncio.to_thread(self.broker.close)
+        await self.close()
 
     @property
     def bootstrap_servers(self) -> str:
+        """Where clients connect, as `host:port`."""
         return self.broker.bootstrap_servers
 
-    async def start(self) -> None:
+    def get_bootstrap_server(self) -> str:
+        """`bootstrap_servers`, by the name that testcontainers' KafkaContainer gives it."""
+        return self.broker.bootstrap_servers
+
+    async def start(self) -> Self:
+        """Start the process and wait until it accepts connections; itself, for chaining."""
         await asyncio.to_thread(self.broker.start)
+        return self
 
     async def stop(self) -> int:
+        """Stop in good order (SIGTERM); the exit code."""
         return await asyncio.to_thread(self.broker.stop)
 
-    async def restart(self) -> None:
+    async def restart(self) -> Self:
+        """Stop in good order and start again; itself, for chaining."""
         await asyncio.to_thread(self.broker.restart)
+        return self
 
     async def kill(self) -> None:
+        """End the process as a crash would (SIGKILL)."""
         await asyncio.to_thread(self.broker.kill)
+
+    async def pause(self) -> None:
+        """Stop the process where it is (SIGSTOP): connections stay open, nothing is answered."""
+        await asyncio.to_thread(self.broker.pause)
+
+    async def resume(self) -> None:
+        """Let a paused process go on (SIGCONT)."""
+        await asyncio.to_thread(self.broker.resume)
+
+    async def close(self) -> None:
+        """End it, with its data unless `data` was given."""
+        await asyncio.to_thread(self.broker.close)

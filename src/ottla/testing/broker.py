@@ -19,9 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from ottla.testing.ports import quiet_port
 
@@ -30,6 +31,7 @@ START_S = 120.0
 STOP_S = 120.0
 PORTS_TRIED = 3
 POLL_MS = 50
+LOG_LINES = 30  # at most, in messages
 
 
 class BrokerFailed(RuntimeError):
@@ -37,25 +39,36 @@ class BrokerFailed(RuntimeError):
 
 
 class RunningBroker:
+    """A broker in a process of its own. `ottla.testing.Broker` is this class."""
+
     def __init__(
         self,
         *,
-        config: Mapping[str, str] | None = None,
+        config: Mapping[str, Any] | None = None,
         data: str | Path | None = None,
         port: int = 0,
         environment: Mapping[str, str] | None = None,
         log_level: str = "WARNING",
         arguments: Sequence[str] = (),
     ) -> None:
-        """`config` under Kafka's names; `arguments` as `ottla up` takes them."""
-        self._config = dict(config or {})
+        """Nothing is started yet.
+
+        `config` are broker settings under Kafka's names. `data` is a directory to use and keep
+        (default: a temporary one, removed by `close`). `port` 0 picks a free port. `environment`
+        are variables besides those of this process. `arguments` are more arguments of `ottla up`.
+        """
+        self._config = as_settings(config)
         self._arguments = ["--log-level", log_level, *arguments]
         self.environment = dict(environment or {})  # besides this process's own, at the next start
         self._port = port
         self._is_own_data = data is None
         self.data = Path(data) if data is not None else Path(tempfile.mkdtemp(prefix="ottla-"))
         self._process: subprocess.Popen[str] | None = None
+        self._started: list[subprocess.Popen[str]] = []  # the last one
+        self.is_paused = False
         self.bootstrap_servers = ""
+        if self._is_own_data:  # also where nobody calls `close`
+            weakref.finalize(self, remove, self.data, self._started, os.getpid())
 
     def __enter__(self) -> Self:
         self.start()
@@ -66,12 +79,20 @@ class RunningBroker:
 
     # Life
 
-    def start(self) -> None:
-        """Start the process and wait until it accepts connections; the port stays the same."""
+    def start(self) -> Self:
+        """Start the process and wait until it accepts connections; itself, for chaining.
+
+        After a `stop` or `kill` the port and the data are the same as before. A broker that is
+        running already stays as it is.
+        """
+        if self.is_running:
+            return self
+        self.is_paused = False
         if self._port:
             self._start_on(self._port)
         else:
             self._start_anywhere()
+        return self
 
     def _start_anywhere(self) -> None:
         for tries_left in reversed(range(PORTS_TRIED)):
@@ -97,38 +118,49 @@ class RunningBroker:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
                 env={**os.environ, **self.environment},
             )  # fmt: skip
+        self._started[:] = [self._process]
         self.bootstrap_servers = self._wait_until_ready()
 
     def stop(self) -> int:
-        """Stop in good order (SIGTERM); the exit code."""
+        """Stop in good order (SIGTERM); the exit code. A paused broker is resumed for it."""
         process = self._running()
+        if self.is_paused:
+            self.resume()
         process.send_signal(signal.SIGTERM)
         try:
             return wait_for_end(process, STOP_S)
         except subprocess.TimeoutExpired:
             process.kill()
             wait_for_end(process)
-            raise BrokerFailed(f"did not stop within {STOP_S:.0f} s:\n{self.log}") from None
+            raise BrokerFailed(f"did not stop within {STOP_S:.0f} s:\n{self.log_end()}") from None
 
     def kill(self) -> None:
         """End it as a crash would (SIGKILL)."""
         process = self._running()
         process.kill()
         wait_for_end(process)
+        self.is_paused = False
 
     def wait_for_end(self, patience_s: float = STOP_S) -> int:
         """Until the process has ended by itself; its exit code."""
         return wait_for_end(self._running(), patience_s)
 
-    def restart(self) -> None:
+    def restart(self) -> Self:
+        """Stop in good order and start again; itself, for chaining."""
         self.stop()
-        self.start()
+        return self.start()
 
     def pause(self) -> None:
+        """Stop the process where it is (SIGSTOP): connections stay open, nothing is answered."""
+        self._require_running()
         self._running().send_signal(signal.SIGSTOP)
+        self.is_paused = True
 
     def resume(self) -> None:
+        """Let a paused process go on (SIGCONT)."""
+        self._require_running()
         self._running().send_signal(signal.SIGCONT)
+        self.is_paused = False
 
     def close(self) -> None:
         """End it, with its data; if the directory was given it is kept, and left in good order."""
@@ -148,20 +180,36 @@ class RunningBroker:
 
     @property
     def log_path(self) -> Path:
+        """The file with what the broker wrote to standard error."""
         return self.data / "broker.log"
 
     @property
     def log(self) -> str:
         """What the broker wrote to standard error."""
-        return self.log_path.read_text() if self.log_path.exists() else ""
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+    def log_end(self, lines: int = LOG_LINES) -> str:
+        """The last lines of the log, for error messages."""
+        return last_lines(self.log, lines)
 
     @property
     def pid(self) -> int:
+        """The process id of the last start."""
         return self._running().pid
 
     @property
+    def exit_code(self) -> int | None:
+        """Of a process that has ended (-9 after `kill`); None while it runs or before a start."""
+        return None if self._process is None else self._process.poll()
+
+    @property
     def is_running(self) -> bool:
+        """Whether there is a process now, paused or not."""
         return self._process is not None and self._process.poll() is None
+
+    def _require_running(self) -> None:
+        if not self.is_running:
+            raise BrokerFailed("the broker is not running")
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:
@@ -180,15 +228,43 @@ class RunningBroker:
                 return line.split()[-1]
             if process.poll() is not None:
                 wait_for_end(process)
-                raise BrokerFailed(f"ended with code {process.returncode}:\n{self.log}")
+                raise BrokerFailed(f"ended with code {process.returncode}:\n{self.log_end()}")
         process.kill()
         wait_for_end(process)
-        raise BrokerFailed(f"not ready within {START_S:.0f} s:\n{self.log}")
+        raise BrokerFailed(f"not ready within {START_S:.0f} s:\n{self.log_end()}")
 
 
 def wait_for_end(process: subprocess.Popen[str], patience_s: float | None = None) -> int:
+    """The exit code, with the pipes to the process closed."""
     code = process.wait(patience_s)
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
     return code
+
+
+def remove(data: Path, started: Sequence[subprocess.Popen[str]], owner: int) -> None:
+    """What is left of a broker that nobody closed; a forked process leaves it to its parent."""
+    if os.getpid() == owner:
+        for process in started:
+            process.kill()
+            wait_for_end(process)
+        shutil.rmtree(data, ignore_errors=True)
+
+
+def as_settings(config: Mapping[str, Any] | None) -> dict[str, str]:
+    """Settings as text: 3 is "3" and True is "true"."""
+    return {name: as_text(value) for name, value in (config or {}).items()}
+
+
+def as_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def last_lines(text: str, count: int) -> str:
+    """The end of a text, with how many lines are left out."""
+    lines = text.splitlines()
+    left_out = len(lines) - count
+    if left_out <= 0:
+        return text
+    return "\n".join([f"... {left_out} lines before these ...", *lines[left_out:]])

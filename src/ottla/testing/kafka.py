@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any
 
+from ottla.testing.broker import as_settings
 from ottla.testing.clients import Clients, load
 from ottla.testing.differences import counted, difference, listed, shown
 from ottla.testing.records import Record, Rows, as_record, rows_of
@@ -24,6 +25,8 @@ DUMPED_RECORDS = 20
 
 
 class Kafka:
+    """What one test does with a cluster; the fixture `kafka` is one of these."""
+
     def __init__(self, bootstrap_servers: str | Clients, prefix: str | None = None) -> None:
         if isinstance(bootstrap_servers, str):
             bootstrap_servers = Clients(bootstrap_servers)
@@ -33,6 +36,7 @@ class Kafka:
 
     @property
     def bootstrap_servers(self) -> str:
+        """Where clients connect, as `host:port`."""
         return self._clients.bootstrap_servers
 
     @property
@@ -45,12 +49,12 @@ class Kafka:
         return self.prefix + name
 
     def topic(
-        self, name: str = "topic", partitions: int = 1, config: Mapping[str, str] | None = None
+        self, name: str = "topic", partitions: int = 1, config: Mapping[str, Any] | None = None
     ) -> str:
         """Create a topic; its full name. Other methods take the short one as well."""
         new_topic = load("confluent_kafka.admin", "NewTopic")
         full = self.name(name)
-        wanted = new_topic(full, partitions, config=dict(config or {}))
+        wanted = new_topic(full, partitions, config=as_settings(config))
         self.admin.create_topics([wanted])[full].result(PATIENCE_S)
         self._wait_for(full)
         self.topics[name] = full

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 import ottla.testing
-from ottla.testing import AsyncBroker, Broker, BrokerFailed, Kafka
+from ottla.testing import AsyncBroker, Broker, BrokerFailed, Kafka, Record
 from ottla.testing import broker as broker_module
+from ottla.testing.broker import last_lines
 
 
 def test_records_outlive_a_kill_and_the_port_stays(tmp_path: Path) -> None:
@@ -38,11 +40,53 @@ def test_a_broker_in_asyncios_style() -> None:
                 await producer.send_and_wait("t", b"hello")
             finally:
                 await producer.stop()
-            await broker.restart()
+            assert await broker.restart() is broker
+            await broker.pause()
+            assert broker.broker.is_paused
+            await broker.resume()
             kafka = Kafka(broker.bootstrap_servers, prefix="")
             return [each.text for each in await asyncio.to_thread(kafka.consume, "t", 1)]
 
     assert asyncio.run(story()) == ["hello"]
+
+
+def test_start_can_be_chained_and_repeated() -> None:
+    with Broker(config={"num.partitions": 1, "auto.create.topics.enable": False}).start() as broker:
+        pid = broker.pid
+        assert broker.start() is broker
+        assert broker.pid == pid
+        broker.pause()
+        assert broker.stop() == 0  # a paused process would not see the signal
+        assert broker.restart() is broker
+        assert not broker.is_paused
+        broker.kill()
+        assert broker.exit_code == -9
+        for change in (broker.pause, broker.resume):
+            with pytest.raises(BrokerFailed, match="the broker is not running"):
+                change()
+
+
+def test_a_directory_is_removed_though_nobody_closed_the_broker() -> None:
+    broker = Broker().start()
+    data, pid = broker.data, broker.pid
+    del broker
+    assert not data.exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_long_log_is_shown_in_part() -> None:
+    text = "\n".join(map(str, range(100)))
+    assert last_lines(text, 2) == "... 98 lines before these ...\n98\n99"
+    assert last_lines(text, 100) == text
+
+
+@pytest.mark.parametrize("cls", [AsyncBroker, Broker, Kafka, Record])
+def test_everything_public_has_a_docstring(cls: type) -> None:
+    members = {name: value for name, value in vars(cls).items() if not name.startswith("_")}
+    documented = {n: v for n, v in members.items() if isinstance(v, property) or callable(v)}
+    assert cls.__doc__
+    assert [name for name, value in documented.items() if not value.__doc__] == []
 
 
 def test_a_broker_that_does_not_start_says_why() -> None:
