@@ -6,12 +6,22 @@ that is asked for is imported, so that every command starts quickly.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+import _signal  # type: ignore[import-not-found]  # built in; `signal` takes time to load
 
-from ottla.cli.command_table import ALIASES, COMMANDS
+# Until `main` handles Ctrl-C it ends the process at once, without a traceback of these imports.
+_handler = _signal.getsignal(_signal.SIGINT)
+try:
+    if _handler is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    import sys
+    from collections.abc import Mapping, Sequence
+    from importlib import import_module
+    from typing import TYPE_CHECKING, Any, NamedTuple
+
+    from ottla.cli.command_table import ALIASES, COMMANDS
+finally:
+    if _handler is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
 
 if TYPE_CHECKING:
     import argparse
@@ -39,8 +49,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text, code = found
         print(text, file=sys.stderr if code else sys.stdout)
     except KeyboardInterrupt as error:  # also while modules are being imported
-        return int(getattr(error, "code", INTERRUPTED))
+        return exit_code(error)
+    except SystemError as error:  # from a C function of the client library that was interrupted
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        return exit_code(error.__cause__)
     return code
+
+
+def exit_code(interruption: KeyboardInterrupt) -> int:
+    return int(getattr(interruption, "code", INTERRUPTED))
 
 
 def find_command(words: list[str]) -> Found | tuple[str, int]:

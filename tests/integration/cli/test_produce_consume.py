@@ -278,6 +278,7 @@ def test_an_offset_that_only_some_partitions_have_is_read_there(
         (["consume", "t", "-p", "0", "-g", "g"], "--partition cannot be combined"),
         (["consume", "t", "-o", ":end", "-F"], "--follow cannot be used"),
         (["produce", "t", "-H", "x", "v"], "NAME=VALUE"),
+        (["produce", "t", "-K", "", "v"], "--key-separator: the separator is empty"),
         (["produce", "t", "-f", "%k%v"], "put a separator"),
         (["consume", "t", "-X", "nonsense"], "expected NAME=VALUE"),
         (["consume", "t", "-X", "group.id="], "the name of a group is not empty"),

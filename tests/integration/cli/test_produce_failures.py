@@ -60,6 +60,14 @@ def test_a_line_that_is_too_large_is_named_with_its_size_and_the_setting(
     assert command("consume", topic, "-e").lines == ["one", "three"]
 
 
+def test_a_record_without_a_key_is_named_on_a_compacted_topic(command: Command, topic: str) -> None:
+    command("topics", "alter", topic, "-c", "cleanup.policy=compact")
+    failed = command("produce", topic, "-K", ":", stdin=b"a:1\nno key\nb:2\n")
+    assert failed.code == 1
+    assert f"line 2: topic {topic} refused the record" in failed.err
+    assert "a compacted topic takes only records with a key" in failed.err
+
+
 def test_records_that_fit_are_not_refused_because_of_their_batch(
     command: Command, topic: str
 ) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from ottla.cli.command_table import COMMANDS
 from ottla.cli.main import Found, Known, find_command, main, unknown_option
+from ottla.cli.process import Terminated
 
 
 def every_command(
@@ -126,3 +127,13 @@ def test_a_full_disk_of_the_commands_own_is_not_taken_for_the_output(
     monkeypatch.setattr("ottla.cli.commands.version.run", full)
     with pytest.raises(OSError, match="No space left"):
         main(["version"])
+
+
+def test_an_interruption_inside_the_client_library_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of its functions raise SystemError then, with the interruption as its cause."""
+
+    def interrupted(_arguments: argparse.Namespace) -> int:
+        raise SystemError("returned a result with an exception set") from Terminated(15)
+
+    monkeypatch.setattr("ottla.cli.commands.version.run", interrupted)
+    assert main(["version"]) == 143

@@ -65,7 +65,7 @@ class AtTime(Position):
 
 
 class OffsetRange(NamedTuple):
-    """From `start` up to, and not including, `end`; without an end it goes on for ever."""
+    """From `start` up to, and not including, `end`; without an end it includes new records."""
 
     start: Position
     end: Position | None = None

@@ -38,6 +38,9 @@ def parse_timestamp(text: str, now_ms: int) -> int | None:
 
 
 def format_timestamp(timestamp_ms: int) -> str:
-    """RFC 3339 in UTC, to the millisecond."""
-    text = datetime.fromtimestamp(timestamp_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    """RFC 3339 in UTC, to the millisecond; the number itself after the year 9999."""
+    try:
+        text = datetime.fromtimestamp(timestamp_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return str(timestamp_ms)
     return text.replace("+00:00", "Z")

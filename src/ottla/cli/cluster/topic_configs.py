@@ -27,7 +27,7 @@ def topic_configs(
 
 
 def message_bytes_max(connection: Connection, admin: Any, topic: str) -> int | None:
-    """The largest batch that the topic accepts; None if the cluster does not tell."""
+    """The largest batch that the topic accepts; None if it is not known."""
     try:
         entry = topic_configs(connection, admin, [topic])[topic].get("max.message.bytes")
     except confluent_kafka().KafkaException:  # describing topics may not be allowed
@@ -43,7 +43,7 @@ def is_set_on_topic(entry: Any) -> bool:
 
 
 def creates_topics(connection: Connection, admin: Any, broker_id: int) -> bool | None:
-    """Whether brokers create topics automatically; None if they do not tell."""
+    """Whether brokers create topics automatically; None if it is not known."""
     from confluent_kafka.admin import ConfigResource, ResourceType
 
     (future,) = admin.describe_configs(

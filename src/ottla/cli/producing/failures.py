@@ -35,7 +35,7 @@ def explain(connection: Connection, producer: Any, failure: Failure) -> list[str
         case library.INVALID_RECORD:
             return [
                 f"topic {failure.topic} refused the record: {failure.error.str()}",
-                "a compacted topic takes only records with a key",
+                "a compacted topic takes only records with a key; the whole batch was refused",
             ]
     if not is_valid_topic_name(failure.topic):
         return [f"{failure.topic!r} is not a valid topic name", NAME_RULE]

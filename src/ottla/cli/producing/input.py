@@ -45,6 +45,8 @@ def given_records(arguments: argparse.Namespace, stdin: BinaryIO) -> RecordInput
         return RecordInput(unit, read_json(values or stdin, unit, JSON_READERS[arguments.format]))
     if arguments.key_separator is not None:
         separator = os.fsencode(arguments.key_separator)
+        if not separator:
+            raise CommandFailed("--key-separator: the separator is empty", code=USAGE)
         return RecordInput(unit, enumerate(read_keyed_lines(values or stdin, separator), 1))
     if "%" not in arguments.format:
         raise CommandFailed(

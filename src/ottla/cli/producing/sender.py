@@ -26,6 +26,7 @@ BATCH_BYTES = 1_000_000
 POLL_S = 0.2  # how long Ctrl-C waits for a call into librdkafka
 DRAIN_S = 5.0  # after an interruption: how long to wait for records in flight
 FAILED_SHOWN_MAX = 10
+FAILED_KEPT_MAX = 100_000
 
 
 class Failure(NamedTuple):
@@ -35,6 +36,7 @@ class Failure(NamedTuple):
     topic: str
     partition: int
     size: int
+    has_key: bool
     error: Any  # of librdkafka
 
 
@@ -130,7 +132,7 @@ class RecordSender:
                 if self._failures:
                     return
             except confluent_kafka().KafkaException as error:
-                self._fail(number, record.topic, record.partition, size_of(record), error.args[0])
+                self._fail(number, record, error.args[0])
                 return
         self._last_sent = number
         self.producer.poll(0)
@@ -146,8 +148,10 @@ class RecordSender:
 
     def _delivered(self, number: int, error: Any, message: Any) -> None:
         if error is not None:
-            size = len(message.value() or b"") + len(message.key() or b"")
-            self._fail(number, message.topic(), message.partition(), size, error)
+            record = Record(
+                message.value(), message.key(), (), message.topic(), message.partition()
+            )
+            self._fail(number, record, error)
             return
         partition = TopicPartition(message.topic(), message.partition())
         seen = self.acknowledged.setdefault(partition, [0, message.offset(), message.offset()])
@@ -155,13 +159,22 @@ class RecordSender:
         seen[1] = min(seen[1], message.offset())
         seen[2] = max(seen[2], message.offset())
 
-    def _fail(self, number: int, topic: str, partition: int, size: int, error: Any) -> None:
+    def _fail(self, number: int, record: Record, error: Any) -> None:
         self._failed_count += 1
-        if len(self._failures) < FAILED_SHOWN_MAX:
-            self._failures.append(Failure(number, topic, partition, size, error))
+        if len(self._failures) < FAILED_KEPT_MAX:
+            size = len(record.value or b"") + len(record.key or b"")
+            has_key = record.key is not None
+            self._failures.append(
+                Failure(number, record.topic, record.partition, size, has_key, error)
+            )
 
     def _first_failure(self) -> CommandFailed:
-        failure = min(self._failures)
+        # A batch is refused for one of its records: on a compacted topic for one without a key.
+        invalid = confluent_kafka().KafkaError.INVALID_RECORD
+        failure = min(
+            self._failures,
+            key=lambda each: (each.has_key and each.error.code() == invalid, each.number),
+        )
         message, *advice = explain(self._connection, self.producer, failure)
         where = f"{self._unit} {failure.number}: "
         after = [
@@ -170,7 +183,3 @@ class RecordSender:
         return CommandFailed(
             where + message, *self.summary(), *([] if self._is_complete else after), *advice
         )
-
-
-def size_of(record: Record) -> int:
-    return len(record.value or b"") + len(record.key or b"")

@@ -21,6 +21,7 @@ FIELDS = (
     "headers",
 )  # fmt: skip
 HEADER_FIELDS = ("name", "value", "value_base64")
+MS_DIGITS = 13  # of milliseconds since 1970, as `parse_timestamp` takes them
 EXAMPLE = '{"key": "a", "value": "b"}'
 HEADER_EXAMPLE = '[{"name": "a", "value": "b"}]'
 JSON_VALUES = "if each line is a value, use --format json-values"
@@ -172,6 +173,8 @@ def header(document: Any) -> Header:
 def timestamp(found: Any) -> int:
     if found is None:
         return -1
+    if isinstance(found, str) and len(found) > MS_DIGITS and found.isascii() and found.isdigit():
+        found = int(found)  # after the year 9999
     if isinstance(found, int) and not isinstance(found, bool) and 0 <= found <= INT64_MAX:
         return found
     timestamp_ms = parse_timestamp(found, 0) if isinstance(found, str) else None

@@ -122,10 +122,17 @@ def _plain(value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode()
 
 
+def format_time(layout: str, timestamp_ms: int) -> bytes:
+    try:
+        return time.strftime(layout, time.gmtime(timestamp_ms / 1000)).encode()
+    except (ValueError, OverflowError, OSError):  # beyond what the system's calendar has
+        return b"%d" % timestamp_ms
+
+
 def time_encoder(encoding: str) -> Callable[[int], bytes]:
     if encoding == "rfc3339":
         return lambda timestamp_ms: format_timestamp(timestamp_ms).encode()
     if encoding.startswith("strftime["):
         layout = encoding.removeprefix("strftime[").removesuffix("]")
-        return lambda timestamp_ms: time.strftime(layout, time.gmtime(timestamp_ms / 1000)).encode()
+        return lambda timestamp_ms: format_time(layout, timestamp_ms)
     return number_encoder(encoding)

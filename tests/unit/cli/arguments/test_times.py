@@ -58,6 +58,10 @@ def test_what_is_no_moment_is_none(text: str) -> None:
     assert parse_timestamp(text, NOW_MS) is None
 
 
+def test_a_timestamp_beyond_the_calendar_is_a_number() -> None:
+    assert format_timestamp(2**63 - 1) == "9223372036854775807"
+
+
 @given(st.integers(0, 4_000_000_000_000))
 def test_a_formatted_moment_is_read_back(timestamp_ms: int) -> None:
     assert parse_timestamp(format_timestamp(timestamp_ms), 0) == timestamp_ms

@@ -50,6 +50,10 @@ def test_asyncio_has_no_factory_of_ours_and_an_unknown_loop_is_an_argument_error
         parsed("--loop", "twisted")
 
 
+def test_a_log_level_may_be_written_in_lower_case() -> None:
+    assert parsed("--log-level", "debug").log_level == "DEBUG"
+
+
 def test_the_limit_of_open_files_is_raised_to_what_may_be_had() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:

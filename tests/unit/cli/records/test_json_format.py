@@ -16,7 +16,7 @@ contents = st.none() | st.binary(max_size=30)
     contents,
     contents,
     st.lists(st.tuples(st.text(max_size=5), contents), max_size=3),
-    st.just(-1) | st.integers(0, 4_000_000_000_000),
+    st.just(-1) | st.integers(0, 4_000_000_000_000) | st.integers(2**60, 2**63 - 1),
 )
 def test_every_record_survives(
     value: bytes | None,

@@ -69,6 +69,12 @@ def test_integers_in_keys_can_be_unpacked() -> None:
     assert printed("%k{unpack[q]}", Record(None, key=b"short")) == b"short"
 
 
+def test_a_timestamp_beyond_the_calendar_is_printed_as_a_number() -> None:
+    last_ms = 2**63 - 1
+    assert printed("%d{rfc3339}", Record(b"", timestamp_ms=last_ms)) == b"%d" % last_ms
+    assert printed("%d{strftime[%Y]}", Record(b"", timestamp_ms=last_ms))  # as the system has it
+
+
 def test_null_is_nothing_unless_a_word_is_given_for_it() -> None:
     tombstone = Record(None)
     assert printed("%k|%v|%K|%V", tombstone) == b"||-1|-1"
