@@ -256,11 +256,11 @@ class Broker:
         self._limit_connections()
 
     def _limit_connections(self) -> None:
-        self.network.gate.limits = limits(
+        self.network.quota.limits = limits(
             self.current.broker, self.parts.quotas.addresses, self._addresses
         )
         for name, listener in self.network.listeners.items():
-            listener.gate.limits = limits_of_listener(name, self.current.layers)
+            listener.quota.limits = limits_of_listener(name, self.current.layers)
 
     def _verify_transactions(self) -> None:
         """Logs refuse transactional records that no coordinator knows of, if they have to."""

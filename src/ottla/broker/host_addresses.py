@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from ottla.base.log_text import shown
 from ottla.base.tasks import OwnedTasks
-from ottla.network.limits import is_address, normal_address
+from ottla.network.addresses import is_address, normal_address
 
 log = logging.getLogger(__name__)
 

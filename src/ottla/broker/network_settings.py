@@ -17,7 +17,8 @@ from ottla.config.listeners import Listeners
 from ottla.config.options import InvalidOption
 from ottla.handlers.quotas.client_quotas import quota_windows
 from ottla.handlers.quotas.payers import AddressLimits
-from ottla.network.limits import UNLIMITED, ConnectionLimits, normal_address
+from ottla.network.addresses import normal_address
+from ottla.network.limits import UNLIMITED, ConnectionLimits
 from ottla.network.settings import (
     ConnectionSettings,
     EvictionRules,

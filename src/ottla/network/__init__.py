@@ -1,4 +1,4 @@
-"""Sockets: frames in, answers out, in order, within bounds.
+"""Sockets: frames in, responses out, in order, within bounds.
 
-Knows frames and nothing of what is in them; whoever builds a `Network` hands it a `RequestServer`.
+Frames are opaque here: a `Network` is given a `RequestServer` that serves them.
 """

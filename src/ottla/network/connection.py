@@ -1,99 +1,113 @@
-"""One connection of a client: requests in, answers out, both within bounds.
+"""One connection of a client: requests in, responses out, both within bounds.
 
-Owns      its parts: frame reader, reading, pipeline, sender, watch.
-Promises  a client that sends more than is served, or does not read its answers, is not read
-          either. One that stops sending is served what it asked for, and then let go. However
-          the connection ends, what it held is given up, once, and its memory is free at once,
-          without a search for garbage.
+Owns      its parts: frame reader, read control, pipeline, sender, deadline monitor.
+Promises  back-pressure: a client that sends more than is served, or does not read its responses,
+          is not read. A client that closes its sending side gets the responses to its requests
+          before the connection is closed. A closed connection releases all it holds exactly once,
+          and its memory is freed by reference counting, without the garbage collector.
 Leaves    frames to `protocol/framing.py`, order to `pipeline.py`, sending to `sender.py`,
-          deadlines to `watch.py`, and what requests mean to the `RequestServer`.
+          deadlines to `deadline_monitor.py`, and what requests mean to the `RequestServer`.
 
-Whatever happens (bytes came, an answer is ready, the socket has room, a throttle ended) leads to
-one turn: send what is ready, begin what may begin, and settle what to wait for next.
+Each event (bytes arrived, a response is ready, the socket has room, a throttle ended) leads to
+`advance`: send ready responses, begin queued requests, and update what the connection waits for.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from time import monotonic
 from typing import cast
 
 from ottla.base.log_text import shown
-from ottla.network.home import Home
-from ottla.network.limits import network_of
+from ottla.network.addresses import network_of
+from ottla.network.context import ListenerContext
+from ottla.network.deadline_monitor import DeadlineMonitor
+from ottla.network.memory_queue import Reputation
 from ottla.network.pipeline import Pipeline
-from ottla.network.reading import Reading
+from ottla.network.read_control import ReadControl
 from ottla.network.response_memory import ResponseAccount
 from ottla.network.sender import Sender
 from ottla.network.served import Answer
 from ottla.network.timeouts import Reason
-from ottla.network.waiting_readers import Standing
-from ottla.network.watch import Watch
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.framing import PARTIAL_BYTES_MAX, FrameReader
 
 log = logging.getLogger(__name__)
 
 UNCOUNTED_BYTES_MAX = 1024
+# Limits of one connection before the event loop serves the others:
+REQUESTS_PER_ITERATION = 64
+BEGINNING_S_MAX = 0.0005
 
 
 class Connection(asyncio.BufferedProtocol):
     __slots__ = (
-        "_has_stopped",
-        "_home",
-        "_is_calm",
+        "_advance_is_scheduled",
+        "_context",
+        "_has_received_eof",
         "_is_ending",
-        "_is_in_line",
         "_is_lost",
+        "_is_scheduled",
         "_loop",
-        "_memory",
+        "_monitor",
         "_pipeline",
+        "_read_control",
         "_reader",
-        "_reading",
-        "_responses",
+        "_request_memory",
+        "_response_account",
+        "_response_memory",
+        "_scheduler",
         "_sender",
         "_throttle",
         "_transport",
-        "_turn_is_due",
-        "_turns",
-        "_unsent",
-        "_watch",
+        "_was_idle",
         "connection_id",
         "has_socket",
         "is_made",
         "peer_host",
         "peer_port",
-        "place",
         "session",
+        "share",
     )
 
     _transport: asyncio.Transport
     _sender: Sender
-    _watch: Watch
+    _monitor: DeadlineMonitor
 
-    def __init__(self, home: Home, peer_host: str, peer_port: int, connection_id: str) -> None:
+    def __init__(
+        self, context: ListenerContext, peer_host: str, peer_port: int, connection_id: str
+    ) -> None:
+        network = context.network
         self.peer_host = peer_host
         self.peer_port = peer_port
         self.connection_id = connection_id
-        self.session: object = None  # the request server's notes, such as who authenticated
-        self.has_socket = False  # a transport was made, or is being made, and closes it
-        self.is_made = False  # the transport is there, until `connection_lost`
-        self._home = home
-        self._loop = home.shared.loop
-        self._reader = FrameReader(home.settings.frame_bytes_max, home.shared.scratch)
-        self._memory = home.shared.memory
+        self.session: object = None  # state of the request server, such as the principal
+        self.has_socket = False  # a transport is being made, or was, and will close the socket
+        self.is_made = False  # from `connection_made` to `connection_lost`
+        self._context = context
+        self._loop = network.loop
+        self._reader = FrameReader(context.settings.frame_bytes_max, network.scratch)
+        self._request_memory = network.request_memory
         address = network_of(peer_host)
-        self._turns = home.shared.turns
-        self.place = self._turns.place_of(address)
-        self._reading = Reading(self._memory, self, address)
-        self._responses = home.shared.response_memory
-        self._unsent = ResponseAccount(self, address)
-        self._pipeline = Pipeline(home, self)
+        self._scheduler = network.scheduler
+        self.share = self._scheduler.new_share(address)
+        self._read_control = ReadControl(self._request_memory, self, address)
+        self._response_memory = network.response_memory
+        self._response_account = ResponseAccount(self, address)
+        self._pipeline = Pipeline(
+            context.settings,
+            network.loop,
+            network.tasks,
+            advance=self.advance,
+            schedule_advance=self.schedule_advance,
+            failed=self._request_failed,
+        )
         self._throttle: asyncio.TimerHandle | None = None
-        self._turn_is_due = False
-        self._is_in_line = False  # its requests begin when it is its turn among all connections
-        self._is_calm = True  # when last settled, there was nothing to wait for but requests
-        self._has_stopped = False  # the client sends nothing more
+        self._advance_is_scheduled = False
+        self._is_scheduled = False  # its requests wait in the fair queue of the scheduler
+        self._was_idle = True  # at the last update it waited for nothing but requests
+        self._has_received_eof = False
         self._is_ending = False  # no further request begins
         self._is_lost = False
 
@@ -102,11 +116,11 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def listener_name(self) -> str:
-        return self._home.listener_name
+        return self._context.listener_name
 
     @property
     def requests_in_flight(self) -> int:
-        return 0 if self._is_lost else self._pipeline.in_flight
+        return 0 if self._is_lost else len(self._pipeline.in_flight)
 
     @property
     def unsent_bytes(self) -> int:
@@ -114,13 +128,13 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def sent_bytes(self) -> int:
-        """Since the beginning."""
+        """Since the connection was opened."""
         return 0 if self._is_lost else self._sender.sent_bytes
 
     @property
     def active_s(self) -> float:
-        """When it was last heard of."""
-        return self._watch.active_s
+        """When bytes last arrived."""
+        return self._monitor.active_s
 
     @property
     def frame_bytes_max(self) -> int:
@@ -132,7 +146,7 @@ class Connection(asyncio.BufferedProtocol):
         self._reader.frame_bytes_max = size
 
     def close(self, reason: str) -> None:
-        """At once: what is unsent is lost."""
+        """At once: unsent responses are lost."""
         if not self._is_lost:
             log.debug("closing %r: %s", self, reason)
             self._stop_serving()
@@ -140,204 +154,249 @@ class Connection(asyncio.BufferedProtocol):
             self._transport.abort()
 
     def evict(self, reason: Reason) -> None:
-        """Close, because others need the memory that this one holds."""
+        """Close because other connections need the memory that this one holds."""
         if self._is_lost:
             return
-        self._home.counters.connections_reaped[reason] += 1
-        self._home.evicted.write(self._loop.time(), "closing %r: %s", self, reason.value)
+        self._context.counters.connections_reaped[reason] += 1
+        self._context.eviction_log.write(self._loop.time(), "closing %r: %s", self, reason.value)
         self.close(reason.value)
-        self._release_memory()  # at once, and not when the transport says that it is closed
+        self._release_memory()  # now, without waiting for `connection_lost`
 
     def finish(self) -> None:
-        """Begin nothing more; close when what has begun is answered and sent."""
+        """Begin no further request; close when all responses are sent."""
         if not self._is_lost:
             self._is_ending = True
-            self._pipeline.drop_queued()
-            self.take_turn()
+            self._pipeline.queued.clear()
+            self.advance()
 
     def abandon(self) -> None:
-        """It could not be made. Should the transport come all the same, it is closed."""
+        """The transport could not be made; if it is made nevertheless, it is closed."""
         self._is_ending = self._is_lost = True
 
-    # From the transport
+    # Called by the transport
 
     def take_socket(self) -> Connection:
         self.has_socket = True
         return self
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        home, self._transport = self._home, cast(asyncio.Transport, transport)
+        context, self._transport = self._context, cast(asyncio.Transport, transport)
         if self._is_lost:
             self._transport.abort()
             return
-        self._watch = Watch(home, self, self._loop.time())
+        self._monitor = DeadlineMonitor(
+            context.settings, self._schedule_deadline_check, self._loop.time()
+        )
         self._sender = Sender(
             self._loop,
             self._transport,
-            home.shared.executor,
-            home.counters,
-            progressed=self.schedule_turn,
+            context.network.executor,
+            context.counters,
+            progressed=self.schedule_advance,
             failed=self._sending_failed,
         )
         self.is_made = True
-        home.joined(self)
+        context.add(self)
         try:
-            home.server.opened(self)
+            context.server.opened(self)
         except Exception:
             log.exception("bug while opening %r", self)
             self.close("a bug")
-        if home.is_ending:
+        if context.is_closing:
             self.finish()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
-        if self._memory.is_tight and not self._reading.has_room:
+        if self._request_memory.is_tight and not self._read_control.has_room:
             return self._reader.next_buffer(is_tight=True)
         return self._reader.next_buffer()
 
     def buffer_updated(self, nbytes: int) -> None:
-        self._home.counters.bytes_in += nbytes
+        self._context.counters.bytes_in += nbytes
         if self._is_ending:
             return
         try:
             frames = self._reader.received(nbytes)
         except MalformedMessage as error:
-            self.refuse(error)
+            self._refuse(error)
             return
-        now_s = self._watch.active_s = self._loop.time()
-        if self._reader.held_bytes or self._reading.has_partial:
-            is_settled = self._note_partial(now_s, has_frames=bool(frames))
-            if is_settled and not frames:
-                return  # more of a frame that has its room: nothing else has changed
+        now_s = self._monitor.active_s = self._loop.time()
+        if self._reader.held_bytes or self._read_control.has_partial:
+            is_unchanged = self._note_partial(now_s, has_frames=bool(frames))
+            if is_unchanged and not frames:
+                return  # more of a frame that has its memory
         elif nbytes > PARTIAL_BYTES_MAX:
-            self._reading.account.standing = Standing.PROMPT  # a large frame came in one piece
+            self._read_control.account.reputation = Reputation.PROMPT  # a large frame in one read
         self._pipeline.add(frames)
-        self.take_turn()
+        self.advance()
 
     def _note_partial(self, now_s: float, *, has_frames: bool) -> bool:
-        """A frame is incomplete, or was until now; whether it takes what it took before."""
-        watch = self._watch
+        """A frame is incomplete, or was until now. True if its memory stays the same."""
+        monitor = self._monitor
         if not self._reader.held_bytes:
-            watch.frame_since_s = None
-        elif has_frames or watch.frame_since_s is None:
-            watch.frame_is_awaited(now_s)
-        return self._reading.received(self._reader, now_s, has_frames=has_frames)
+            monitor.frame_since_s = None
+        elif has_frames or monitor.frame_since_s is None:
+            monitor.await_frame(now_s)
+        return self._read_control.received(self._reader, now_s, has_frames=has_frames)
 
     def eof_received(self) -> bool:
-        """The client will not ask again. Whether it is gone shows only when it is sent something,
-        so what it has asked for is served; as long as an idle client is kept, at most."""
-        self._has_stopped = True
-        self._reader = FrameReader(self.frame_bytes_max, self._home.shared.scratch)
-        self._watch.frame_since_s = None
-        self.take_turn()
-        return not self._transport.is_closing()  # else `_go_on_or_end` closes it later
+        """The client sends no more requests, but may still read: what it has sent is served. The
+        idle timeout applies."""
+        self._has_received_eof = True
+        self._reader = FrameReader(self.frame_bytes_max, self._context.network.scratch)
+        self._monitor.frame_since_s = None
+        self.advance()
+        return not self._transport.is_closing()  # if open, `_continue_or_close` closes it later
 
     def pause_writing(self) -> None:
-        pass  # the sender knows
+        pass  # the sender asks the transport
 
     def resume_writing(self) -> None:
         self._sender.transport_is_empty()
-        self.schedule_turn()  # not now: closing a transport from here would close it twice
+        self.schedule_advance()  # later: closing a transport from here would close it twice
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.is_made:
             return
-        home = self._home
+        context = self._context
         self._stop_serving()
         self._is_lost = True
         self._sender.close()
-        self._watch.close()
+        context.network.timers.cancel(self)
         self._release_memory()
-        home.left(self)
+        context.remove(self)
         log.debug("%r is closed (%s)", self, exc or "in order")
-        home.server.closed(self)
-        # They know the connection, and work that has not ended yet may know them; the connection
-        # does not know them any more, so that there is no circle.
-        del self._pipeline, self._reading, self._sender, self._unsent, self._watch
-        del self._transport
+        context.server.closed(self)
+        # The parts refer to the connection, and unfinished work may refer to the parts. Without
+        # references back there is no cycle.
+        del self._pipeline, self._read_control, self._sender, self._response_account
+        del self._monitor, self._transport
 
-    # From the pipeline, the sender, the request memory and the timer
+    # Requests and responses
 
-    def schedule_turn(self) -> None:
-        if not self._turn_is_due:
-            self._turn_is_due = True
-            self._loop.call_soon(self.take_turn)
+    def schedule_advance(self) -> None:
+        if not self._advance_is_scheduled:
+            self._advance_is_scheduled = True
+            self._loop.call_soon(self.advance)
 
-    def take_turn(self) -> None:
-        self._turn_is_due = False
+    def advance(self) -> None:
+        """Send ready responses, begin queued requests, update what the connection waits for."""
+        self._advance_is_scheduled = False
         if not self._is_lost:
             pipeline = self._pipeline
-            if pipeline.begun:
-                pipeline.send_ready()
-            is_settled = False
+            if pipeline.in_flight:
+                while (answer := pipeline.take_answer()) is not None:
+                    self._send(answer)
+            is_unchanged = False
             if pipeline.queued:
-                if self._turns.is_busy:
-                    is_settled = self._stand_in_line()
+                if self._scheduler.is_busy:
+                    is_unchanged = self._wait_in_fair_queue()
                 else:
-                    self._turns.spend(pipeline.begin_queued())
+                    self._scheduler.charge_immediate(self._begin_queued())
             self._sender.flush()
-            if not is_settled:
-                self._settle()
+            if not is_unchanged:
+                self._update_state()
 
-    def _stand_in_line(self) -> bool:
-        """Wait for the turn of this connection; whether there is nothing else to settle. A small
-        request, which will begin soon, is counted and stops the reading only if more follows."""
-        pipeline = self._pipeline
-        if self._is_in_line or not pipeline.can_begin():
+    def _wait_in_fair_queue(self) -> bool:
+        """Begin when the scheduler says so. True if the state needs no update: one small request,
+        which begins soon, is not counted, and reading stops only when more follows."""
+        if self._is_scheduled or not self._can_begin():
             return False
-        self._is_in_line = True
-        self._turns.wait(self)
-        queued = pipeline.queued
-        return self._is_calm and len(queued) == 1 and len(queued[0]) <= UNCOUNTED_BYTES_MAX
+        self._is_scheduled = True
+        self._scheduler.enqueue(self)
+        queued = self._pipeline.queued
+        return self._was_idle and len(queued) == 1 and len(queued[0]) <= UNCOUNTED_BYTES_MAX
 
     def begin_requests(self) -> None:
-        """It is the turn of this connection among those that wait."""
-        self._is_in_line = False
+        """Called by the scheduler."""
+        self._is_scheduled = False
         if not self._is_lost:
-            self._pipeline.begin_queued()
+            self._begin_queued()
             self._sender.flush()
-            self._settle()
+            self._update_state()
 
-    def can_begin(self) -> bool:
-        responses = self._responses
+    def _begin_queued(self) -> float:
+        """Begin queued requests, up to the limits of one iteration; return the seconds taken."""
+        queued, left = self._pipeline.queued, REQUESTS_PER_ITERATION
+        began_s = now_s = monotonic()
+        end_s = began_s + BEGINNING_S_MAX
+        while queued and left and now_s < end_s and self._can_begin():
+            left -= 1
+            self._begin_next()
+            now_s = monotonic()
+        return now_s - began_s
+
+    def _begin_next(self) -> None:
+        pipeline, context = self._pipeline, self._context
+        frame = pipeline.queued.popleft()
+        context.counters.requests += 1
+        try:
+            served = context.server.serve(frame, self)
+        except Exception as error:
+            self._request_failed(error)
+            return
+        if pipeline.in_flight or not isinstance(served, Answer):
+            pipeline.begin(served, len(frame))
+        else:
+            self._send(served)
+
+    def _can_begin(self) -> bool:
+        pipeline, responses = self._pipeline, self._response_memory
+        in_flight = pipeline.in_flight
         return (
-            self._throttle is None
+            (not in_flight or pipeline.has_room())
+            and self._throttle is None
             and not self._is_ending
-            and self._sender.unsent_bytes < self._home.settings.unsent_bytes_max
+            and self._sender.unsent_bytes < self._context.settings.unsent_bytes_max
             and (
-                not responses.is_short
-                or responses.may_begin(self._unsent, is_busy=self._pipeline.in_flight > 0)
+                not responses.is_full
+                or responses.may_begin(self._response_account, is_busy=bool(in_flight))
             )
         )
 
-    def send(self, answer: Answer) -> None:
+    def _send(self, answer: Answer) -> None:
         if answer.segments:
-            self._home.counters.answers += 1
+            self._context.counters.answers += 1
             self._sender.add(answer.segments)
         if answer.throttle_ms > 0:
             self._begin_throttle(answer.throttle_ms)
         if answer.is_last:
             self._stop_serving()
 
-    def refuse(self, error: MalformedMessage) -> None:
-        self._home.counters.connections_malformed += 1
-        self._home.malformed.write(self._loop.time(), "closing %r: %s", self, shown(str(error)))
+    def _request_failed(self, error: BaseException) -> None:
+        if isinstance(error, MalformedMessage):
+            self._refuse(error)
+        elif isinstance(error, asyncio.CancelledError):
+            self.close("a request was cancelled")
+        else:
+            log.error("bug while serving a request of %r", self, exc_info=error)
+            self.close("a bug")
+
+    def _refuse(self, error: MalformedMessage) -> None:
+        context = self._context
+        context.counters.connections_malformed += 1
+        context.malformed_log.write(self._loop.time(), "closing %r: %s", self, shown(str(error)))
         self.close("malformed")
 
-    def resume_after_memory(self) -> None:
-        self.schedule_turn()
+    # Memory and deadlines
 
-    def look(self, now_s: float) -> None:
-        """Close the connection if it has had its time."""
+    def resume_after_memory(self) -> None:
+        self.schedule_advance()
+
+    def _schedule_deadline_check(self, delay_s: float) -> None:
+        self._context.network.timers.start(self, int(delay_s * 1000) + 1)
+
+    def check_deadlines(self, now_s: float) -> None:
+        """Close the connection if one of its deadlines has passed."""
         if self._is_lost:
             return
-        reason = self._watch.look(
+        reason = self._monitor.check(
             now_s,
-            has_requests=self._has_requests and not self._has_stopped,
+            has_requests=self._has_requests and not self._has_received_eof,
             frame_bytes=self._reader.partial_bytes,
             sent_bytes=self._sender.sent_bytes,
         )
         if reason is not None:
-            self._home.counters.connections_reaped[reason] += 1
+            self._context.counters.connections_reaped[reason] += 1
             self.close(reason.value)
 
     @property
@@ -345,48 +404,52 @@ class Connection(asyncio.BufferedProtocol):
         pipeline = self._pipeline
         return bool(pipeline.in_flight or pipeline.queued or self._throttle)
 
-    # What to wait for
+    # What the connection waits for
 
-    def _settle(self) -> None:
+    def _update_state(self) -> None:
+        """Bring memory accounts, deadlines and reading in line with what is queued and unsent."""
         unsent_bytes, complete_bytes = self._sender.unsent_bytes, self._pipeline.complete_bytes
         held_bytes = complete_bytes + self._reader.held_bytes
-        has_end = self._is_ending or self._has_stopped
-        answer_bytes = self._pipeline.answer_bytes if self._pipeline.begun else 0
+        has_end = self._is_ending or self._has_received_eof
+        answer_bytes = self._pipeline.answer_bytes if self._pipeline.in_flight else 0
         is_waiting = unsent_bytes or held_bytes or answer_bytes or self._throttle or has_end
-        if not is_waiting and self._is_calm:
-            return  # as nearly always: the client has its answer, and is read
-        self._is_calm = not is_waiting
-        if unsent_bytes:
-            self._watch.is_unsent(self._sender.sent_bytes)
-        else:
-            self._watch.unsent_since_s = None
-        if self._sender.added_bytes:
-            self._reading.is_known()
-        self._reading.hold(self._reader, complete_bytes)
+        if not is_waiting and self._was_idle:
+            return  # the usual case: all responses are sent, and the client is read
+        self._was_idle = not is_waiting
         now_s = self._loop.time()
-        self._responses.hold(self._unsent, self._sender.memory_bytes + answer_bytes, now_s)
-        has_room = unsent_bytes + answer_bytes < self._home.settings.unsent_bytes_max
-        is_stuck = bool(held_bytes) and (self._pipeline.is_stuck or not has_room)
-        self._reading.stick(now_s, is_stuck=is_stuck and self._throttle is None)
-        self._read_or_not(now_s, has_room=has_room)
-        self._go_on_or_end()
+        if unsent_bytes:
+            self._monitor.note_unsent(now_s, self._sender.sent_bytes)
+        else:
+            self._monitor.unsent_since_s = None
+        control = self._read_control
+        if self._sender.added_bytes:
+            control.note_response()
+        control.update(self._reader, complete_bytes)
+        memory_bytes = self._sender.memory_bytes + answer_bytes
+        self._response_memory.hold(self._response_account, memory_bytes, now_s)
+        has_room = unsent_bytes + answer_bytes < self._context.settings.unsent_bytes_max
+        is_stalled = bool(held_bytes) and (self._pipeline.is_stalled or not has_room)
+        control.note_stalled(now_s, is_stalled=is_stalled and self._throttle is None)
+        self._update_reading(now_s, has_room=has_room)
+        self._continue_or_close()
 
-    def _go_on_or_end(self) -> None:
+    def _continue_or_close(self) -> None:
         pipeline = self._pipeline
-        is_due = self._turn_is_due or self._is_in_line
-        if pipeline.queued and not is_due and pipeline.can_begin():
-            self.schedule_turn()
-        has_end = self._is_ending or (self._has_stopped and not pipeline.queued)
+        is_scheduled = self._advance_is_scheduled or self._is_scheduled
+        if pipeline.queued and not is_scheduled and self._can_begin():
+            self.schedule_advance()
+        has_end = self._is_ending or (self._has_received_eof and not pipeline.queued)
         if has_end and not pipeline.in_flight and self._sender.is_handed_over:
             self._transport.close()
 
-    def _read_or_not(self, now_s: float, *, has_room: bool) -> None:
-        has_end = self._is_ending or self._has_stopped
-        may_begin = not self._pipeline.queued and self._throttle is None and not has_end
-        if self._reading.switch(self._transport, self._reader, now_s, wants=may_begin and has_room):
-            self._watch.frame_since_s = None  # while it is not read, the client waits for us
-            if self._reading.is_on and self._reader.has_partial_frame:
-                self._watch.frame_is_awaited(now_s)
+    def _update_reading(self, now_s: float, *, has_room: bool) -> None:
+        has_end = self._is_ending or self._has_received_eof
+        can_serve = not self._pipeline.queued and self._throttle is None and not has_end
+        control = self._read_control
+        if control.switch(self._transport, self._reader, now_s, wants=can_serve and has_room):
+            self._monitor.frame_since_s = None  # no deadline while the client is not read
+            if control.is_reading and self._reader.has_partial_frame:
+                self._monitor.await_frame(now_s)
 
     def _begin_throttle(self, throttle_ms: int) -> None:
         end_s = self._loop.time() + throttle_ms / 1000
@@ -397,24 +460,24 @@ class Connection(asyncio.BufferedProtocol):
 
     def _end_throttle(self) -> None:
         self._throttle = None
-        self._watch.active_s = self._loop.time()
-        self.take_turn()
+        self._monitor.active_s = self._loop.time()
+        self.advance()
 
-    # The end
+    # Closing
 
     def _stop_serving(self) -> None:
         self._is_ending = True
-        self._pipeline.give_up()
+        self._pipeline.abandon()
         if self._throttle is not None:
             self._throttle.cancel()
             self._throttle = None
 
     def _release_memory(self) -> None:
-        self._reading.close()
-        self._responses.close(self._unsent, self._loop.time())
+        self._read_control.close()
+        self._response_memory.close(self._response_account, self._loop.time())
 
     def _sending_failed(self, error: OSError) -> None:
-        """What was promised cannot be sent, so nothing that follows would be understood."""
+        """A part of a response is missing, so the client cannot read what would follow."""
         if not isinstance(error, ConnectionError):
-            log.error("closing %r: an answer could not be read: %s", self, shown(str(error)))
+            log.error("closing %r: a response could not be read: %s", self, shown(str(error)))
         self.close("sending failed")

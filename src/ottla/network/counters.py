@@ -1,4 +1,4 @@
-"""What a listener counts. Plain numbers, which only grow: whoever reads them makes the rates."""
+"""The counters of a listener. They only grow: a reader computes rates from differences."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class NetworkCounters:
     connections_closed: int = 0
     connections_refused: Counter[Refusal] = field(default_factory=Counter)
     connections_reaped: Counter[Reason] = field(default_factory=Counter)
-    connections_malformed: int = 0  # closed because of what they sent
+    connections_malformed: int = 0  # closed because of a malformed request
     requests: int = 0
     answers: int = 0
     bytes_in: int = 0
     bytes_out: int = 0
-    file_bytes_out: int = 0  # of these, sent without passing through the process
-    cold_reads: int = 0  # parts of files that had to be fetched from the disk
+    file_bytes_out: int = 0  # of bytes_out, sent by `sendfile`
+    cold_reads: int = 0  # parts of files that were not in the page cache
 
     @property
     def connections_open(self) -> int:

@@ -1,14 +1,15 @@
-"""Who is next, so that all have equal parts of the time and whoever takes little waits for little.
+"""A fair queue: waiting items get equal parts of the time, and short ones wait for little.
 
     queue.add(share, item)            # it waits
     item = queue.take()               # the next one; serve it
-    queue.charge(share, seconds)      # it took so long
+    queue.charge(share, seconds)      # serving it took this long
 
-Worst-case fair weighted fair queueing (WF2Q+) with equal weights. Virtual time goes on by the time
-served, divided by the number of those who share it. Everybody's turn has a start in virtual time:
-now, or when what it was charged before is over, if that is later. Of the turns that have started,
-the one is next that is expected to end first. One after the other, a short turn would wait for a
-long one of everybody else; here it waits for as much of theirs as it takes itself.
+Worst-case fair weighted fair queueing (WF2Q+) with equal weights. Virtual time advances by the time
+served, divided by the number of those that share it. The service of an item starts, in virtual
+time, now, or at the end of what its share was charged before, if that is later. Of the items whose
+service has started, the one that is expected to end first is next. With plain round robin, a short
+service would wait for a long one of every other item; here it waits for as much of their time as
+it takes itself.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-# What is charged at least: those with short turns are served one after the other, whichever of them
-# takes a little longer.
+# The least charge: items with short services are served in round robin, even if one of them takes
+# slightly longer than another.
 CHARGE_S_MIN = 0.0002
 
 
 class Share:
-    """What somebody had, in the virtual time of the queue that it waits in."""
+    """The time charged to one waiter, in the virtual time of its queue."""
 
     __slots__ = ("charge_s", "start_s")
 
     def __init__(self) -> None:
-        self.start_s = 0.0  # of its turn, or of its next one
-        self.charge_s = CHARGE_S_MIN  # for its last turn: expected for the next one
+        self.start_s = 0.0  # of its service, or of its next one
+        self.charge_s = CHARGE_S_MIN  # for its last service: expected for the next one
 
 
 class FairQueue(Generic[T]):
@@ -39,7 +40,7 @@ class FairQueue(Generic[T]):
         self._virtual_s = 0.0
         self._later: list[tuple[float, int, Share, T]] = []  # by start
         self._started: list[tuple[float, int, Share, T]] = []  # by expected end
-        self._numbers = count()  # otherwise equal: first come, first served
+        self._numbers = count()  # ties: first in, first out
 
     def __len__(self) -> int:
         return len(self._later) + len(self._started)

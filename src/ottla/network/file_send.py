@@ -1,9 +1,9 @@
-"""One stretch of a file on its way into a socket by `sendfile`.
+"""Sends one range of a file to a socket by `sendfile`.
 
-Owns      a descriptor of the file until the end; the socket's descriptor is lent.
-Promises  the event loop does not wait for the disk: parts that are not in the page cache are first
-          read by a thread. No bytes but those of the range go out: a file that ends too early is
-          an error, and so is whatever the disk says.
+Owns      a descriptor of the file until the end; the descriptor of the socket is the caller's.
+Promises  the event loop is not blocked by the disk: a thread first reads parts that are not in the
+          page cache. Exactly the bytes of the range are sent: a file that ends too early is an
+          error, and so is an error of the disk.
 Leaves    order to `sender.py`: nothing else may be written to the socket meanwhile.
 """
 
@@ -17,12 +17,12 @@ from concurrent.futures import Executor
 
 from ottla.storage.files.file_range import FileRange
 
-WINDOW_BYTES = 1024 * 1024  # looked for in the page cache, and read by a thread, at a time
-TURN_BYTES = 1024 * 1024  # sent before other connections have their turn
-# The page cache fills in such steps (the usual read-ahead), so a page in each of them tells of all;
-# if one is missing all the same, a send waits for that one read.
+WINDOW_BYTES = 1024 * 1024  # checked in the page cache, and read by a thread, at a time
+ITERATION_BYTES = 1024 * 1024  # sent before the event loop serves other connections
+# The page cache fills in such steps (the usual read-ahead), so one page of each is checked; if
+# another page is missing nevertheless, `sendfile` waits for that read.
 PROBE_BYTES = 128 * 1024
-DISCARD_BYTES = 64 * 1024  # what is read for the page cache alone goes here, over and over
+DISCARD_BYTES = 64 * 1024  # buffer for what is read for the page cache alone
 
 _NOWAIT_UNSUPPORTED = (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
@@ -30,7 +30,7 @@ Finished = Callable[[OSError | None], None]
 
 
 class FileShrunk(OSError):
-    """The file ends before the range does: it was cut while the range was on its way."""
+    """The file ends before the range does: it was truncated while the range was being sent."""
 
 
 class FileSend:
@@ -52,13 +52,13 @@ class FileSend:
         self._file = part.descriptor()
         self._position = part.position
         self._end = part.position + part.size
-        self._cached_end = part.position  # up to here the page cache was looked at
+        self._cached_end = part.position  # up to here the range is in the page cache
         self._is_writer = False
         self._is_reading = False
         self.cold_reads = 0
 
     def begin(self) -> bool:
-        """Whether all is sent already. If not, `finished` is called later."""
+        """True if all is sent. If not, `finished` is called later."""
         try:
             return self._step()
         except OSError:
@@ -76,23 +76,24 @@ class FileSend:
             self._finished(None)
 
     def _step(self) -> bool:
-        """Send until the socket is full, the turn is over, the disk is needed, or all is sent."""
-        turn_end = self._position + TURN_BYTES
+        """Send until the socket is full, the limit of an iteration is reached, the disk is needed,
+        or all is sent."""
+        iteration_end = self._position + ITERATION_BYTES
         while self._position < self._end:
             if self._position >= self._cached_end and not self._find_cached():
                 return False
-            if self._position >= turn_end or not self._send_some():
+            if self._position >= iteration_end or not self._send_some():
                 self._wait_for_socket()
                 return False
         self.close()
         return True
 
     def close(self) -> None:
-        """Stop here, wherever that is. Nothing is called back any more."""
+        """Stop. No callback is called after this."""
         if self._is_writer:
             self._loop.remove_writer(self._socket)
             self._is_writer = False
-        if self._file >= 0 and not self._is_reading:  # else the thread needs it: `_read` closes it
+        if self._file >= 0 and not self._is_reading:  # else `_read` closes it after the thread
             os.close(self._file)
             self._file = -1
         self._end = -1
@@ -115,7 +116,7 @@ class FileSend:
             self._is_writer = True
 
     def _find_cached(self) -> bool:
-        """Look at the next window; False if a thread reads it now, and goes on when it has."""
+        """Check the next window; False if a thread must read it, after which sending continues."""
         size = min(WINDOW_BYTES, self._end - self._position)
         if is_cached(self._file, self._position, size):
             self._cached_end = self._position + size
@@ -145,7 +146,7 @@ class FileSend:
 
 
 def is_cached(descriptor: int, position: int, size: int) -> bool:
-    """Whether the range can be read without waiting for the disk, as far as a few pages tell."""
+    """Whether the range can be read without waiting for the disk, judging by a few pages."""
     last = position + size - 1
     probe = bytearray(1)
     try:
@@ -156,19 +157,19 @@ def is_cached(descriptor: int, position: int, size: int) -> bool:
     except OSError as error:
         if error.errno not in _NOWAIT_UNSUPPORTED:
             raise
-    return True  # where the question cannot be asked, files live in memory
+    return True  # a file system without this call keeps its files in memory
 
 
 def read_into_cache(descriptor: int, position: int, size: int) -> None:
-    """For a thread. The bytes are thrown away: they only have to come into the page cache.
+    """For a thread. The bytes are discarded: they are read to be in the page cache.
 
-    In one call if the disk likes: after each one a thread has to wait for the interpreter, and the
-    event loop then for the thread.
+    In one call if possible: after each call a thread waits for the interpreter lock, and the event
+    loop then waits for the thread.
     """
     end, discarded = position + size, memoryview(bytearray(min(size, DISCARD_BYTES)))
     while position < end:
         whole, rest = divmod(end - position, DISCARD_BYTES)
         count = os.preadv(descriptor, [discarded] * whole + [discarded[:rest]], position)
         if not count:
-            return  # the file is shorter now; sending finds that out too
+            return  # the file is shorter now; sending it reports that
         position += count

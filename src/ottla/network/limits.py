@@ -1,16 +1,15 @@
-"""How many connections there may be: in all, of one address, and new ones a second.
+"""Limits on connections: in all, of one address, and new ones a second.
 
-Pure: connections are counted here, and accepted or closed by `listener.py`. A connection passes
-two gates, its listener's own and the broker's; it is counted at both or at none. As in Kafka, what
-is too much or comes too fast for a listener or the broker waits to be accepted, and what one
-address has too much of is closed; if it only comes too fast, a little later. The broker's gate
-never makes the listener between brokers wait: if there are too many in all then, others have to
-make room.
+Pure: connections are counted here, and accepted or closed by `listener.py`. A connection counts
+against two quotas, its listener's and the broker's: against both or against none. As in Kafka, a
+connection beyond the number or rate of a listener or of the broker waits to be accepted; one
+beyond the number of its address is closed, and one beyond the rate of its address is closed after
+a delay. The broker's quota never delays the inter-broker listener: other connections are closed
+instead.
 """
 
 from __future__ import annotations
 
-import ipaddress
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +30,7 @@ class Refusal(Enum):
 
 class Refused(NamedTuple):
     why: Refusal
-    close_after_ms: int = 0  # until then the client is left without an answer
+    close_after_ms: int = 0  # until then the client gets no response
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +50,15 @@ class ConnectionLimits:
         return self.per_address_overrides.get(address, self.connections_per_address_max)
 
 
-class ConnectionGate:
-    """Counts what passed. The limits can be replaced while connections are open."""
+class ConnectionQuota:
+    """Counts connections. The limits can be replaced while connections are open."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
         self._rate = RateMeter()
         self._of_address: Counter[str] = Counter()
         self._rates: dict[str, RateMeter] = {}  # of addresses with a limited rate
-        self._waiting: list[Callable[[], None]] = []  # to be called once there is room
+        self._waiting: list[Callable[[], None]] = []  # called once there is room
         self.open_connections = 0
 
     @property
@@ -69,11 +68,11 @@ class ConnectionGate:
     @limits.setter
     def limits(self, limits: ConnectionLimits) -> None:
         self._limits = limits
-        self._tell_waiting()
+        self._notify_waiting()
 
     @property
     def room(self) -> int:
-        """For so many more; below zero if there are too many."""
+        """How many more may be opened; negative if there are too many."""
         return self._limits.connections_max - self.open_connections
 
     @property
@@ -82,23 +81,23 @@ class ConnectionGate:
 
     @property
     def excess(self) -> int:
-        """How many there are beyond the limit, which may have been lowered."""
+        """How many are open beyond the limit, which may have been lowered."""
         return max(0, -self.room)
 
     def when_room(self, call: Callable[[], None]) -> None:
-        """Call once, as soon as there is room; it may be taken again by then."""
+        """Call once when there is room; earlier calls may have taken it."""
         self._waiting.append(call)
 
     def open_of(self, address: str) -> int:
         return self._of_address[address]
 
     def charge(self, now_ms: int) -> int:
-        """Note that one has come; how long it has to wait, never more than a window."""
+        """Count a new connection; return how long it must wait, at most one window."""
         limits = self._limits
         return _charge(self._rate, limits.creations_per_s_max, now_ms, limits.windows)
 
     def charge_address(self, address: str, now_ms: int) -> int:
-        """As `charge`, for its address alone; what has to wait has not come."""
+        """As `charge`, for its address alone; a connection that must wait is not counted."""
         limits = self._limits
         limit = limits.creations_of_address(address)
         if limit >= UNLIMITED:
@@ -109,8 +108,8 @@ class ConnectionGate:
             rate.record(-1, now_ms, limits.windows)
         return wait_ms
 
-    def give_back(self, now_ms: int) -> None:
-        """The one that was charged is refused."""
+    def refund(self, now_ms: int) -> None:
+        """The connection that was charged is refused."""
         self._rate.record(-1, now_ms, self._limits.windows)
 
     def is_full_of(self, address: str) -> bool:
@@ -131,86 +130,57 @@ class ConnectionGate:
         self.open_connections -= 1
         self._of_address[address] -= 1
         if not self._of_address[address]:
-            del self._of_address[address]  # addresses come and go; the table must not only grow
-        self._tell_waiting()
+            del self._of_address[address]  # bounds the table by the open connections
+        self._notify_waiting()
 
-    def _tell_waiting(self) -> None:
+    def _notify_waiting(self) -> None:
         if self._waiting and self.has_room:
             waiting, self._waiting = self._waiting, []
             for call in waiting:
                 call()
 
 
-class WayIn:
-    """The gates of one listener's connections."""
+class AdmissionControl:
+    """The quotas of one listener's connections."""
 
     def __init__(
-        self, own: ConnectionGate, brokers: ConnectionGate, *, is_exempt: bool = False
+        self, listener: ConnectionQuota, broker: ConnectionQuota, *, is_exempt: bool = False
     ) -> None:
-        self._gates = (own, brokers)
-        self._holding = (own,) if is_exempt else self._gates  # that may make somebody wait
+        self._quotas = (listener, broker)
+        self._delaying = (listener,) if is_exempt else self._quotas  # can delay connections
 
     @property
-    def full_gate(self) -> ConnectionGate | None:
-        """Where there is no room for another connection; None if there is."""
-        return next((gate for gate in self._holding if not gate.has_room), None)
+    def full_quota(self) -> ConnectionQuota | None:
+        """A quota without room for another connection; None if all have room."""
+        return next((quota for quota in self._delaying if not quota.has_room), None)
 
     @property
     def room(self) -> int:
-        """For how many connections more there is room."""
-        return max(0, min(gate.room for gate in self._gates))
+        """How many more connections may be opened."""
+        return max(0, min(quota.room for quota in self._quotas))
 
     def charge(self, now_ms: int) -> int:
-        """Note that a connection has come; how long it has to wait before it is admitted."""
-        return max([gate.charge(now_ms) for gate in self._holding])
+        """Count a new connection; return how long it must wait before `admit`."""
+        return max([quota.charge(now_ms) for quota in self._delaying])
 
     def admit(self, address: str, now_ms: int) -> Refused | None:
-        """Count a new connection at every gate, unless one of them refuses it."""
-        for gate in self._gates:
-            if wait_ms := gate.charge_address(address, now_ms):
-                for charged in self._holding:
-                    charged.give_back(now_ms)
+        """Count a new connection against all quotas, unless one of them refuses it."""
+        for quota in self._quotas:
+            if wait_ms := quota.charge_address(address, now_ms):
+                for charged in self._delaying:
+                    charged.refund(now_ms)
                 return Refused(Refusal.ADDRESS_RATE, wait_ms)
-        if any(gate.is_full_of(address) for gate in self._gates):
+        if any(quota.is_full_of(address) for quota in self._quotas):
             return Refused(Refusal.ADDRESS)
-        for gate in self._gates:
-            gate.count(address)
+        for quota in self._quotas:
+            quota.count(address)
         return None
 
     def release(self, address: str) -> None:
-        for gate in self._gates:
-            gate.release(address)
+        for quota in self._quotas:
+            quota.release(address)
 
 
 def _charge(rate: RateMeter, limit: float, now_ms: int, windows: Windows) -> int:
     rate.record(1, now_ms, windows)
     return min(rate.wait_ms(limit, now_ms, windows), windows.size_ms)
-
-
-def is_address(host: str) -> bool:
-    """Not a name."""
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def network_of(host: str) -> str:
-    """Whose memory a client's is counted as: an IPv6 host has a /64 network of addresses."""
-    if ":" not in host:
-        return host
-    try:
-        return str(ipaddress.ip_network((host.partition("%")[0], 64), strict=False))
-    except ValueError:
-        return host
-
-
-def normal_address(host: str) -> str:
-    """One text per address: an IPv4 client of a socket for both looks like `::ffff:10.0.0.1`."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return str(mapped or address)

@@ -1,10 +1,10 @@
 """Accepts the connections of one listener, within its limits.
 
-Owns      the listening sockets and the connections that came in by them.
-Promises  limits are exact: a connection is counted before it is accepted by us and until it is
-          gone. One too many waits with the system until there is room, and one that comes faster
-          than it may lets the others wait too; one too many of an address is closed. Running out
-          of descriptors pauses accepting.
+Owns      the listening sockets and their connections.
+Promises  limits are exact: a connection is counted from before it is set up until it is closed.
+          Beyond the number of connections, new ones wait in the backlog of the system; beyond the
+          rate, accepting pauses; beyond the number of its address, a connection is closed. Without
+          free descriptors, accepting pauses.
 Leaves    what happens on a connection to `connection.py`, counting to `limits.py`.
 """
 
@@ -20,19 +20,20 @@ from functools import partial
 from ottla.base.log_text import shown
 from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import OwnedTasks
+from ottla.network.addresses import normal_address
 from ottla.network.connection import Connection
+from ottla.network.context import ListenerContext, NetworkContext
 from ottla.network.counters import NetworkCounters
-from ottla.network.home import Home, Shared
-from ottla.network.limits import ConnectionGate, Refusal, WayIn, normal_address
+from ottla.network.limits import AdmissionControl, ConnectionQuota, Refusal
 from ottla.network.listening import bind_sockets, prepare_accepted
 from ottla.network.served import RequestServer
 from ottla.network.settings import ListenerSettings
 
 log = logging.getLogger(__name__)
 
-ACCEPTS_PER_TURN = 64  # before connections that are open have their turn
+ACCEPTS_PER_ITERATION = 64  # before the event loop serves open connections
 ACCEPT_AGAIN_S = 1.0  # after running out of descriptors or memory
-HELD_MAX = 1000  # of an address that came too often; more are closed at once
+DELAYED_MAX = 1000  # connections that wait before they are refused; more are closed at once
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -42,22 +43,24 @@ class Listener:
         self,
         settings: ListenerSettings,
         server: RequestServer,
-        shared: Shared,
-        broker_gate: ConnectionGate,
+        network: NetworkContext,
+        broker_quota: ConnectionQuota,
     ) -> None:
         self.settings = settings
-        self.port = settings.port  # once it is open, the one that the machine chose
-        self.gate = ConnectionGate(settings.limits)
-        self._way_in = WayIn(self.gate, broker_gate, is_exempt=settings.is_exempt)
-        self._home = Home(settings.name, settings.connection, server, shared, self._way_in)
-        self._shared = shared
+        self.port = settings.port  # once it is open, the one that the system chose
+        self.quota = ConnectionQuota(settings.limits)
+        self._admission = AdmissionControl(self.quota, broker_quota, is_exempt=settings.is_exempt)
+        self._context = ListenerContext(
+            settings.name, settings.connection, server, network, self._admission
+        )
+        self._loop = network.loop
         self._sockets: list[socket.socket] = []
         self._paused: dict[socket.socket, asyncio.TimerHandle] = {}
-        self._held: dict[socket.socket, asyncio.TimerHandle] = {}  # of clients that came too fast
-        self._full: set[socket.socket] = set()  # whose clients wait for others to leave
-        self._connections_begun = 0
-        # Never cancelled, as event loops differ in what then happens to the socket; they are short.
-        self._adopting = OwnedTasks()
+        self._delayed: dict[socket.socket, asyncio.TimerHandle] = {}  # accepted beyond a rate
+        self._waiting_for_room: set[socket.socket] = set()  # listening sockets
+        self._connections_counted = 0
+        # Short, and never cancelled: event loops differ in what then happens to the socket.
+        self._attaching = OwnedTasks()
         self._refusals = SparseLog(log, logging.WARNING)
         self._waits = SparseLog(log, logging.WARNING)
 
@@ -67,52 +70,52 @@ class Listener:
 
     @property
     def counters(self) -> NetworkCounters:
-        return self._home.counters
+        return self._context.counters
 
     @property
     def connections(self) -> frozenset[Connection]:
-        return frozenset(self._home.connections)
+        return frozenset(self._context.connections)
 
     async def open(self) -> None:
-        """Take the port; clients are refused by the machine until `start`."""
+        """Bind the port; the system refuses clients until `start`."""
         self._sockets = await bind_sockets(self.settings)
         self.port = self._sockets[0].getsockname()[1]
 
     def start(self) -> None:
         for listening in self._sockets:
             listening.listen(self.settings.backlog)
-            self._shared.loop.add_reader(listening, self._accept_some, listening)
+            self._loop.add_reader(listening, self._accept_batch, listening)
 
     def stop(self) -> None:
-        """Accept no more, and give the port back."""
-        self._home.is_ending = True
+        """Accept no further connection, and release the port."""
+        self._context.is_closing = True
         for timer in self._paused.values():
             timer.cancel()
-        for sock, timer in self._held.items():
+        for sock, timer in self._delayed.items():
             timer.cancel()
             sock.close()
         self._paused.clear()
-        self._held.clear()
-        self._full.clear()
+        self._delayed.clear()
+        self._waiting_for_room.clear()
         for listening in self._sockets:
-            self._shared.loop.remove_reader(listening)
+            self._loop.remove_reader(listening)
             listening.close()
         self._sockets = []
 
     async def settled(self) -> None:
-        """Return when every connection that was accepted is open, or gone."""
-        await self._adopting.finish()
+        """Return when every accepted connection is open or closed."""
+        await self._attaching.finish()
 
     async def emptied(self) -> None:
         """Return when no connection is open."""
         await self.settled()
-        while self._home.connections:
-            await self._home.emptied.wait()
+        while self._context.connections:
+            await self._context.emptied.wait()
 
-    def _accept_some(self, listening: socket.socket) -> None:
-        for _ in range(ACCEPTS_PER_TURN):
-            if (gate := self._way_in.full_gate) is not None:
-                self._wait_for_room(listening, gate)
+    def _accept_batch(self, listening: socket.socket) -> None:
+        for _ in range(ACCEPTS_PER_ITERATION):
+            if (quota := self._admission.full_quota) is not None:
+                self._wait_for_room(listening, quota)
                 return
             try:
                 sock, address = listening.accept()
@@ -120,101 +123,103 @@ class Listener:
                 return
             except OSError as error:
                 if error.errno in _EXHAUSTED:
-                    log.error("listener %s cannot accept for a moment: %s", self.name, error)
+                    log.error("listener %s cannot accept connections now: %s", self.name, error)
                     self._pause_accepting(listening, ACCEPT_AGAIN_S)
                     return
-                continue  # this one was gone before we took it
+                continue  # the client closed it before it was accepted
             host, port = normal_address(address[0]), address[1]
-            if wait_ms := self._way_in.charge(self._now_ms()):
+            if wait_ms := self._admission.charge(self._now_ms()):
                 self._pause_accepting(listening, wait_ms / 1000)
-                self._hold(sock, wait_ms, partial(self._serve_held, sock, host, port))
+                self._delay(sock, wait_ms, partial(self._admit_delayed, sock, host, port))
                 return
-            self._accepted(sock, host, port)
+            self._admit(sock, host, port)
 
-    def _accepted(self, sock: socket.socket, host: str, port: int) -> None:
-        refused = self._way_in.admit(host, self._now_ms())
+    def _admit(self, sock: socket.socket, host: str, port: int) -> None:
+        refused = self._admission.admit(host, self._now_ms())
         if refused is not None:
             self._refused(refused.why, host)
-            if refused.close_after_ms and len(self._held) < min(HELD_MAX, self._way_in.room // 2):
-                self._hold(sock, refused.close_after_ms, partial(self._close_held, sock))
+            if refused.close_after_ms and len(self._delayed) < min(
+                DELAYED_MAX, self._admission.room // 2
+            ):
+                self._delay(sock, refused.close_after_ms, partial(self._close_delayed, sock))
             else:
                 sock.close()
             return
-        self._connections_begun += 1
+        self._connections_counted += 1
         local_host, local_port = sock.getsockname()[:2]
-        here = f"{normal_address(local_host)}:{local_port}"
-        connection_id = f"{here}-{host}:{port}-{self._connections_begun}"
-        connection = Connection(self._home, host, port, connection_id)
-        task = self._adopting.start(self._adopt(sock, connection), name=f"accept {connection_id}")
-        task.add_done_callback(lambda _: self._adopted(sock, connection))
+        local = f"{normal_address(local_host)}:{local_port}"
+        connection_id = f"{local}-{host}:{port}-{self._connections_counted}"
+        connection = Connection(self._context, host, port, connection_id)
+        task = self._attaching.start(self._attach(sock, connection), name=f"accept {connection_id}")
+        task.add_done_callback(lambda _: self._attach_ended(sock, connection))
 
-    async def _adopt(self, sock: socket.socket, connection: Connection) -> None:
+    async def _attach(self, sock: socket.socket, connection: Connection) -> None:
         try:
             prepare_accepted(sock, self.settings)
-            # TLS belongs here: `ssl` and `ssl_handshake_timeout` of the same call. The sender
-            # notices it, and sends files through the process.
-            await self._shared.loop.connect_accepted_socket(connection.take_socket, sock)
+            # TLS: `ssl` and `ssl_handshake_timeout` of the same call. The sender then does not use
+            # `sendfile`.
+            await self._loop.connect_accepted_socket(connection.take_socket, sock)
         except OSError as error:
-            log.debug("%r was lost while it was opened: %s", connection, error)
+            log.debug("%r was lost while it was being opened: %s", connection, error)
 
-    def _adopted(self, sock: socket.socket, connection: Connection) -> None:
+    def _attach_ended(self, sock: socket.socket, connection: Connection) -> None:
         if not connection.has_socket:
             sock.close()
         if not connection.is_made:
             connection.abandon()
-            self._home.release(connection)
+            self._context.release(connection)
 
-    def _hold(self, sock: socket.socket, wait_ms: int, then: Callable[[], None]) -> None:
-        """Let its client wait before something becomes of it."""
-        self._held[sock] = self._shared.loop.call_later(wait_ms / 1000, then)
+    def _delay(self, sock: socket.socket, wait_ms: int, then: Callable[[], None]) -> None:
+        """Keep the socket without a response, and call `then` after `wait_ms`."""
+        self._delayed[sock] = self._loop.call_later(wait_ms / 1000, then)
 
-    def _serve_held(self, sock: socket.socket, host: str, port: int) -> None:
-        if sock not in self._held:
-            return  # closed meanwhile
-        if (gate := self._way_in.full_gate) is not None:
-            gate.when_room(partial(self._serve_held, sock, host, port))
+    def _admit_delayed(self, sock: socket.socket, host: str, port: int) -> None:
+        if sock not in self._delayed:
+            return  # `stop` closed it
+        if (quota := self._admission.full_quota) is not None:
+            quota.when_room(partial(self._admit_delayed, sock, host, port))
             return
-        del self._held[sock]
-        self._accepted(sock, host, port)
+        del self._delayed[sock]
+        self._admit(sock, host, port)
 
-    def _close_held(self, sock: socket.socket) -> None:
-        del self._held[sock]
+    def _close_delayed(self, sock: socket.socket) -> None:
+        del self._delayed[sock]
         sock.close()
 
     def _now_ms(self) -> int:
-        return round(self._shared.loop.time() * 1000)
+        return round(self._loop.time() * 1000)
 
-    def _wait_for_room(self, listening: socket.socket, gate: ConnectionGate) -> None:
-        self._shared.loop.remove_reader(listening)
-        self._full.add(listening)
-        gate.when_room(lambda: self._has_room(listening))
+    def _wait_for_room(self, listening: socket.socket, quota: ConnectionQuota) -> None:
+        self._loop.remove_reader(listening)
+        self._waiting_for_room.add(listening)
+        quota.when_room(lambda: self._has_room(listening))
         self._waits.write(
-            self._shared.loop.time(),
-            "listener %s lets new connections wait: %d are open, as many as may be",
+            self._loop.time(),
+            "listener %s accepts no new connections: %d are open, the limit",
             self.name,
-            gate.open_connections,
+            quota.open_connections,
         )
 
     def _has_room(self, listening: socket.socket) -> None:
-        if listening in self._full:  # and was not closed meanwhile
-            self._full.remove(listening)
-            self._shared.loop.add_reader(listening, self._accept_some, listening)
+        if listening in self._waiting_for_room:  # else `stop` closed it
+            self._waiting_for_room.remove(listening)
+            self._loop.add_reader(listening, self._accept_batch, listening)
 
     def _pause_accepting(self, listening: socket.socket, seconds: float) -> None:
-        loop = self._shared.loop
+        loop = self._loop
         loop.remove_reader(listening)
         self._paused[listening] = loop.call_later(seconds, lambda: self._accept_again(listening))
 
     def _accept_again(self, listening: socket.socket) -> None:
         del self._paused[listening]
-        self._shared.loop.add_reader(listening, self._accept_some, listening)
+        self._loop.add_reader(listening, self._accept_batch, listening)
 
     def _refused(self, refusal: Refusal, host: str) -> None:
         self.counters.connections_refused[refusal] += 1
-        now_s = self._shared.loop.time()
+        now_s = self._loop.time()
         self._refusals.write(
             now_s,
-            "listener %s refused a connection of %s: %s",
+            "listener %s refused a connection from %s: %s",
             self.name,
             shown(host),
             refusal.value,

@@ -1,4 +1,4 @@
-"""Opening the sockets on which a listener waits for connections."""
+"""Opens the sockets on which a listener accepts connections."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import socket
 
 from ottla.network.settings import ListenerSettings
 
-ANY_ADDRESS = ("", "::")  # with one IPv6 socket that takes IPv4 clients too
+ANY_ADDRESS = ("", "::")  # one IPv6 socket that accepts IPv4 clients too
 
 _NO_SUCH_ADDRESS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
 async def bind_sockets(settings: ListenerSettings) -> list[socket.socket]:
-    """One socket per address of the host, all on one port; OSError says which cannot be had."""
+    """One socket per address of the host, all on one port. OSError names the one that failed."""
     sockets: list[socket.socket] = []
     missing: OSError | None = None
     port = settings.port
@@ -62,8 +62,8 @@ def _bind(settings: ListenerSettings, family: int, host: str, port: int) -> sock
         sock.setblocking(False)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
-            is_alone = int(settings.host not in ANY_ADDRESS)
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, is_alone)
+            is_ipv6_only = int(settings.host not in ANY_ADDRESS)
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, is_ipv6_only)
         if settings.receive_buffer_bytes > 0:  # before listening, or it cannot widen the window
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, settings.receive_buffer_bytes)
         sock.bind((host, port))
@@ -78,6 +78,8 @@ def _bind(settings: ListenerSettings, family: int, host: str, port: int) -> sock
 def prepare_accepted(sock: socket.socket, settings: ListenerSettings) -> None:
     sock.setblocking(False)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)  # notices machines that vanished
+    sock.setsockopt(
+        socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1
+    )  # detects clients whose machine is gone
     if settings.send_buffer_bytes > 0:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, settings.send_buffer_bytes)

@@ -1,8 +1,8 @@
-"""When to look for connections whose memory others need.
+"""When connections are evicted because others need their memory.
 
-Promises  at every tick, and at once when a memory is overfull. A tick that comes late is left out,
-          once: while the event loop stood still, nobody was read, and all would look slow.
-Leaves    whom to close to the memories.
+Promises  at every tick, and at once when a memory is overfull. The first tick after a long stop of
+          the event loop is left out: no client was read meanwhile, so all would seem slow.
+Leaves    which connections to the memories.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ottla.network.request_memory import RequestMemory
 from ottla.network.response_memory import ResponseMemory
 
 LATE_S = 1.0
-IN_VAIN_S = 0.25  # before the next look, if the last one closed nobody
+RETRY_S = 0.25  # after an eviction that closed no connection
 
 
 class MemoryPressure:
@@ -24,11 +24,11 @@ class MemoryPressure:
         self._due_s: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_scheduled = False
-        self._next_s = 0.0  # of a look in between
+        self._next_s = 0.0  # of an eviction between ticks
 
-    def watch(self, loop: asyncio.AbstractEventLoop) -> None:
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._requests.overfull = self._responses.overfull = self._overfull
+        self._requests.on_overfull = self._responses.on_overfull = self._schedule_eviction
 
     def tick(self, now_s: float) -> None:
         is_late = self._due_s is not None and now_s > self._due_s + LATE_S
@@ -37,16 +37,16 @@ class MemoryPressure:
             self._requests.evict(now_s)
             self._responses.evict(now_s)
 
-    def _overfull(self) -> None:
-        """Not now: this may be in the middle of a connection's turn."""
+    def _schedule_eviction(self) -> None:
+        """Later: the caller may be in the middle of an update of a connection."""
         assert self._loop is not None
         if not self._is_scheduled and self._loop.time() >= self._next_s:
             self._is_scheduled = True
-            self._loop.call_soon(self._look)
+            self._loop.call_soon(self._evict)
 
-    def _look(self) -> None:
+    def _evict(self) -> None:
         assert self._loop is not None
         self._is_scheduled = False
         now_s = self._loop.time()
         if not self._requests.evict(now_s) + self._responses.evict(now_s):
-            self._next_s = now_s + IN_VAIN_S
+            self._next_s = now_s + RETRY_S

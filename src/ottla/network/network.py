@@ -1,13 +1,13 @@
 """All listeners of a broker, and what they share.
 
     network = Network(settings, server, response_memory)
-    await network.open()      # the ports are taken, and known
+    await network.open()      # binds the ports
     await network.run()       # accepts connections until it is cancelled
-    await network.drain(5.0)  # before that: lets answers finish, for so many seconds at most
+    await network.drain(5.0)  # before that: finishes responses, within this many seconds
 
-Owns      listeners, connections, their tasks, the threads that read cold files, the one timer.
-          Where there are more connections than there may be (the limit was lowered, or brokers
-          came), those that were quiet for longest are closed.
+Owns      listeners, connections, their tasks and deadlines, the threads that read cold files.
+          If there are too many connections (the limit was lowered, or brokers connected), those
+          idle longest are closed.
 Promises  when `run` returns or is cancelled, all of these have ended.
 """
 
@@ -19,14 +19,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from heapq import nsmallest
 
+from ottla.base.timers import Timers
 from ottla.network.connection import Connection
-from ottla.network.deadlines import DeadlineWheel
-from ottla.network.fair_turns import FairTurns
-from ottla.network.home import Shared
-from ottla.network.limits import ConnectionGate
+from ottla.network.context import NetworkContext
+from ottla.network.limits import ConnectionQuota
 from ottla.network.listener import Listener
 from ottla.network.memory_pressure import MemoryPressure
 from ottla.network.request_memory import RequestMemory
+from ottla.network.request_scheduler import RequestScheduler
 from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
 from ottla.network.settings import NetworkSettings
@@ -34,7 +34,7 @@ from ottla.network.settings import NetworkSettings
 log = logging.getLogger(__name__)
 
 READING_THREADS = 4
-RESPONSE_BYTES_MAX = 256 * 1024 * 1024  # where nobody shares the memory with the network
+RESPONSE_BYTES_MAX = 256 * 1024 * 1024  # without a memory that handlers share
 
 
 class Network:
@@ -47,34 +47,35 @@ class Network:
         self._settings = settings
         self._server = server
         self._executor = ThreadPoolExecutor(READING_THREADS, thread_name_prefix="cold-read")
-        self.gate = ConnectionGate(settings.limits)
-        self.memory = RequestMemory(settings.request_bytes_max, settings.eviction)
+        self.quota = ConnectionQuota(settings.limits)
+        self.request_memory = RequestMemory(settings.request_bytes_max, settings.eviction)
         self.response_memory = response_memory or ResponseMemory(RESPONSE_BYTES_MAX)
         self.response_memory.rules = settings.eviction
         self.listeners: dict[str, Listener] = {}
-        self._shared: Shared | None = None
-        self._pressure = MemoryPressure(self.memory, self.response_memory, settings.tick_ms / 1000)
+        self._context: NetworkContext | None = None
+        self._pressure = MemoryPressure(
+            self.request_memory, self.response_memory, settings.tick_ms / 1000
+        )
 
     @property
     def connections(self) -> list[Connection]:
         return [each for listener in self.listeners.values() for each in listener.connections]
 
     async def open(self) -> None:
-        """Take the ports; OSError if one cannot be had, and then none is kept."""
-        tick_s = self._settings.tick_ms / 1000
+        """Bind the ports; OSError if one cannot be bound, and then none is kept."""
         loop = asyncio.get_running_loop()
-        self._shared = Shared(
+        self._context = NetworkContext(
             loop,
-            self.memory,
+            self.request_memory,
             self.response_memory,
-            DeadlineWheel(tick_s),
-            FairTurns(loop),
+            Timers(lambda: int(loop.time() * 1000)),
+            RequestScheduler(loop),
             self._executor,
         )
-        self._pressure.watch(self._shared.loop)
+        self._pressure.start(loop)
         try:
             for settings in self._settings.listeners:
-                listener = Listener(settings, self._server, self._shared, self.gate)
+                listener = Listener(settings, self._server, self._context, self.quota)
                 await listener.open()
                 self.listeners[settings.name] = listener
         except BaseException:
@@ -82,20 +83,21 @@ class Network:
             raise
 
     async def run(self) -> None:
-        assert self._shared is not None, "open comes first"
+        assert self._context is not None, "open comes first"
         try:
             for listener in self.listeners.values():
                 listener.start()
             while True:
                 await asyncio.sleep(self._settings.tick_ms / 1000)
-                self._look_at_deadlines(self._shared)
+                self._check_deadlines(self._context)
                 self._close_excess()
-                self._pressure.tick(self._shared.loop.time())
+                self._pressure.tick(self._context.loop.time())
         finally:
-            await self._close(self._shared)
+            await self._close(self._context)
 
     async def drain(self, seconds: float) -> None:
-        """Accept and begin nothing more; return when all is answered and sent, or time is up."""
+        """Accept no connection and begin no request; return when all responses are sent, or after
+        this time."""
         self.stop_accepting()
         for connection in self.connections:
             connection.finish()
@@ -107,29 +109,29 @@ class Network:
         for listener in self.listeners.values():
             listener.stop()
 
-    def _look_at_deadlines(self, shared: Shared) -> None:
-        now_s = shared.loop.time()
-        for connection in shared.deadlines.take_due(now_s):
+    def _check_deadlines(self, context: NetworkContext) -> None:
+        now_s = context.loop.time()
+        for connection in list(iter(context.timers.take_expired, None)):
             try:
-                connection.look(now_s)
+                connection.check_deadlines(now_s)
             except Exception:
-                log.exception("bug while looking at %r", connection)
+                log.exception("bug while checking the deadlines of %r", connection)
                 connection.close("a bug")
 
     def _close_excess(self) -> None:
-        if count := self.gate.excess:
+        if count := self.quota.excess:
             listeners = (each for each in self.listeners.values() if not each.settings.is_exempt)
             candidates = (connection for each in listeners for connection in each.connections)
             for connection in nsmallest(count, candidates, key=lambda each: each.active_s):
-                connection.close("there are too many")
+                connection.close("too many connections")
 
-    async def _close(self, shared: Shared) -> None:
+    async def _close(self, context: NetworkContext) -> None:
         self.stop_accepting()
         for listener in self.listeners.values():
             await listener.settled()
-        await shared.tasks.close()
+        await context.tasks.close()
         for connection in self.connections:
-            connection.close("the broker stops")
+            connection.close("the broker is stopping")
         await self._all_closed()
         await asyncio.to_thread(self._executor.shutdown, cancel_futures=True)
 

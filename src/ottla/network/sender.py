@@ -1,10 +1,11 @@
-"""Sends the answers of one connection: bytes through the transport, files past it.
+"""Sends the responses of one connection: bytes by the transport, files by `sendfile`.
 
-Owns      the queue of what is not handed over yet, and a duplicate of the socket for `sendfile`.
-Promises  the pieces leave in order. Neighbouring small pieces leave together. What waits in the
-          queue is not read from its file before the socket has room for it. A range of a file
-          that cannot be sent in full ends the connection: its length was promised.
-Leaves    bounds and deadlines to `connection.py`, which watches `unsent_bytes`.
+Owns      the queue of what the transport does not have yet, and a duplicate of the socket for
+          `sendfile`.
+Promises  segments are sent in order, and neighbouring small ones together. A range of a file is
+          not read before the socket has room for it. If it cannot be sent in full, the connection
+          is closed: its length was already sent.
+Leaves    bounds and deadlines to `connection.py`, which reads `unsent_bytes`.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from ottla.storage.files.file_range import FileRange
 # Below this, reading a range and joining it with its neighbours costs less than the calls around
 # `sendfile` (measured: 27 to 35 us for 64 KiB, 38 to 42 us for 128 KiB, 350 to 143 us for 1 MB).
 SENDFILE_BYTES_MIN = 128 * 1024
-READ_BYTES_MAX = 64 * 1024  # read at a time: larger buffers come from the kernel page by page
-GATHER_BYTES = 128 * 1024  # of small pieces, handed over at a time
-WRITE_BYTES_MAX = 1024 * 1024  # of a large one
+READ_BYTES_MAX = 64 * 1024  # read at a time: malloc maps larger buffers, page by page
+GATHER_BYTES = 128 * 1024  # of small segments, written at a time
+WRITE_BYTES_MAX = 1024 * 1024  # of a large segment
 
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE)  # no descriptor is left
 
@@ -68,25 +69,29 @@ class Sender:
         self._transport = transport
         self._executor = executor
         self._counters = counters
-        self._progressed = progressed  # called from the loop, never from within `flush`
+        self._progressed = progressed  # called from the event loop, never from within `flush`
         self._failed = failed
         self._queue: deque[Segment] = deque()
         self._queued_bytes = 0
-        self._range_bytes = 0  # of these, in files
-        self._handed_bytes = 0  # to the transport, which has not sent all of them
-        self._cut_bytes = 0  # handed over of a large piece, of which some is not sent
-        self._cut_rest: memoryview | None = None  # what the queue begins with, if it is cut
-        self.added_bytes = 0  # since the beginning
-        self._is_blocked = False  # by unsent bytes in the transport, or by a file on its way
+        self._range_bytes = 0  # of the queued bytes, in files
+        self._handed_bytes = 0  # written to the transport, and not all sent
+        self._cut_bytes = 0  # written of a large segment, and not all sent
+        self._cut_rest: memoryview | None = (
+            None  # the rest of that segment, at the front of the queue
+        )
+        self.added_bytes = 0  # since the connection was opened
+        self._is_blocked = (
+            False  # by unsent bytes in the transport, or by a file that is being sent
+        )
         self._is_closed = False
         self._file_send: FileSend | None = None
         self._socket: socket.socket | None = None
-        # Under TLS the bytes must pass through the process; a simulated network has no socket.
+        # TLS encrypts in the process; a simulated network has no socket.
         self._sends_files = (
             transport.get_extra_info("sslcontext") is None
             and transport.get_extra_info("socket") is not None
         )
-        transport.set_write_buffer_limits(0)  # so that `resume_writing` means: all is sent
+        transport.set_write_buffer_limits(0)  # so `resume_writing` means that all is sent
 
     @property
     def unsent_bytes(self) -> int:
@@ -96,19 +101,19 @@ class Sender:
 
     @property
     def memory_bytes(self) -> int:
-        """What unsent responses keep in memory. A piece counts in full until all of it is sent:
-        whoever has its end has its buffer."""
+        """The memory of unsent responses. A segment counts in full until all of it is sent: its
+        rest refers to the whole buffer."""
         kept_bytes = max(self._handed_bytes, self._cut_bytes)
         return self._queued_bytes - self._range_bytes + kept_bytes
 
     @property
     def sent_bytes(self) -> int:
-        """How much has left since the beginning: while it grows, the client reads."""
+        """Since the connection was opened: while it grows, the client reads."""
         return self.added_bytes - self.unsent_bytes
 
     @property
     def is_handed_over(self) -> bool:
-        """Whether everything is sent, or with the transport, which sends it before it closes."""
+        """Whether the rest, if any, is in the transport, which sends it before it closes."""
         return not self._queue and self._file_send is None and not self._queued_bytes
 
     def add(self, segments: list[Segment]) -> None:
@@ -122,12 +127,12 @@ class Sender:
         self.added_bytes += size
 
     def flush(self) -> None:
-        """Hand over as much as the socket takes."""
+        """Send as much as the socket takes."""
         queue = self._queue
         try:
             while queue and not self._is_blocked:
                 if self._queued_bytes <= GATHER_BYTES and FileRange not in map(type, queue):
-                    parts = cast(list[Bytes], list(queue))  # the usual case: small answers
+                    parts = cast(list[Bytes], list(queue))  # the usual case: small responses
                     queue.clear()
                 else:
                     parts = self._gather()
@@ -147,7 +152,7 @@ class Sender:
         self._all_is_sent()
 
     def _all_is_sent(self) -> None:
-        """Of what was handed to the transport."""
+        """All that was written to the transport is sent."""
         self._handed_bytes = 0
         if self._cut_bytes and not (self._queue and self._queue[0] is self._cut_rest):
             self._cut_bytes, self._cut_rest = 0, None
@@ -179,7 +184,8 @@ class Sender:
             self._all_is_sent()
 
     def _write_before_file(self, parts: list[Bytes]) -> None:
-        """What leaves together with the beginning of a file: alone it would wake the client."""
+        """Bytes that are sent in one packet with the beginning of a file: alone they would wake the
+        client."""
         size = _size_of(parts)
         try:
             sent = self._file_socket().sendmsg(parts, (), socket.MSG_MORE)
@@ -194,36 +200,39 @@ class Sender:
         if sent < size:
             self._write([memoryview(b"".join(parts))[sent:]])
 
-    def _goes_by_sendfile(self, piece: Segment) -> bool:
+    def _goes_by_sendfile(self, segment: Segment) -> bool:
         return (
-            self._sends_files and isinstance(piece, FileRange) and len(piece) >= SENDFILE_BYTES_MIN
+            self._sends_files
+            and isinstance(segment, FileRange)
+            and len(segment) >= SENDFILE_BYTES_MIN
         )
 
     def _gather(self) -> list[Bytes]:
-        """Take the pieces that can go now from the front of the queue; none if a file must."""
+        """Take the segments that can be written now from the front of the queue; none if it begins
+        with a file that is sent by `sendfile` or must be read from the disk."""
         parts: list[Bytes] = []
         size, queue = 0, self._queue
         while queue and size < GATHER_BYTES:
-            piece = queue[0]
-            if isinstance(piece, FileRange):
-                data = self._read_piece(piece)
+            segment = queue[0]
+            if isinstance(segment, FileRange):
+                data = self._read_segment(segment)
                 if data is None:
                     break
                 parts.append(data)
                 size += len(data)
-            elif len(piece) > GATHER_BYTES:
+            elif len(segment) > GATHER_BYTES:
                 if not parts:  # joining would copy it
-                    parts.append(self._cut_off(piece))
+                    parts.append(self._cut_off(segment))
                 break
             else:
                 queue.popleft()
-                parts.append(piece)
-                size += len(piece)
+                parts.append(segment)
+                size += len(segment)
         return parts
 
-    def _cut_off(self, piece: Bytes) -> Bytes:
-        """Take the beginning of a large piece: the transport may copy what it cannot send."""
-        view = memoryview(piece)
+    def _cut_off(self, segment: Bytes) -> Bytes:
+        """Take the beginning of a large segment: the transport may copy what it cannot send."""
+        view = memoryview(segment)
         if len(view) > WRITE_BYTES_MAX:
             self._queue[0] = self._cut_rest = view[WRITE_BYTES_MAX:]
         else:
@@ -232,40 +241,40 @@ class Sender:
         self._cut_bytes += len(first)
         return first
 
-    def _read_piece(self, piece: FileRange) -> bytes | None:
-        """The bytes of a small range, or of the beginning of one that cannot go by `sendfile`.
+    def _read_segment(self, segment: FileRange) -> bytes | None:
+        """The bytes of a small range, or the first ones of a range that `sendfile` cannot send.
 
-        None if it goes by `sendfile`, or must first be fetched from the disk.
+        None if it is sent by `sendfile`, or must be read from the disk first.
         """
-        if self._goes_by_sendfile(piece):
+        if self._goes_by_sendfile(segment):
             return None
-        size = min(piece.size, READ_BYTES_MAX)
-        data = piece.file.read_cached(piece.position, size)
+        size = min(segment.size, READ_BYTES_MAX)
+        data = segment.file.read_cached(segment.position, size)
         if data is not None:
-            self._shorten(piece, size, data)
+            self._shorten(segment, size, data)
         return data
 
-    def _shorten(self, piece: FileRange, size: int, data: bytes) -> None:
-        """Take what was read off the front of the queue."""
+    def _shorten(self, segment: FileRange, size: int, data: bytes) -> None:
+        """Remove what was read from the front of the queue."""
         if len(data) != size:
-            raise FileShrunk(errno.EIO, f"{len(data)} of {size} bytes are left", str(piece))
+            raise FileShrunk(errno.EIO, f"{len(data)} of {size} bytes are left", str(segment))
         self._range_bytes -= size
-        if size == piece.size:
+        if size == segment.size:
             self._queue.popleft()
         else:
-            self._queue[0] = FileRange(piece.file, piece.position + size, piece.size - size)
+            self._queue[0] = FileRange(segment.file, segment.position + size, segment.size - size)
 
-    def _begin_file(self, piece: Segment) -> None:
+    def _begin_file(self, segment: Segment) -> None:
         """The queue begins with a range that is large, or not in the page cache."""
-        assert isinstance(piece, FileRange)
-        if not self._goes_by_sendfile(piece):
-            self._fetch(piece)
+        assert isinstance(segment, FileRange)
+        if not self._goes_by_sendfile(segment):
+            self._fetch(segment)
             return
         try:
-            file_send = self._file_send_of(piece)
+            file_send = self._file_send_of(segment)
         except OSError as error:
             if error.errno in _EXHAUSTED:
-                self._fetch(piece)  # which needs no further descriptor
+                self._fetch(segment)  # which needs no further descriptor
                 return
             if error.errno != errno.EOPNOTSUPP:
                 raise
@@ -276,14 +285,14 @@ class Sender:
             self._is_blocked = True
             self._file_send = file_send
 
-    def _file_send_of(self, piece: FileRange) -> FileSend:
+    def _file_send_of(self, segment: FileRange) -> FileSend:
         descriptor = self._file_socket().fileno()
         return FileSend(
-            self._loop, self._executor, descriptor, piece, self._sent_of_file, self._file_is_sent
+            self._loop, self._executor, descriptor, segment, self._sent_of_file, self._file_is_sent
         )
 
     def _file_socket(self) -> socket.socket:
-        """A duplicate: the loop refuses to watch a transport's own socket, or to write to it."""
+        """A duplicate: event loops allow no other use of a transport's socket."""
         if self._socket is None:
             its = self._transport.get_extra_info("socket")
             self._socket = socket.socket(its.family, its.type, its.proto, os.dup(its.fileno()))
@@ -305,17 +314,17 @@ class Sender:
         self._is_blocked = False
         self._progressed()
 
-    def _fetch(self, piece: FileRange) -> None:
-        """Read in a thread what would make the event loop wait; go on when it is there."""
-        size = min(piece.size, READ_BYTES_MAX)
+    def _fetch(self, segment: FileRange) -> None:
+        """Read in a thread what would block the event loop; continue when it is read."""
+        size = min(segment.size, READ_BYTES_MAX)
         self._is_blocked = True
         self._counters.cold_reads += 1
         reading = self._loop.run_in_executor(
-            self._executor, piece.file.read_at, piece.position, size
+            self._executor, segment.file.read_at, segment.position, size
         )
-        reading.add_done_callback(lambda done: self._fetched(piece, size, done))
+        reading.add_done_callback(lambda done: self._fetched(segment, size, done))
 
-    def _fetched(self, piece: FileRange, size: int, done: asyncio.Future[bytes]) -> None:
+    def _fetched(self, segment: FileRange, size: int, done: asyncio.Future[bytes]) -> None:
         error = None if done.cancelled() else done.exception()
         if self._is_closed or done.cancelled():
             return
@@ -323,7 +332,7 @@ class Sender:
             if error is not None:
                 raise error
             data = done.result()
-            self._shorten(piece, size, data)
+            self._shorten(segment, size, data)
         except OSError as failure:
             self._fail(failure)
             return
@@ -336,5 +345,5 @@ class Sender:
         self._failed(error)
 
 
-def _size_of(pieces: Sequence[Segment]) -> int:
-    return len(pieces[0]) if len(pieces) == 1 else sum(map(len, pieces))
+def _size_of(segments: Sequence[Segment]) -> int:
+    return len(segments[0]) if len(segments) == 1 else sum(map(len, segments))

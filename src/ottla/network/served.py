@@ -1,15 +1,15 @@
-"""What the network needs from above: somebody who serves requests; and what comes of a request.
+"""The interface between the network and the server of requests.
 
-A request of a connection begins when the one before it has taken effect. So a server says which of
-three things happened:
+A request of a connection begins when the one before it has taken effect. So a server returns one of
+three results:
 
-Answer    it is done, and this is what the client gets
-Waiting   it has taken effect; only its answer is still to come, and the next request may begin
-          (a fetch without data, a produce that waits for replicas, a member that joins a group)
-Working   it has not taken effect yet; the next request begins when it has. What comes of it may be
-          that it now only waits
+Answer    the request is done, and this is its response
+Waiting   it has taken effect and waits for its response; the next request may begin (a fetch
+          without data, a produce that waits for replicas, a member that joins a group)
+Working   it has not taken effect yet; the next request begins when it has. Its result may be a
+          `Waiting`
 
-Answers leave in the order of the requests, whatever the order in which they are ready.
+Responses are sent in the order of the requests, in whatever order they become ready.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Segment: TypeAlias = Bytes | FileRange
 
 
 def memory_bytes(segments: list[Segment]) -> int:
-    """What these take in memory: ranges of files do not."""
+    """The bytes of the segments in memory: ranges of files take none."""
     return sum([len(each) for each in segments if type(each) is not FileRange])
 
 
 class Answer:
-    """A whole frame in pieces, which nobody changes from now on; or nothing at all (acks=0)."""
+    """A response: a frame in segments, which must not change any more; or no frame (acks=0)."""
 
     __slots__ = ("is_last", "segments", "throttle_ms")
 
@@ -40,12 +40,14 @@ class Answer:
         self, segments: list[Segment], throttle_ms: int = 0, *, is_last: bool = False
     ) -> None:
         self.segments = segments
-        self.throttle_ms = throttle_ms  # the answer goes out; then nothing is read for so long
-        self.is_last = is_last  # the connection is closed behind it
+        self.throttle_ms = (
+            throttle_ms  # after the response is sent, the client is not read for this long
+        )
+        self.is_last = is_last  # the connection is closed after it
 
 
 class Waiting:
-    """Given up (cancelled) when its client leaves."""
+    """Cancelled when its client disconnects."""
 
     __slots__ = ("answer",)
 
@@ -54,7 +56,7 @@ class Waiting:
 
 
 class Working:
-    """Runs to its end even when its client leaves: it may be in the middle of something."""
+    """Runs to its end even when its client disconnects: it must not stop half-way."""
 
     __slots__ = ("answer",)
 

@@ -1,4 +1,4 @@
-"""When a connection has had its time. Pure: the state comes in, a deadline goes out."""
+"""The deadlines of a connection, computed from its activity. Pure."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from ottla.network.settings import ConnectionSettings
 
 
 class Reason(Enum):
-    """Why a connection is closed from our side."""
+    """Why the broker closes a connection."""
 
     IDLE = "idle for too long"
     FRAME = "a frame did not arrive in time"
-    UNREAD = "answers are not read"
+    UNREAD = "responses are not read"
     SLOW = "a request arrived too slowly while others waited for memory"
-    STUCK = "requests waited for the client while others waited for memory"
+    STALLED = "requests waited for the client while others waited for memory"
     UNREAD_MEMORY = "responses were not read while others waited for memory"
     MEMORY = "a request took memory that others waited for"
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a connection is doing. Times are those of the event loop, in seconds."""
+    """The state of a connection. Times are those of the event loop, in seconds."""
 
-    active_s: float  # bytes came in, or an answer was begun
-    has_requests: bool  # begun or queued
-    frame_since_s: float | None  # an incomplete frame is awaited since; None while we do not read
+    active_s: float  # bytes arrived, or a throttle ended
+    has_requests: bool  # in flight or queued
+    frame_since_s: float | None  # a frame is incomplete; None while the client is not read
     frame_bytes: int
-    unsent_since_s: float | None  # answers are unsent, and none of their bytes has left since
+    unsent_since_s: float | None  # responses are unsent, and no byte was sent since
 
 
 def deadline_of(activity: Activity, settings: ConnectionSettings) -> tuple[float, Reason] | None:
-    """The next time at which the connection is to be closed, unless something happens; and why."""
+    """When, and why, the connection must be closed if nothing happens until then."""
     deadlines = []
     if activity.frame_since_s is not None:
         needs_s = settings.frame_ms / 1000 + activity.frame_bytes / settings.frame_bytes_per_s_min

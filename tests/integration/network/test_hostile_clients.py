@@ -197,4 +197,4 @@ def test_two_thousand_slow_clients_are_given_up_and_a_good_one_is_served(loop_ki
                 assert good.ask(b"%d" % number) == b"%d" % number
         network.wait_until(lambda: reaped(network, Reason.FRAME) == 2000)
         assert good.ask(b"still here") == b"still here"
-        assert network.network.gate.open_connections == len(network.network.connections) == 1
+        assert network.network.quota.open_connections == len(network.network.connections) == 1

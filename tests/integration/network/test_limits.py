@@ -63,7 +63,7 @@ def test_one_beyond_the_total_waits_until_another_has_ended(loop_kind: str) -> N
         clients = asking(network, 50)
         for at in range(40):
             assert clients[at].receive() == b"hello"
-            network.wait_until(lambda: network.network.gate.open_connections == 10)
+            network.wait_until(lambda: network.network.quota.open_connections == 10)
             assert not any(map(is_closed, clients[at + 1 :]))
             clients[at].close()
         assert [client.receive() for client in clients[40:]] == [b"hello"] * 10
@@ -134,7 +134,7 @@ def test_a_broker_can_be_stopped_while_clients_wait_that_came_too_fast() -> None
 
 def test_limits_can_be_changed_while_connections_are_open() -> None:
     with running(settings(broker=ConnectionLimits(connections_max=2))) as network:
-        gate = network.network.gate
+        gate = network.network.quota
         clients = asking(network, 6)
         network.call(lambda: setattr(gate, "limits", ConnectionLimits(connections_max=4)))
         assert [client.receive() for client in clients[:4]] == [b"hello"] * 4

@@ -150,8 +150,8 @@ def test_stopping_ends_everything_that_was_begun(loop_kind: str) -> None:
         network.wait_until(lambda: server.is_held(b"W1") and server.is_held(b"K2"))
     assert all(server._held[body].cancelled() for body in (b"W1", b"K2"))
     assert len(server.closed_connections) == 2
-    assert network.network.memory.held_bytes == 0
-    assert network.network.gate.open_connections == 0
+    assert network.network.request_memory.held_bytes == 0
+    assert network.network.quota.open_connections == 0
 
 
 @contextmanager
@@ -204,6 +204,6 @@ def test_stopping_in_the_middle_of_a_rush_loses_count_of_nobody(loop_kind: str) 
     with running(loop_kind=loop_kind) as network:
         for _ in range(200):
             network.connect()
-    assert network.network.gate.open_connections == 0
+    assert network.network.quota.open_connections == 0
     server = network.server
     assert set(server.opened_connections) == set(server.closed_connections)

@@ -18,14 +18,14 @@ KIB = 1024
 def test_frames_wait_while_the_memory_is_full_and_are_served_after(loop_kind: str) -> None:
     settings = network_settings(request_bytes_max=1024 * KIB)
     with running(settings, loop_kind=loop_kind) as network:
-        memory, server = network.network.memory, network.server
+        memory, server = network.network.request_memory, network.server
         first, second, small = network.connect(), network.connect(), network.connect()
         body, other = b"K" + bytes(900 * KIB), b"x" + bytes(900 * KIB)
         first.send(body)
         network.wait_until(lambda: server.is_held(body))
         sending = threading.Thread(target=send_until_closed, args=(second, framed(other) * 20))
         sending.start()  # far more than sockets buffer
-        network.wait_until(lambda: memory.stopped_readers == 1)
+        network.wait_until(lambda: memory.waiting == 1)
         assert memory.held_bytes < 2 * 1024 * KIB
         assert small.ask(b"small ones pass") == b"small ones pass"
         network.call(lambda: server.release(body))
@@ -47,12 +47,12 @@ def test_incomplete_frames_alone_cannot_lock_the_memory(loop_kind: str) -> None:
         bodies = [b"%d" % number + bytes(500 * KIB) for number in range(8)]
         for client, body in zip(clients, bodies, strict=True):
             client.socket.sendall(framed(body)[: 300 * KIB])
-        network.wait_until(lambda: network.network.memory.stopped_readers > 0)
+        network.wait_until(lambda: network.network.request_memory.waiting > 0)
         for client, body in zip(clients, bodies, strict=True):
             client.socket.sendall(framed(body)[300 * KIB :])
         for client, body in zip(clients, bodies, strict=True):
             assert client.receive() == body
-        network.wait_until(lambda: network.network.memory.held_bytes == 0)
+        network.wait_until(lambda: network.network.request_memory.held_bytes == 0)
 
 
 def test_memory_is_given_back_when_clients_vanish() -> None:
@@ -60,9 +60,9 @@ def test_memory_is_given_back_when_clients_vanish() -> None:
         clients = [network.connect() for _ in range(8)]
         for client in clients:
             client.socket.sendall(framed(bytes(500 * KIB))[: 300 * KIB])
-        network.wait_until(lambda: network.network.memory.stopped_readers > 0)
+        network.wait_until(lambda: network.network.request_memory.waiting > 0)
         for client in clients:
             client.close()
         network.wait_until(lambda: not network.network.connections)
-        assert network.network.memory.held_bytes == 0
-        assert network.network.memory.stopped_readers == 0
+        assert network.network.request_memory.held_bytes == 0
+        assert network.network.request_memory.waiting == 0

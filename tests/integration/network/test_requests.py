@@ -135,7 +135,7 @@ def test_a_client_that_only_stops_sending_gets_all_its_answers(network: RunningN
     expected = [*(b"%d" % number for number in range(300)), b"W1", b"W2", b"K3", b"last"]
     assert client.receive_to_the_end() == b"".join(map(framed, expected))
     network.wait_until(lambda: not network.network.connections)
-    assert network.network.memory.held_bytes == 0
+    assert network.network.request_memory.held_bytes == 0
 
 
 def test_a_client_that_stopped_sending_is_kept_as_long_as_an_idle_one() -> None:

@@ -22,7 +22,7 @@ from ottla.network.timeouts import Reason
 
 KIB = 1024
 MIB = 1024 * KIB
-PATIENT = EvictionRules(slow_after_s=1e9, old_after_s=1e9)
+PATIENT = EvictionRules(slow_after_s=1e9, long_after_s=1e9)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def test_small_requests_are_served_beside_hoarders_who_are_not(loop_kind: str) -
     with running(32 * MIB, PATIENT, loop_kind) as network:
         memory = network.network.response_memory
         hoarders = hoard(network, 4)
-        assert network.call(lambda: memory.is_short)
+        assert network.call(lambda: memory.is_full)
         hoarders[0].send(b"more")
         small = network.connect()
         for number in range(20):
@@ -81,7 +81,7 @@ def test_hoarders_are_closed_when_somebody_waits() -> None:
         waiting.send(b"W1")
         network.wait_until(lambda: network.server.is_held(b"W1"))
         waiting.send(b"behind it")  # it is busy, and so has to wait for room
-        network.wait_until(lambda: not memory.is_short)
+        network.wait_until(lambda: not memory.is_full)
         reaped = network.network.listeners["PLAINTEXT"].counters.connections_reaped
         assert reaped[Reason.UNREAD_MEMORY] >= 1
         network.call(lambda: network.server.release(b"W1"))

@@ -68,10 +68,10 @@ def test_clients_that_vanish_at_any_moment_leave_nothing_behind(
         rng.choice([client.close, client.reset])()
     network.wait_until(lambda: not network.network.connections)
     releasing.cancel()
-    network.wait_until(lambda: not len(network.network._shared.tasks))  # type: ignore[union-attr]
+    network.wait_until(lambda: not len(network.network._context.tasks))  # type: ignore[union-attr]
     server = network.server
     assert len(server.opened_connections) == len(set(server.closed_connections))
-    assert network.network.memory.held_bytes == network.network.gate.open_connections == 0
+    assert network.network.request_memory.held_bytes == network.network.quota.open_connections == 0
     # Not what clients of other tests say that are found dead by now.
     said = [each for each in caplog.records if each.threadName == "network"]
     assert [each.getMessage() for each in said] == []
@@ -100,7 +100,7 @@ def test_a_request_that_ends_with_its_connection_in_the_turn_it_began_in_is_clea
     client = network.connect()
     client.send(b"S1", b"S2", malformed)
     assert client.receive_to_the_end() == b""
-    network.wait_until(lambda: not len(network.network._shared.tasks))  # type: ignore[union-attr]
+    network.wait_until(lambda: not len(network.network._context.tasks))  # type: ignore[union-attr]
     assert begun == [b"S1", b"S2"]
     assert network.call(lambda: set(set_up)) == set()
 

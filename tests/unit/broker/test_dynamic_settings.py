@@ -115,8 +115,8 @@ def in_use(world: RestartingWorld) -> dict[str, Any]:
         **{f"topic {name}": topic_config(world, name) for name in ("t", "own")},
         **{f"group {name}": asdict(broker.current.group(name)) for name in ("g", "h")},
         "opening": {each for each in broker.replicas.opening if isinstance(each, str)},
-        "connections": asdict(broker.network.gate.limits),
-        "of listeners": [asdict(each.gate.limits) for each in broker.network.listeners.values()],
+        "connections": asdict(broker.network.quota.limits),
+        "of listeners": [asdict(each.quota.limits) for each in broker.network.listeners.values()],
         "verification": (
             broker.parts.verifier.is_needed(ClientSupport.OLD_ERRORS),
             *(each.context.has_verification for each in directories),
@@ -243,7 +243,7 @@ def test_a_quota_holds_at_once_and_after_every_restart(world: RestartingWorld, k
 
     def quotas() -> tuple[object, object]:
         stored = {str(each): dict(v) for each, v in world.broker.parts.metadata.quotas.items()}
-        return stored, asdict(world.broker.network.gate.limits)
+        return stored, asdict(world.broker.network.quota.limits)
 
     before = quotas()
     alter_quota(value)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import cast
 
 from ottla.network.memory_pressure import MemoryPressure
-from ottla.network.reading import Reading
-from ottla.network.request_memory import Account, RequestMemory
+from ottla.network.read_control import ReadControl
+from ottla.network.request_memory import RequestAccount, RequestMemory
 from ottla.network.response_memory import ResponseMemory
 from ottla.network.settings import EvictionRules
 from ottla.network.timeouts import Reason
@@ -40,7 +40,7 @@ class Crowd:
         self.clients: list[Client] = []
         self.held_peak = 0
         self._pressure = MemoryPressure(self.memory, ResponseMemory(1), TICK_S)
-        self.memory.overfull = lambda: self._overfull.append(True)
+        self.memory.on_overfull = lambda: self._overfull.append(True)
         self._overfull: list[bool] = []
         self._next_tick_s = self.now_s + TICK_S
 
@@ -82,7 +82,7 @@ class Client:
         self.is_stuck = False
         self._crowd = crowd
         self._reader = FrameReader(100 * 1024 * 1024, crowd.scratch)
-        self._reading = Reading(crowd.memory, self, address)
+        self._control = ReadControl(crowd.memory, self, address)
         self._transport = cast(asyncio.Transport, Transport())
         self._unsent = 0  # bytes of a frame that the client still has
 
@@ -108,8 +108,8 @@ class Client:
         assert self._receive(len(data), data) == len(data)
 
     @property
-    def account(self) -> Account:
-        return self._reading.account
+    def account(self) -> RequestAccount:
+        return self._control.account
 
     @property
     def is_whole(self) -> bool:
@@ -118,15 +118,15 @@ class Client:
     # What the connection does
 
     def _receive(self, count: int, data: bytes | None = None) -> int:
-        if self.evicted is not None or not self._reading.is_on:
+        if self.evicted is not None or not self._control.is_reading:
             return 0
-        is_tight = self._crowd.memory.is_tight and not self._reading.has_room
+        is_tight = self._crowd.memory.is_tight and not self._control.has_room
         view = self._reader.next_buffer(is_tight=is_tight)
         count = min(count, len(view))
         if data is not None:
             view[:count] = data[:count]
         frames = self._reader.received(count)
-        self._reading.received(self._reader, self._crowd.now_s, has_frames=bool(frames))
+        self._control.received(self._reader, self._crowd.now_s, has_frames=bool(frames))
         self.frames += len(frames)
         if self.keeps:
             self.complete_bytes += sum(map(len, frames))
@@ -136,9 +136,9 @@ class Client:
     def take_turn(self) -> None:
         if self.evicted is None:
             now_s = self._crowd.now_s
-            self._reading.hold(self._reader, self.complete_bytes)
-            self._reading.stick(now_s, is_stuck=self.is_stuck)
-            self._reading.switch(
+            self._control.update(self._reader, self.complete_bytes)
+            self._control.note_stalled(now_s, is_stalled=self.is_stuck)
+            self._control.switch(
                 self._transport, self._reader, now_s, wants=not self.complete_bytes
             )
 
@@ -147,4 +147,4 @@ class Client:
 
     def evict(self, reason: Reason) -> None:
         self.evicted = reason
-        self._reading.close()
+        self._control.close()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.network.crowd import STEP_S, Client, Crowd
 
-from ottla.network.waiting_readers import Standing
+from ottla.network.memory_queue import Reputation
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -30,7 +30,7 @@ class Attackers:
         count: int,
         attack: Attack,
         addresses: int = 1,
-        standing: Standing = Standing.STRANGER,
+        standing: Reputation = Reputation.UNKNOWN,
     ) -> None:
         self._crowd = crowd
         self._attack = attack
@@ -42,7 +42,7 @@ class Attackers:
 
     def _connect(self, address: str) -> Client:
         client = self._crowd.client(address)
-        client.account.standing = self._standing
+        client.account.reputation = self._standing
         return client
 
     def act(self) -> None:
@@ -61,7 +61,7 @@ class Victim:
         self,
         crowd: Crowd,
         size: int,
-        standing: Standing = Standing.KNOWN,
+        standing: Reputation = Reputation.ANSWERED,
         address: str = "127.0.0.1",
     ) -> None:
         self._crowd = crowd
@@ -75,7 +75,7 @@ class Victim:
 
     def _connect(self, address: str) -> Client:
         client = self._crowd.client(address)
-        client.account.standing = self._standing
+        client.account.reputation = self._standing
         return client
 
     def act(self) -> None:
@@ -139,10 +139,10 @@ def run(crowd: Crowd, seconds: float, *actors: Attackers | Victim) -> None:
             each.act()
 
 
-@pytest.mark.parametrize("standing", Standing)
+@pytest.mark.parametrize("standing", Reputation)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_ordinary_requests_beside_an_attack_wait_for_seconds_at_most(
-    name: str, standing: Standing
+    name: str, standing: Reputation
 ) -> None:
     crowd, (count, attack) = Crowd(MEMORY), ATTACKS[name]
     attackers = Attackers(crowd, count, attack, standing=standing)
@@ -157,7 +157,7 @@ def test_ordinary_requests_beside_an_attack_wait_for_seconds_at_most(
 @pytest.mark.parametrize("name", ATTACKS)
 def test_it_is_the_same_with_many_addresses(name: str) -> None:
     crowd, (count, attack) = Crowd(MEMORY), ATTACKS[name]
-    attackers = Attackers(crowd, count, attack, addresses=100, standing=Standing.PROMPT)
+    attackers = Attackers(crowd, count, attack, addresses=100, standing=Reputation.PROMPT)
     victim = Victim(crowd, 500_000, address="10.0.0.1")
     run(crowd, 6.0, attackers)
     run(crowd, 20.0, attackers, victim)
@@ -224,7 +224,7 @@ def test_an_address_beyond_its_share_gives_way_to_another_one() -> None:
     steady = trickle(MIB, 65 * KIB, int(200 * KIB * STEP_S))
     many = Attackers(crowd, 100, steady)
     run(crowd, 6.0, many)
-    victim = Victim(crowd, 500_000, Standing.STRANGER, address="10.0.0.1")
+    victim = Victim(crowd, 500_000, Reputation.UNKNOWN, address="10.0.0.1")
     run(crowd, 10.0, many, victim)
     assert many.closed > 0
     assert victim.closed == 0

@@ -10,15 +10,15 @@ from random import Random
 
 import pytest
 
+from ottla.network.memory_queue import Reputation
 from ottla.network.request_memory import (
     LARGE_SHARE,
     ORDINARY_BYTES_MAX,
-    STANDING_SHARE,
-    Account,
+    REPUTATION_SHARE,
+    RequestAccount,
     RequestMemory,
 )
 from ottla.network.timeouts import Reason
-from ottla.network.waiting_readers import Standing
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -29,8 +29,8 @@ SIZES = (20 * KIB, 500 * KIB, MIB, ORDINARY_BYTES_MAX, ORDINARY_BYTES_MAX + 1, 3
 class Client:
     def __init__(self, memory: RequestMemory, rng: Random) -> None:
         self.memory = memory
-        self.account = Account(self, f"10.0.0.{rng.randrange(3)}")
-        self.account.standing = rng.choice(list(Standing))
+        self.account = RequestAccount(self, f"10.0.0.{rng.randrange(3)}")
+        self.account.reputation = rng.choice(list(Reputation))
         self.complete: list[int] = []  # requests that are worked on
         self.frame = 0  # announced, and not whole yet
         self.received = 0
@@ -97,7 +97,7 @@ def check(memory: RequestMemory, clients: list[Client]) -> None:
     accounts = [each.account for each in clients]
     waiting = [each.account for each in clients if each.is_waiting]
     assert memory.held_bytes == sum(each.held_bytes for each in accounts)
-    assert memory.stopped_readers == len(waiting)
+    assert memory.waiting == len(waiting)
     for client in clients:
         assert client.account.held_bytes <= sum(client.complete) + client.frame, "held for nothing"
     has_room = rooms(accounts)
@@ -113,14 +113,14 @@ def check(memory: RequestMemory, clients: list[Client]) -> None:
         assert any(each.held_bytes for each in able), "all wait for one another"
 
 
-def rooms(accounts: list[Account]) -> dict[Standing, bool]:
+def rooms(accounts: list[RequestAccount]) -> dict[Reputation, bool]:
     """For whom there is some: of what all share, or of what is kept for those of their standing."""
-    kept = int(MEMORY * STANDING_SHARE)
-    held = dict.fromkeys(Standing, 0)
+    kept = int(MEMORY * REPUTATION_SHARE)
+    held = dict.fromkeys(Reputation, 0)
     for each in accounts:
         held[each.counted_as] += each.held_bytes
     common = sum(max(0, size - kept) for size in held.values())
-    is_common = common < MEMORY - len(Standing) * kept
+    is_common = common < MEMORY - len(Reputation) * kept
     return {standing: is_common or size < kept for standing, size in held.items()}
 
 
@@ -140,5 +140,5 @@ def test_who_may_go_on_does_and_all_end(seed: int) -> None:
         else:
             client.answer()
         check(memory, clients)
-    assert memory.held_bytes == memory.stopped_readers == 0
+    assert memory.held_bytes == memory.waiting == 0
     assert not memory.is_tight

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.network.progress import Progress
-from ottla.network.request_memory import Account, RequestMemory
+from ottla.network.memory_queue import Reputation
+from ottla.network.request_memory import RequestAccount, RequestMemory
 from ottla.network.timeouts import Reason
-from ottla.network.waiting_readers import Standing
+from ottla.network.transfer_rate import TransferRate
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -16,10 +16,10 @@ MIB = 1024 * KIB
 class Reader:
     """A connection: its account, and what the memory told it."""
 
-    def __init__(self, memory: RequestMemory, standing: Standing = Standing.STRANGER) -> None:
+    def __init__(self, memory: RequestMemory, standing: Reputation = Reputation.UNKNOWN) -> None:
         self.memory = memory
-        self.account = Account(self, "10.0.0.1")
-        self.account.standing = standing
+        self.account = RequestAccount(self, "10.0.0.1")
+        self.account.reputation = standing
         self.woken = 0
         self.evicted: list[Reason] = []
 
@@ -32,7 +32,7 @@ class Reader:
 
     def begin(self, frame: int, used: int = 100) -> bool:
         """Announce a frame, send some of it, and ask for what an ordinary one needs at once."""
-        self.account.progress = Progress(0.0)
+        self.account.rate = TransferRate(0.0)
         self.memory.change(self.account, used, 0, frame)
         return self.grow(frame - used)
 
@@ -45,7 +45,7 @@ class Reader:
 
     def complete(self, size: int) -> None:
         """The frame is whole, and its request is worked on."""
-        self.account.progress = None
+        self.account.rate = None
         self.memory.change(self.account, size, size, 0)
         self.memory.leave(self.account)
 
@@ -70,7 +70,7 @@ def test_a_reader_at_the_bound_is_stopped_and_woken_when_others_release() -> Non
     memory = RequestMemory(8 * MIB)
     other, reader = working(memory, 8 * MIB), Reader(memory)
     assert not reader.begin(MIB)
-    assert memory.stopped_readers == 1
+    assert memory.waiting == 1
     other.leave()
     assert reader.woken == 1
     assert reader.grow(MIB - 100)
@@ -88,10 +88,10 @@ def test_no_more_readers_are_woken_than_there_is_room_for() -> None:
     assert memory.held_bytes <= 8 * MIB
 
 
-@pytest.mark.parametrize("crowd", Standing)
-@pytest.mark.parametrize("one", Standing)
+@pytest.mark.parametrize("crowd", Reputation)
+@pytest.mark.parametrize("one", Reputation)
 def test_those_of_one_standing_leave_room_for_those_of_another(
-    crowd: Standing, one: Standing
+    crowd: Reputation, one: Reputation
 ) -> None:
     memory = RequestMemory(8 * MIB)
     reader = Reader(memory, standing=crowd)
@@ -107,7 +107,7 @@ def test_large_frames_leave_half_of_the_memory_to_ordinary_ones() -> None:
         large = Reader(memory)
         memory.change(large.account, 100, 0, 50 * MIB)
         large.grow(MIB)
-    assert memory.stopped_readers > 0
+    assert memory.waiting > 0
     assert memory.held_bytes <= 10 * MIB  # their half, and one that is favoured
     assert Reader(memory).begin(MIB)
 
@@ -134,7 +134,7 @@ def test_beginnings_of_frames_alone_cannot_lock_the_memory() -> None:
     for reader in readers:
         reader.begin(60 * KIB, used=16 * KIB)
     served = 0
-    while memory.stopped_readers:
+    while memory.waiting:
         going = [each for each in readers if each.account.reserved_bytes]
         assert going
         for reader in going:
@@ -152,7 +152,7 @@ def test_a_favoured_reader_grows_until_its_frame_is_whole() -> None:
         assert reader.grow(used * MIB)
         memory.change(reader.account, 2 * used * MIB, 0, 50 * MIB)
     reader.leave()
-    assert memory.held_bytes == memory.stopped_readers == 0
+    assert memory.held_bytes == memory.waiting == 0
 
 
 def test_a_reader_that_left_is_not_woken() -> None:
@@ -162,7 +162,7 @@ def test_a_reader_that_left_is_not_woken() -> None:
     gone.leave()
     other.leave()
     assert gone.woken == 0
-    assert memory.held_bytes == memory.stopped_readers == 0
+    assert memory.held_bytes == memory.waiting == 0
 
 
 def test_memory_is_tight_while_somebody_may_get_no_room() -> None:
@@ -179,10 +179,10 @@ def test_memory_is_tight_while_somebody_may_get_no_room() -> None:
 
 def test_small_frames_count_and_are_evicted_when_the_memory_is_overfull() -> None:
     memory, calls = RequestMemory(8 * MIB), []
-    memory.overfull = lambda: calls.append(1)
+    memory.on_overfull = lambda: calls.append(1)
     readers = [Reader(memory) for _ in range(200)]
     for reader in readers:
-        reader.account.progress = Progress(0.0)
+        reader.account.rate = TransferRate(0.0)
         memory.change(reader.account, 60 * KIB, 0, 64 * KIB)
         if calls:
             break

@@ -22,6 +22,7 @@ from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.pacing import pause_s
 from ottla.base.tasks import OwnedTasks
+from ottla.base.timers import Timers
 from ottla.base.turns import Slices, Turns
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.resource_options import GroupConfig
@@ -33,7 +34,6 @@ from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.service import GroupService
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
 from ottla.coordinators.groups.shared import Deadline, Shared, Usage
-from ottla.coordinators.groups.timers import Timers
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
 from ottla.coordinators.runtime import Runtime, Topic
 from ottla.coordinators.shard import Status

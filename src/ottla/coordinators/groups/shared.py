@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
+from ottla.base.timers import Timers
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.resource_options import GroupConfig
-from ottla.coordinators.groups.timers import Timers
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.tasks import OwnedTasks
+from ottla.base.timers import Timers
 from ottla.base.turns import Turns, run_at_once
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
@@ -27,7 +28,6 @@ from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.record_types import GROUP_RECORDS, OFFSETS_TOPIC
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard, Records
 from ottla.coordinators.groups.shared import Caller, Deadline, Shared
-from ottla.coordinators.groups.timers import Timers
 from ottla.coordinators.records import Change, decode_record
 from ottla.coordinators.runtime import Runtime, Topic
 from ottla.coordinators.shard import Shard, Status

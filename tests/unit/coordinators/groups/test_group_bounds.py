@@ -9,7 +9,6 @@ from tests.unit.coordinators.groups.harness import GROUP, ClassicClient, Harness
 
 from ottla.coordinators.groups import consumer_api, membership_api
 from ottla.coordinators.groups.shared import PENDING_BYTES, Caller
-from ottla.coordinators.groups.timers import STALE_MAX, Timers
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.consumer_group_heartbeat_request import (
@@ -130,16 +129,6 @@ def test_beyond_so_many_offsets_only_known_ones_are_committed() -> None:
     assert harness.commit({("t", 0): 2, ("t", 3): 2}) == {("t", 0): 0, ("t", 3): refused}
     harness.delete_group()
     assert harness.commit({("t", 3): 2}) == {("t", 3): 0}
-
-
-def test_cancelled_deadlines_leave_nothing_behind() -> None:
-    timers: Timers[int] = Timers(lambda: 0)
-    timers.start(-1, 1000)
-    for at in range(10 * STALE_MAX):
-        timers.start(at, 1_000_000)
-        timers.cancel(at)
-    assert len(timers._queue) <= STALE_MAX + 3
-    assert timers.next_ms == 1000
 
 
 @pytest.mark.parametrize("is_static", [False, True])

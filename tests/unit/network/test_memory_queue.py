@@ -4,64 +4,64 @@ from random import Random
 
 import pytest
 
-from ottla.network.waiting_readers import EVERY, Standing, WaitingReaders
+from ottla.network.memory_queue import ALL, MemoryQueue, Reputation
 
 
-def taken(waiting: WaitingReaders[str], count: int, *standings: Standing) -> list[str | None]:
-    return [waiting.take(standings or EVERY) for _ in range(count)]
+def taken(waiting: MemoryQueue[str], count: int, *standings: Reputation) -> list[str | None]:
+    return [waiting.take(standings or ALL) for _ in range(count)]
 
 
 def test_of_one_address_the_last_and_the_first_are_served_in_turn() -> None:
-    waiting: WaitingReaders[str] = WaitingReaders()
+    waiting: MemoryQueue[str] = MemoryQueue()
     for name in "abcde":
-        waiting.add(name, "10.0.0.1", Standing.STRANGER)
+        waiting.add(name, "10.0.0.1", Reputation.UNKNOWN)
     assert taken(waiting, 6) == ["e", "a", "d", "b", "c", None]
     assert len(waiting) == 0
 
 
 def test_addresses_are_served_in_turn() -> None:
-    waiting: WaitingReaders[str] = WaitingReaders()
+    waiting: MemoryQueue[str] = MemoryQueue()
     for number in range(100):
-        waiting.add(f"many {number}", "10.0.0.1", Standing.STRANGER)
-    waiting.add("few 0", "10.0.0.2", Standing.STRANGER)
-    waiting.add("few 1", "10.0.0.2", Standing.STRANGER)
+        waiting.add(f"many {number}", "10.0.0.1", Reputation.UNKNOWN)
+    waiting.add("few 0", "10.0.0.2", Reputation.UNKNOWN)
+    waiting.add("few 1", "10.0.0.2", Reputation.UNKNOWN)
     served = taken(waiting, 6)
     assert [each for each in served if each and each.startswith("few")] == ["few 1", "few 0"]
 
 
 def test_every_second_turn_is_for_newcomers() -> None:
-    waiting: WaitingReaders[str] = WaitingReaders()
+    waiting: MemoryQueue[str] = MemoryQueue()
     for number in range(100):
-        waiting.add(str(number), f"10.0.0.{number}", Standing.STRANGER)
+        waiting.add(str(number), f"10.0.0.{number}", Reputation.UNKNOWN)
     assert taken(waiting, 4) == ["99", "0", "98", "1"]
-    waiting.add("new", "10.0.1.1", Standing.STRANGER)
+    waiting.add("new", "10.0.1.1", Reputation.UNKNOWN)
     assert taken(waiting, 2) == ["new", "2"]
 
 
 def test_a_prompt_one_does_not_wait_for_strangers_nor_strangers_for_prompt_ones() -> None:
-    waiting: WaitingReaders[str] = WaitingReaders()
+    waiting: MemoryQueue[str] = MemoryQueue()
     for number in range(3):
-        waiting.add(f"stranger {number}", "10.0.0.1", Standing.STRANGER)
-        waiting.add(f"prompt {number}", "10.0.0.1", Standing.PROMPT)
+        waiting.add(f"stranger {number}", "10.0.0.1", Reputation.UNKNOWN)
+        waiting.add(f"prompt {number}", "10.0.0.1", Reputation.PROMPT)
     order = ["prompt 2", "stranger 2", "prompt 0", "stranger 0", "prompt 1", "stranger 1"]
     assert taken(waiting, 6) == order
 
 
 def test_where_there_is_room_for_prompt_ones_alone_others_keep_their_place() -> None:
-    waiting: WaitingReaders[str] = WaitingReaders()
-    waiting.add("stranger", "10.0.0.1", Standing.STRANGER)
-    waiting.add("prompt", "10.0.0.1", Standing.PROMPT)
-    assert taken(waiting, 2, Standing.KNOWN, Standing.PROMPT) == ["prompt", None]
+    waiting: MemoryQueue[str] = MemoryQueue()
+    waiting.add("stranger", "10.0.0.1", Reputation.UNKNOWN)
+    waiting.add("prompt", "10.0.0.1", Reputation.PROMPT)
+    assert taken(waiting, 2, Reputation.ANSWERED, Reputation.PROMPT) == ["prompt", None]
     assert taken(waiting, 1) == ["stranger"]
 
 
 def test_one_that_left_is_not_served_and_one_that_asks_again_keeps_its_place() -> None:
-    waiting: WaitingReaders[str] = WaitingReaders()
+    waiting: MemoryQueue[str] = MemoryQueue()
     for name in "abc":
-        waiting.add(name, "10.0.0.1", Standing.STRANGER)
+        waiting.add(name, "10.0.0.1", Reputation.UNKNOWN)
     waiting.remove("b")
     waiting.remove("b")
-    waiting.add("a", "10.0.0.1", Standing.PROMPT)
+    waiting.add("a", "10.0.0.1", Reputation.PROMPT)
     assert "b" not in waiting
     assert waiting.items() == ["a", "c"]
     assert taken(waiting, 3) == ["c", "a", None]
@@ -80,7 +80,7 @@ class Address:
 def test_turns_follow_the_rules_whoever_comes_leaves_and_asks_again(seed: int) -> None:
     """Those of one standing: every second turn is for the newest address that was not served since
     it came, the others for the address whose last turn, or coming, is longest ago."""
-    rng, waiting = Random(seed), WaitingReaders[int]()
+    rng, waiting = Random(seed), MemoryQueue[int]()
     addresses: dict[str, Address] = {}
     is_for_newcomers = False
     for now in range(400):
@@ -89,11 +89,11 @@ def test_turns_follow_the_rules_whoever_comes_leaves_and_asks_again(seed: int) -
         if what < 0.5:
             name = f"10.0.0.{rng.randrange(6)}"
             addresses.setdefault(name, Address(now)).waiting.append(now)
-            waiting.add(now, name, Standing.KNOWN)
+            waiting.add(now, name, Reputation.ANSWERED)
         elif what < 0.6 and known:
             name, item = rng.choice(known)
             if rng.random() < 0.5:
-                waiting.add(item, name, Standing.KNOWN)  # asks again
+                waiting.add(item, name, Reputation.ANSWERED)  # asks again
             else:
                 waiting.remove(item)
                 addresses[name].waiting.remove(item)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from random import Random
+from weakref import ref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.coordinators.groups import timers as timers_module
-from ottla.coordinators.groups.timers import Timers
+from ottla.base import timers as timers_module
+from ottla.base.timers import STALE_MAX, Timers
 from ottla.testing.clock import ManualClock
 
 
@@ -67,13 +68,13 @@ def test_a_cancelled_deadline_never_expires_but_may_be_started_again() -> None:
     assert take_all(timers) == ["a"]
 
 
-def test_whoever_waits_is_told_of_earlier_deadlines_only_when_there_is_one() -> None:
-    told: list[int] = []
-    timers = Timers[str](lambda: 0, told.append)
+def test_started_is_called_only_for_deadlines_before_the_queued_one() -> None:
+    started: list[int] = []
+    timers = Timers[str](lambda: 0, started.append)
     timers.start("a", 50)
-    timers.start("a", 60)  # put off: nothing to tell
+    timers.start("a", 60)  # put off: no new queue entry
     timers.start("a", 40)
-    assert told == [50, 40]
+    assert started == [50, 40]
 
 
 @given(
@@ -127,3 +128,37 @@ def compare_with_table(steps: list[tuple[str, int | None, int]]) -> None:
         for name in due:
             del deadlines[name]
         assert len(timers) == len(deadlines)
+
+
+def test_a_cancelled_or_expired_key_is_released_at_once() -> None:
+    class Key:
+        pass
+
+    timers: Timers[Key] = Timers(lambda: 0)
+    cancelled, expired = Key(), Key()
+    released = [ref(cancelled), ref(expired)]
+    timers.start(cancelled, 1000)
+    timers.start(expired, 1000)
+    timers.start(expired, 0)  # brought forward: its first entry is still queued
+    timers.cancel(cancelled)
+    assert timers.take_expired() is expired
+    del cancelled, expired
+    assert [each() for each in released] == [None, None]
+
+
+def test_entries_of_cancelled_deadlines_are_bounded() -> None:
+    timers: Timers[int] = Timers(lambda: 0)
+    timers.start(-1, 1000)
+    for at in range(10 * STALE_MAX):
+        timers.start(at, 1_000_000)
+        timers.cancel(at)
+    assert len(timers._queue) <= STALE_MAX + 3
+    assert timers.next_ms == 1000
+
+
+def test_entries_of_deadlines_that_are_brought_forward_are_bounded() -> None:
+    timers: Timers[str] = Timers(lambda: 0)
+    for delay_ms in range(10 * STALE_MAX, 0, -1):
+        timers.start("a", delay_ms)
+    assert len(timers._queue) <= STALE_MAX + 3
+    assert timers.next_ms == 1

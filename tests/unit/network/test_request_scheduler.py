@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from ottla.network.fair_queue import CHARGE_S_MIN
-from ottla.network.fair_turns import SERVING_S, TURN_S, FairTurns
+from ottla.network.request_scheduler import IMMEDIATE_S_MAX, QUEUED_S_MAX, RequestScheduler
 
 HEAVY_S = 0.005
 ONE, OTHER = "10.0.0.1", "10.0.0.2"
@@ -21,20 +21,20 @@ class World:
     def __init__(self) -> None:
         self.now_s = 50.0
         self._soon: list[Callable[[], None]] = []
-        self.turns = FairTurns(cast(asyncio.AbstractEventLoop, self), lambda: self.now_s)
+        self.scheduler = RequestScheduler(cast(asyncio.AbstractEventLoop, self), lambda: self.now_s)
         self.served: list[Client] = []
         self.newcomers: list[Client] = []
 
     def call_soon(self, function: Callable[[], None]) -> None:
         self._soon.append(function)
 
-    def turn(self) -> None:
+    def iterate(self) -> None:
         functions, self._soon = self._soon, []
         for function in functions:
             function()
 
     def be_busy(self) -> None:
-        self.turns.spend(2 * TURN_S)
+        self.scheduler.charge_immediate(2 * IMMEDIATE_S_MAX)
 
     def clients(self, count: int, cost_s: float, address: str = ONE) -> list[Client]:
         return [Client(self, cost_s, address) for _ in range(count)]
@@ -45,7 +45,7 @@ class World:
 
 class Client:
     def __init__(self, world: World, cost_s: float, address: str) -> None:
-        self.place = world.turns.place_of(address)
+        self.share = world.scheduler.new_share(address)
         self.cost_s = cost_s
         self.asks_again = False
         self.is_broken = False
@@ -54,12 +54,12 @@ class Client:
 
     def ask(self) -> None:
         """As a connection does that has received a request."""
-        turns = self._world.turns
-        if turns.is_busy:
-            turns.wait(self)
+        scheduler = self._world.scheduler
+        if scheduler.is_busy:
+            scheduler.enqueue(self)
         else:
             self.begin_requests()
-            turns.spend(self.cost_s)
+            scheduler.charge_immediate(self.cost_s)
 
     def begin_requests(self) -> None:
         if self.is_broken:
@@ -84,43 +84,43 @@ def flood(clients: list[Client]) -> None:
         client.ask()
 
 
-def turns_until_served(world: World, client: Client) -> int:
+def iterations_until_served(world: World, client: Client) -> int:
     for number in range(1, 10_000):
-        world.turn()
+        world.iterate()
         if client in world.served:
             return number
     raise AssertionError("never served")
 
 
-def test_nobody_waits_while_turns_are_short(world: World) -> None:
-    world.turns.spend(TURN_S / 2)
-    assert not world.turns.is_busy
+def test_no_connection_waits_while_iterations_are_short(world: World) -> None:
+    world.scheduler.charge_immediate(IMMEDIATE_S_MAX / 2)
+    assert not world.scheduler.is_busy
 
 
-def test_a_long_turn_makes_those_wait_who_come_later(world: World) -> None:
-    world.turns.spend(TURN_S / 2)
-    world.turns.spend(TURN_S)
-    assert world.turns.is_busy
+def test_after_a_long_iteration_later_connections_wait(world: World) -> None:
+    world.scheduler.charge_immediate(IMMEDIATE_S_MAX / 2)
+    world.scheduler.charge_immediate(IMMEDIATE_S_MAX)
+    assert world.scheduler.is_busy
     (client,) = world.clients(1, HEAVY_S)
     client.ask()
     assert not world.served
-    world.turn()
+    world.iterate()
     assert world.served == [client]
 
 
-def test_the_next_turn_is_not_busy_if_nobody_waits(world: World) -> None:
+def test_the_next_iteration_is_not_busy_if_no_connection_waits(world: World) -> None:
     world.be_busy()
-    world.turn()
-    assert not world.turns.is_busy
+    world.iterate()
+    assert not world.scheduler.is_busy
 
 
-def test_a_turn_ends_when_its_time_is_over(world: World) -> None:
+def test_an_iteration_ends_when_its_time_is_over(world: World) -> None:
     world.be_busy()
     flood(world.clients(100, CHARGE_S_MIN))
     began_s = world.now_s
-    world.turn()
-    assert world.now_s - began_s == pytest.approx(SERVING_S, abs=CHARGE_S_MIN)
-    assert world.turns.is_busy
+    world.iterate()
+    assert world.now_s - began_s == pytest.approx(QUEUED_S_MAX, abs=CHARGE_S_MIN)
+    assert world.scheduler.is_busy
 
 
 def test_equal_clients_are_served_one_after_the_other(world: World) -> None:
@@ -128,7 +128,7 @@ def test_equal_clients_are_served_one_after_the_other(world: World) -> None:
     clients = world.clients(10, HEAVY_S)
     flood(clients)
     while len(world.served) < 30:
-        world.turn()
+        world.iterate()
     assert world.served[:30] == clients * 3
 
 
@@ -136,10 +136,10 @@ def test_a_new_address_is_next_however_many_flood(world: World) -> None:
     world.be_busy()
     flood(world.clients(100, HEAVY_S))
     while len(world.served) < 150:
-        world.turn()
+        world.iterate()
     (small,) = world.clients(1, CHARGE_S_MIN, OTHER)
     small.ask()
-    assert turns_until_served(world, small) <= 2
+    assert iterations_until_served(world, small) <= 2
 
 
 def test_a_small_request_waits_for_as_much_of_others_as_it_takes_itself(world: World) -> None:
@@ -151,7 +151,7 @@ def test_a_small_request_waits_for_as_much_of_others_as_it_takes_itself(world: W
     small.asks_again = True
     small.ask()
     while world.served.count(small) < 100:
-        world.turn()
+        world.iterate()
     waited = "".join("S" if each is small else "h" for each in world.served).split("S")
     fair = len(heavy) * CHARGE_S_MIN / HEAVY_S
     assert max(map(len, waited[1:])) <= 2 * fair
@@ -166,7 +166,7 @@ def test_new_connections_with_large_requests_do_not_come_first(world: World) -> 
         while len(world.served) - world.served.count(small) > len(world.newcomers) - 50:
             world.newcomers += world.clients(1, HEAVY_S)
             world.newcomers[-1].ask()
-        world.turn()
+        world.iterate()
     waited = "".join("S" if each is small else "h" for each in world.served).split("S")
     assert max(map(len, waited[2:])) <= 50 / 2
 
@@ -176,7 +176,7 @@ def test_addresses_share_the_time_equally(world: World) -> None:
     many, one = world.clients(50, HEAVY_S, ONE), world.clients(1, HEAVY_S, OTHER)
     flood(many + one)
     while len(world.served) < 400:
-        world.turn()
+        world.iterate()
     assert world.seconds_of(one) == pytest.approx(world.seconds_of(many), rel=0.1)
 
 
@@ -185,11 +185,11 @@ def test_an_address_that_pauses_saves_up_no_time(world: World) -> None:
     steady, pausing = world.clients(1, HEAVY_S, ONE), world.clients(1, HEAVY_S, OTHER)
     flood(steady)
     while len(world.served) < 200:
-        world.turn()
+        world.iterate()
     world.served.clear()
     flood(pausing)
     while len(world.served) < 100:
-        world.turn()
+        world.iterate()
     assert world.served.count(pausing[0]) <= 51
 
 
@@ -198,16 +198,16 @@ def test_what_was_served_while_nobody_else_waited_is_forgotten(world: World) -> 
     greedy, other = world.clients(2, HEAVY_S)
     flood([greedy])
     for _ in range(100):
-        world.turn()
+        world.iterate()
     greedy.asks_again = False
-    world.turn()
-    world.turn()
-    assert not world.turns.is_busy
+    world.iterate()
+    world.iterate()
+    assert not world.scheduler.is_busy
     world.be_busy()
     world.served.clear()
     flood([other, greedy])
     while len(world.served) < 10:
-        world.turn()
+        world.iterate()
     assert world.served.count(greedy) == 5
 
 
@@ -217,7 +217,7 @@ def test_a_bug_in_one_client_does_not_stop_the_others(world: World) -> None:
     broken.is_broken = True
     broken.ask()
     other.ask()
-    world.turn()
+    world.iterate()
     assert world.served == [other]
     assert broken.is_closed
-    assert not world.turns.is_busy
+    assert not world.scheduler.is_busy

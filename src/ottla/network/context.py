@@ -1,4 +1,4 @@
-"""What the connections of one listener share."""
+"""State that the connections of a listener share, and that all listeners of a broker share."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from ottla.base.sparse_log import SparseLog
 from ottla.base.tasks import OwnedTasks
+from ottla.base.timers import Timers
 from ottla.network.counters import NetworkCounters
-from ottla.network.deadlines import DeadlineWheel
-from ottla.network.fair_turns import FairTurns
-from ottla.network.limits import WayIn
+from ottla.network.limits import AdmissionControl
 from ottla.network.request_memory import RequestMemory
+from ottla.network.request_scheduler import RequestScheduler
 from ottla.network.response_memory import ResponseMemory
 from ottla.network.served import RequestServer
 from ottla.network.settings import ConnectionSettings
@@ -28,41 +28,41 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Shared:
-    """Of all listeners of a broker; they run in one event loop."""
+class NetworkContext:
+    """Shared by all listeners of a broker; they run in one event loop."""
 
     loop: asyncio.AbstractEventLoop
-    memory: RequestMemory
+    request_memory: RequestMemory
     response_memory: ResponseMemory
-    deadlines: DeadlineWheel[Connection]
-    turns: FairTurns
+    timers: Timers[Connection]  # the next deadline check of each connection
+    scheduler: RequestScheduler
     executor: Executor | None = None  # reads what is not in the page cache
     scratch: Scratch = field(default_factory=Scratch)
     tasks: OwnedTasks = field(default_factory=OwnedTasks)
 
 
 @dataclass(slots=True)
-class Home:
-    """Of one listener."""
+class ListenerContext:
+    """Shared by the connections of one listener."""
 
     listener_name: str
     settings: ConnectionSettings
     server: RequestServer
-    shared: Shared
-    way_in: WayIn  # where each of its connections is counted
+    network: NetworkContext
+    admission: AdmissionControl  # counts each of its connections
     counters: NetworkCounters = field(default_factory=NetworkCounters)
-    malformed: SparseLog = field(default_factory=lambda: SparseLog(log, logging.INFO))
-    evicted: SparseLog = field(default_factory=lambda: SparseLog(log, logging.WARNING))
+    malformed_log: SparseLog = field(default_factory=lambda: SparseLog(log, logging.INFO))
+    eviction_log: SparseLog = field(default_factory=lambda: SparseLog(log, logging.WARNING))
     connections: set[Connection] = field(default_factory=set)
-    is_ending: bool = False  # whoever still comes is sent away
-    emptied: asyncio.Event = field(default_factory=asyncio.Event)  # the last one has gone
+    is_closing: bool = False  # connections that are still being accepted are closed
+    emptied: asyncio.Event = field(default_factory=asyncio.Event)  # no connection is open
 
-    def joined(self, connection: Connection) -> None:
+    def add(self, connection: Connection) -> None:
         self.connections.add(connection)
         self.counters.connections_accepted += 1
         self.emptied.clear()
 
-    def left(self, connection: Connection) -> None:
+    def remove(self, connection: Connection) -> None:
         self.connections.discard(connection)
         self.counters.connections_closed += 1
         self.release(connection)
@@ -70,4 +70,5 @@ class Home:
             self.emptied.set()
 
     def release(self, connection: Connection) -> None:
-        self.way_in.release(connection.peer_host)
+        """Stop counting a connection against the limits."""
+        self.admission.release(connection.peer_host)

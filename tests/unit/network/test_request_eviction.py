@@ -8,11 +8,18 @@ from typing import NamedTuple
 
 import pytest
 
-from ottla.network.eviction import Candidate, Grade, Holding, evictions, graded, patience
-from ottla.network.progress import Progress
-from ottla.network.request_memory import Account
+from ottla.network.request_eviction import (
+    Candidate,
+    Grade,
+    MemoryState,
+    graded,
+    request_evictions,
+    waits_before_eviction,
+)
+from ottla.network.request_memory import RequestAccount
 from ottla.network.settings import EvictionRules
 from ottla.network.timeouts import Reason
+from ottla.network.transfer_rate import TransferRate
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -32,39 +39,43 @@ def arriving(
     held: int = MIB,
     frame: int = MIB,
     address: str = "10.0.0.1",
-) -> Account:
+) -> RequestAccount:
     """An incomplete frame that has arrived at this rate for so many seconds."""
-    account = Account(Nobody(), address)
+    account = RequestAccount(Nobody(), address)
     account.held_bytes, account.frame_bytes = held, frame
     account.is_large = frame > 2 * MIB
-    account.progress = Progress(NOW_S - since_s)
+    account.rate = TransferRate(NOW_S - since_s)
     for tenth in range(int(since_s * 10) + 1):
         now_s = NOW_S - since_s + tenth / 10
-        account.progress.moved(now_s, int(bytes_per_s * tenth / 10))
+        account.rate.record(now_s, int(bytes_per_s * tenth / 10))
     return account
 
 
 def waiting(
     seconds: float, *, growth: int = MIB, address: str = "10.0.0.1", held: int = 100
-) -> Account:
+) -> RequestAccount:
     account = arriving(0, since_s=0.1, held=held, address=address)
-    assert account.progress is not None
-    account.progress.switch(NOW_S - seconds, is_on=False)
+    assert account.rate is not None
+    account.rate.switch(NOW_S - seconds, is_active=False)
     account.waits_since_s, account.growth_bytes = NOW_S - seconds, growth
     return account
 
 
 def full_of(
-    *accounts: Account, ordinary: list[Account] | None = None, large: list[Account] | None = None
-) -> Holding:
+    *accounts: RequestAccount,
+    ordinary: list[RequestAccount] | None = None,
+    large: list[RequestAccount] | None = None,
+) -> MemoryState:
     """A memory that these fill."""
     held = sum(each.held_bytes for each in accounts)
     every = [*accounts, *(ordinary or []), *(large or [])]
-    return Holding(every, ordinary or [], large or [], held, held // 2)
+    return MemoryState(every, ordinary or [], large or [], held, held // 2)
 
 
-def closed(holding: Holding, rules: EvictionRules = RULES) -> list[tuple[Account, Reason]]:
-    return evictions(holding, rules, NOW_S)
+def closed(
+    holding: MemoryState, rules: EvictionRules = RULES
+) -> list[tuple[RequestAccount, Reason]]:
+    return request_evictions(holding, rules, NOW_S)
 
 
 def test_while_nobody_waits_nobody_is_closed() -> None:
@@ -112,18 +123,18 @@ def test_of_equally_slow_ones_the_largest_is_closed_first() -> None:
 
 
 def test_requests_that_wait_for_their_client_are_closed() -> None:
-    stuck = Account(Nobody(), "10.0.0.1")
+    stuck = RequestAccount(Nobody(), "10.0.0.1")
     stuck.held_bytes = stuck.complete_bytes = MIB
     holding = full_of(stuck, ordinary=[waiting(2.0)])
     assert closed(holding) == []
-    stuck.stuck_since_s = NOW_S - 1.0
+    stuck.stalled_since_s = NOW_S - 1.0
     assert closed(holding) == []
-    stuck.stuck_since_s = NOW_S - 2.0
-    assert closed(holding) == [(stuck, Reason.STUCK)]
+    stuck.stalled_since_s = NOW_S - 2.0
+    assert closed(holding) == [(stuck, Reason.STALLED)]
 
 
 def test_requests_that_are_worked_on_are_not_closed() -> None:
-    working = Account(Nobody(), "10.0.0.1")
+    working = RequestAccount(Nobody(), "10.0.0.1")
     working.held_bytes = working.complete_bytes = MIB
     holding = replace(full_of(working, ordinary=[waiting(1000.0)]), is_overfull=True, bytes_max=1)
     assert working not in dict(closed(holding))
@@ -175,22 +186,22 @@ def test_in_an_overfull_memory_the_youngest_are_closed_last() -> None:
     assert order == [[slow], [slow, old], [slow, old, paused], [slow, old, paused, young]]
 
 
-def random_account(rng: Random) -> Account:
+def random_account(rng: Random) -> RequestAccount:
     address, held = f"10.0.0.{rng.randrange(3)}", rng.choice((100 * KIB, MIB, 3 * MIB, 9 * MIB))
     what = rng.random()
     if what < 0.6:
         rate, since_s = rng.choice((0, 10 * KIB, 70 * KIB, MIB)), rng.choice((1.0, 4.0, 9.0))
         frame = rng.choice((MIB, 8 * MIB))
         return arriving(rate, since_s=since_s, held=held, frame=frame, address=address)
-    account = Account(Nobody(), address)
+    account = RequestAccount(Nobody(), address)
     account.held_bytes = account.complete_bytes = held
     account.is_large = held > 2 * MIB
     if what < 0.8:
-        account.stuck_since_s = NOW_S - rng.choice((1.0, 3.0))
+        account.stalled_since_s = NOW_S - rng.choice((1.0, 3.0))
     return account
 
 
-def random_waiting(rng: Random, *, is_large: bool) -> list[Account]:
+def random_waiting(rng: Random, *, is_large: bool) -> list[RequestAccount]:
     found = []
     for _ in range(rng.randrange(3)):
         account = waiting(
@@ -220,11 +231,11 @@ class Need(NamedTuple):
         return freed >= self.excess
 
 
-def needs(holding: Holding) -> list[Need]:
+def needs(holding: MemoryState) -> list[Need]:
     held = sum(each.held_bytes for each in holding.accounts)
     large = sum(each.held_bytes for each in holding.accounts if each.is_large)
-    found = [Need(held - holding.bytes_max, Grade.YOUNG)] if holding.is_overfull else []
-    for grade, after_s in patience(RULES):
+    found = [Need(held - holding.bytes_max, Grade.RECENT)] if holding.is_overfull else []
+    for grade, after_s in waits_before_eviction(RULES):
         growth = [
             [each.growth_bytes for each in some if NOW_S - (each.waits_since_s or NOW_S) >= after_s]
             for some in (holding.ordinary_waiting, holding.large_waiting)
