@@ -1,6 +1,6 @@
-"""What goes wrong in a query, in words that name the option, or topic, partition and offset.
+"""Errors of a query that reads. Messages name the option, or the topic, partition and offset.
 
-Spark shows the last line of a Python error to the user: each message says what to do as well.
+Spark shows the last line of a Python error to the user, so each message also says what to do.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from ottla.base.ids import TopicPartition
 
 
 class SourceError(Exception):
-    """A query cannot go on, or cannot begin."""
+    """A query cannot begin, or cannot continue."""
 
 
 class DataLoss(SourceError):
-    """Records that the query was to read are no longer there."""
+    """Records that the query was to read no longer exist."""
 
 
 class UnreadableRecords(SourceError):
-    """A batch of records that is damaged, or larger than the reader may unpack."""
+    """A record batch that is damaged, or larger than maxDecompressedBatchBytes."""
 
 
 def named(partitions: list[TopicPartition], shown_max: int = 20) -> str:
-    """Partitions in an error message, not more of them than anybody reads."""
+    """Partitions for an error message, at most `shown_max` of them."""
     shown = ", ".join(str(each) for each in sorted(partitions)[:shown_max])
     return shown + (f" and {len(partitions) - shown_max} more" * (len(partitions) > shown_max))

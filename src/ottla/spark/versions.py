@@ -1,7 +1,7 @@
 """Which Spark can run this source: 4.2 and newer.
 
-Older ones give a Python source neither limits per trigger nor a word about AvailableNow's end, so
-that a stream would read too much, or never stop.
+Older versions support neither limits per trigger nor AvailableNow for Python sources: a stream
+would read too much at once, or never stop.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Where a query begins and ends, as its options say it.
+"""Where a query begins and ends: the values of `startingOffsets`, `endingOffsets` and the options
+with timestamps.
 
-Owns      the forms of `startingOffsets`, `endingOffsets` and their timestamp relatives: text to
-          value. The JSON is that of Spark's `kafka` format.
-Leaves    what a position is in a given log to `resolving.py`.
+Owns      parsing these options. The JSON is that of Spark's `kafka` format.
+Leaves    looking up positions in logs to `source/position_lookup.py`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ PARTITION_MAX = 2**31 - 1
 
 @dataclass(frozen=True)
 class Earliest:
-    """The first record that is still there."""
+    """The start of the log."""
 
 
 @dataclass(frozen=True)
 class Latest:
-    """The end of the log at the time of asking."""
+    """The end of the log when it is looked up."""
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,14 @@ class AtOffsets:
 
 @dataclass(frozen=True)
 class AtTimestamp:
-    """The first record of each partition that is at least as young."""
+    """The first record of each partition with this timestamp or a later one."""
 
     timestamp_ms: int
 
 
 @dataclass(frozen=True)
 class AtTimestamps:
-    """The same with a time for each partition."""
+    """The same with a timestamp for each partition."""
 
     timestamps_ms: Mapping[TopicPartition, int]
 
@@ -85,7 +85,7 @@ def parse_numbers(text: str, *, minimum: int) -> dict[TopicPartition, int]:
 
 
 def parse_object_numbers(topics: Mapping[str, Any], *, minimum: int) -> dict[TopicPartition, int]:
-    """The same from what JSON was read into; it may be empty."""
+    """The same from parsed JSON; it may be empty."""
     found = {}
     for topic, numbers in topics.items():
         if not isinstance(numbers, dict) or not numbers:

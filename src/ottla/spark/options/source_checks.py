@@ -1,7 +1,7 @@
-"""What must hold between the options of a query, each of which is right by itself.
+"""Checks between the options of a query, each of which is valid by itself.
 
-Promises  InvalidOption names the options that do not go together and what to do; the position at
-          which a query begins and ends is decided here alone.
+Promises  InvalidOption names the options that cannot be combined, and what to do.
+Owns      which of the options decides where a query begins and ends.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 
 from ottla.base.uuids import uuid_to_text
 from ottla.config.options import InvalidOption
+from ottla.spark.errors import SourceError
 from ottla.spark.planning.range_splitting import ReadRange
 
 FILE_ROWS = StructType(
@@ -120,7 +121,10 @@ def _open_directory(directory: str) -> tuple[pafs.FileSystem, str]:
         files, folder = pafs.LocalFileSystem(), os.path.abspath(directory)
     else:
         files, folder = pafs.FileSystem.from_uri(directory)
-    files.create_dir(folder, recursive=True)
+    try:
+        files.create_dir(folder, recursive=True)
+    except OSError as error:
+        raise SourceError(f"Option filesTo: {directory} cannot be created: {error}.") from error
     return files, folder.rstrip("/")
 
 

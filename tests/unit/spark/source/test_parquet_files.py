@@ -11,6 +11,7 @@ import pytest
 
 from ottla.base.ids import TopicPartition
 from ottla.config.options import InvalidOption
+from ottla.spark.errors import SourceError
 from ottla.spark.planning.range_splitting import ReadRange
 from ottla.spark.source import parquet_files
 from ottla.spark.source.parquet_files import check_directory, file_name, write_file
@@ -51,6 +52,13 @@ def test_a_failed_task_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(ConnectionError):
         written(write_file(failing(), str(tmp_path), WANTED))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_cannot_be_created_is_named_with_the_option(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    directory = f"{tmp_path}/file/lake"
+    with pytest.raises(SourceError, match=f"Option filesTo: {directory} cannot be created"):
+        written(write_file(batches(1), directory, WANTED))
 
 
 @pytest.fixture
