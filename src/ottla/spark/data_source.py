@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ottla.config.options import InvalidOption
-from ottla.spark.process_model import is_planning_filters
+from ottla.spark.errors import SourceError
+from ottla.spark.process_model import RefusedStreamReader, is_planning_filters
 from ottla.spark.versions import check_spark
 
 if TYPE_CHECKING:
@@ -55,8 +56,11 @@ def stream_reader(options: Mapping[str, str], schema: StructType) -> DataSourceS
     from ottla.spark.source.query import parse_query
     from ottla.spark.source.stream_reader import StreamReader
 
-    check_spark()
-    return StreamReader(parse_query(options, schema, is_stream=True))
+    try:
+        check_spark()
+        return StreamReader(parse_query(options, schema, is_stream=True))
+    except (InvalidOption, SourceError) as error:
+        return RefusedStreamReader(error)
 
 
 def batch_writer(schema: StructType, options: Mapping[str, str], overwrite: bool) -> BatchWriter:

@@ -15,9 +15,12 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 
 # Spark runs these modules of its own in a process each.
 FILTER_PLANNER = "pyspark.sql.worker.data_source_pushdown_filters"
@@ -44,6 +47,36 @@ def _runs(module: str) -> bool:
     """`python -m module` names it in the spec of `__main__`; Spark's daemon imports it."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     return module in sys.modules or getattr(spec, "name", None) == module
+
+
+class RefusedStreamReader(
+    DataSourceStreamReader,  # type: ignore[misc]
+    SupportsTriggerAvailableNow,  # type: ignore[misc]
+):
+    """Raises the error of a query's options in the first call. If `DataSource.streamReader` raised
+    it, Spark 4.3 would show a failure of its own runner instead ("cannot access local variable
+    'reader'")."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        raise self.error
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        raise self.error
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        raise self.error
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: ARG002, N802
+        raise self.error
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:  # noqa: ARG002
+        raise self.error
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:  # noqa: ARG002
+        raise self.error
 
 
 class PickledAsQuery:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ottla.client.settings import ClientSettings
 from ottla.config.kinds import BOOLEAN, INT, LIST, STRING
+from ottla.config.options import InvalidOption
 from ottla.spark.options.kafka_settings import (
     COMMON_WITHOUT_EFFECT,
     WithoutEffect,
@@ -59,6 +60,8 @@ def parse_kafka_options(
     """InvalidOption names the option as the user wrote it."""
     properties = kafka_properties(texts, REFUSED)
     group_id = properties.pop(GROUP_ID, None)
+    if group_id is not None and not group_id.strip():
+        raise InvalidOption("Option kafka.group.id is empty: give a name, or remove the option.")
     if poll_timeout_ms is not None:
         properties.setdefault("default.api.timeout.ms", str(max(1, poll_timeout_ms)))
     return KafkaOptions(client_settings(properties, WITHOUT_EFFECT, "ottla-spark"), group_id)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ottla.client.settings import BOOTSTRAP_SERVERS
+from ottla.client.settings import BOOTSTRAP_SERVERS, CLIENT_OPTIONS
 from ottla.config.kinds import Kind
 from ottla.config.options import InvalidOption, Option, invalid
 from ottla.metadata.topic_names import fault_of_name
@@ -66,11 +66,14 @@ class OptionTable(Generic[T]):
     def advice_on(self, unknown: str) -> str:
         if (hint := self.elsewhere.get(unknown.lower())) is not None:
             return f"Option {unknown}: {hint}."
+        told = f"Option {unknown} is not known to the format ottla{self.use}."
+        if unknown.lower() in CLIENT_OPTIONS:
+            return f"{told} Settings of Kafka's clients begin with kafka.: {KAFKA_PREFIX}{unknown}."
         known = [each.name for _, each in self.declared.values()]
         lowered = {each.lower(): each for each in [*known, KAFKA_PREFIX + BOOTSTRAP_SERVERS]}
         near = difflib.get_close_matches(unknown.lower(), lowered, n=1)
         advice = f"Did you mean {lowered[near[0]]}?" if near else f"Known are: {', '.join(known)}."
-        return f"Option {unknown} is not known to the format ottla{self.use}. {advice}"
+        return f"{told} {advice}"
 
 
 def parse_option(declared: Option[Any], text: str, prefix: str = "") -> Any:

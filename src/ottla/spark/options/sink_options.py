@@ -15,6 +15,7 @@ from ottla.config.checks import anything, at_least, one_of
 from ottla.config.kinds import BOOLEAN, LONG, STRING, optional
 from ottla.config.options import MIB, InvalidOption, option
 from ottla.spark.options.option_table import WORD, OptionTable, topic_name
+from ottla.spark.options.source_options import SOURCE_OPTIONS
 
 EXACTLY_ONCE, AT_LEAST_ONCE = "exactly-once", "at-least-once"
 DECISIONS_TOPIC = "ottla-spark-decisions"
@@ -124,7 +125,7 @@ class SinkOptions(QueryOptions, DeliveryOptions, RowOptions):
         return self.delivery == EXACTLY_ONCE
 
 
-ELSEWHERE = {
+ELSEWHERE = dict.fromkeys(SOURCE_OPTIONS, "it is for reading") | {
     "path": "topics have no path: name the topic with the option topic, or a column topic",
     "subscribe": "it is for reading; to write, use topic",
     "subscribepattern": "it is for reading; to write, use topic",

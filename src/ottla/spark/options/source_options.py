@@ -268,7 +268,7 @@ class TimeoutOptions:
     poll_timeout_ms: int | None = option(
         "kafkaConsumer.pollTimeoutMs",
         None,
-        optional(LONG),
+        optional(INT),
         at_least(0),
         "How long reading may fail before the query does; the same as "
         "kafka.default.api.timeout.ms.",

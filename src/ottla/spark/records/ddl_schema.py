@@ -67,6 +67,9 @@ _TOKEN = re.compile(
 )
 
 
+_STRUCT = re.compile(r"\s*struct\s*<", re.IGNORECASE)
+
+
 class Token(NamedTuple):
     kind: str
     text: str
@@ -74,10 +77,14 @@ class Token(NamedTuple):
 
 
 def parse_ddl(text: str) -> StructType:
-    """The columns of `text`; InvalidOption says what is wrong, and where."""
+    """The columns of `text`, which may also be `struct<...>`; InvalidOption says what is wrong, and
+    where."""
+    if text.lstrip().startswith("StructType("):
+        raise InvalidOption(
+            "Option valueSchema is a Python object: give its text, schema.simpleString()."
+        )
     parser = _Parser(text)
-    fields = parser.fields(until="")
-    return StructType(fields)
+    return parser.whole_struct() if _STRUCT.match(text) else StructType(parser.fields(until=""))
 
 
 class _Parser:
@@ -94,6 +101,14 @@ class _Parser:
         token = self._next
         self._at += token.kind != "end"
         return token
+
+    def whole_struct(self) -> StructType:
+        self._take()
+        self._demand("<")
+        found = StructType(self.fields(until=">"))
+        if self._next.kind != "end":
+            self._fail(self._next, "expected the end")
+        return found
 
     def fields(self, until: str) -> list[StructField]:
         """Separated by commas, up to the sign `until`, which is taken as well; "" is the end."""

@@ -76,31 +76,34 @@ def _value_type_in(schema: StructType) -> DataType:
             f"Column value in the schema is {found.simpleString()}: with the option valueFormat it "
             "must be a struct."
         )
-    _check_nullable(found, ("value",))
+    _check_fields(found, ("value",))
     return found
 
 
-def _check_nullable(kind: DataType, path: tuple[str, ...]) -> None:
-    """A producer may omit any field, so none may be NOT NULL."""
+def _check_fields(kind: DataType, path: tuple[str, ...]) -> None:
+    """No field is there twice, and none is NOT NULL: a producer may omit any field."""
     name = ".".join(path)
     if isinstance(kind, ArrayType):
         if not kind.containsNull:
             raise InvalidOption(
                 f"Option valueSchema: elements of {name} are NOT NULL, but may be null."
             )
-        _check_nullable(kind.elementType, path)
+        _check_fields(kind.elementType, path)
     if isinstance(kind, MapType):
         if not kind.valueContainsNull:
             raise InvalidOption(
                 f"Option valueSchema: values of {name} are NOT NULL, but may be null."
             )
-        _check_nullable(kind.valueType, path)
+        _check_fields(kind.valueType, path)
+    names = kind.fieldNames() if isinstance(kind, StructType) else []
+    if twice := [each for each in names if names.count(each) > 1]:
+        raise InvalidOption(f"Option valueSchema: {name} has the field {twice[0]} twice.")
     for field in kind.fields if isinstance(kind, StructType) else ():
         if not field.nullable:
             raise InvalidOption(
                 f"Option valueSchema: {name}.{field.name} is NOT NULL, but may be missing."
             )
-        _check_nullable(field.dataType, (*path, field.name))
+        _check_fields(field.dataType, (*path, field.name))
 
 
 def _check_field(field: StructField, wanted: DataType) -> None:

@@ -35,7 +35,11 @@ def _from_json(text: str) -> StructType:
     try:
         return StructType.fromJson(json.loads(text))
     except Exception as error:  # PySpark raises exceptions of many types for wrong JSON
-        raise InvalidOption(f"Option valueSchema is no Spark schema: {error}") from None
+        missing = f"{error} is missing in its JSON" if isinstance(error, KeyError) else error
+        raise InvalidOption(
+            f"Option valueSchema is no Spark schema: {missing}. Give DDL such as `id bigint, name "
+            "string`, or schema.json()."
+        ) from None
 
 
 def check_value_type(value_format: str, value_schema: str | None, value_type: DataType) -> None:

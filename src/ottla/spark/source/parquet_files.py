@@ -64,6 +64,8 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/")
 
 def check_directory(directory: str) -> None:
     """InvalidOption for a URL with a scheme that pyarrow does not support."""
+    if not directory.strip():
+        raise InvalidOption("Option filesTo is empty: give a directory or a URL.")
     scheme = scheme_of(directory)
     if scheme is None or scheme in SCHEMES:
         return

@@ -167,5 +167,6 @@ def test_bad_options_are_told_by_name(
     spark: Any, kafka: Kafka, tmp_path: Path, options: dict[str, Any], told: str
 ) -> None:
     topic = kafka.topic("t")
-    with pytest.raises(Exception, match=told):
+    with pytest.raises(Exception, match=told) as caught:
         run_to_end(read_stream(spark, kafka, topic, **options), tmp_path)
+    assert "UnboundLocalError" not in str(caught.value), "what Spark makes of an error too early"

@@ -171,6 +171,20 @@ def test_names_that_no_topic_can_have_are_refused(name: str) -> None:
         parse_options({"subscribe": f"orders,{name}"})
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("fetch.max.bytes", "begin with kafka.: kafka.fetch.max.bytes"),
+        ("startingOffset", "Did you mean startingOffsets"),
+        ("topic", "it is for writing; to read, use subscribe"),
+        ("kafkaConsumer.pollTimeoutMs", "kafkaConsumer.pollTimeoutMs: Not a number of type INT"),
+    ],
+)
+def test_options_that_are_wrong_come_with_advice(name: str, advice: str) -> None:
+    with pytest.raises(InvalidOption, match=advice):
+        parse_options({"subscribe": "a", name: str(2**40)})
+
+
 def test_a_least_batch_above_the_largest_is_refused() -> None:
     texts = {"minOffsetsPerTrigger": "10", "maxOffsetsPerTrigger": "5"}
     with pytest.raises(InvalidOption, match="minOffsetsPerTrigger=10"):
@@ -223,11 +237,17 @@ def test_brokers_must_be_named() -> None:
         ("kafka.no.such.thing", "does not know the setting"),
         ("kafka.isolation.level", "read_committed"),
         ("kafka.fetch.max.bytes", "at least 1"),
+        ("kafka.socket.connection.setup.timeout.ms", "at least 1"),
     ],
 )
 def test_settings_of_the_client_are_understood_or_refused_by_name(name: str, advice: str) -> None:
     with pytest.raises(InvalidOption, match=f"{name}.*{advice}"):
         parse_kafka_options({**SERVERS, name: "-1"})
+
+
+def test_an_empty_group_is_refused() -> None:
+    with pytest.raises(InvalidOption, match=r"kafka\.group\.id is empty"):
+        parse_kafka_options({**SERVERS, "kafka.group.id": " "})
 
 
 def test_settings_of_consumers_in_groups_change_nothing() -> None:

@@ -18,9 +18,18 @@ def test_columns_are_read_in_their_order() -> None:
     assert [field.nullable for field in found] == [True, False]
 
 
+def test_the_text_of_a_struct_is_read_as_its_columns() -> None:
+    assert parse_ddl("struct<id:bigint,name:string>") == parse_ddl("id bigint, name string")
+    assert parse_ddl(" STRUCT <a: struct<b:int>> ").simpleString() == "struct<a:struct<b:int>>"
+    assert parse_ddl("struct int").simpleString() == "struct<struct:int>"
+    with pytest.raises(InvalidOption, match=r"simpleString\(\)"):
+        parse_ddl(str(parse_ddl("id bigint")))
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
+        ("struct<id:bigint>, x int", r"at character 18, ', x int': expected the end"),
         ("id bigin, name string", r"at character 4, 'bigin, name string': .* bigint is meant"),
         ("id bigint, when momnt", r"at character 17, 'momnt'"),
         ("id bigint, note varchar(3)", r"at character 17, 'varchar\(3\)': .* cannot be decoded"),

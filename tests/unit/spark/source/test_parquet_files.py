@@ -54,6 +54,11 @@ def test_a_failed_task_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_empty_directory_is_refused() -> None:
+    with pytest.raises(InvalidOption, match="filesTo is empty"):
+        check_directory(" ")
+
+
 def test_a_directory_that_cannot_be_created_is_named_with_the_option(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     directory = f"{tmp_path}/file/lake"
