@@ -75,10 +75,6 @@ class Connection:
         return self._settings.request_timeout_ms
 
     @property
-    def awaited_count(self) -> int:
-        return len(self._awaited)
-
-    @property
     def has_data(self) -> bool:
         return self._transport.has_data()
 

@@ -45,7 +45,6 @@ INIT_AT_MOST = 4
 ADD_AT_MOST = 3
 END_AT_MOST = 4
 PATTERN_FROM = 2
-OPEN_STATES = ("Ongoing", "PrepareCommit", "PrepareAbort")
 
 
 class ProducerIdentity(NamedTuple):

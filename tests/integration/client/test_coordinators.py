@@ -17,7 +17,6 @@ from ottla.client.groups import CommittedOffset, commit_offsets, committed_offse
 from ottla.client.offsets import latest_offsets
 from ottla.client.producing import BatchProducer
 from ottla.client.transactions import (
-    OPEN_STATES,
     ListedTransaction,
     add_partitions,
     describe_transactions,
@@ -79,7 +78,7 @@ def test_open_transactions_are_listed_and_described(cluster: Cluster) -> None:
     identities = {name: init_producer_id(cluster, name, 60_000) for name in names}
     for name in names[:2]:
         add_partitions(cluster, name, identities[name], [partition])
-    listed = list_transactions(cluster, id_prefix=f"{partition.topic}/", states=OPEN_STATES)
+    listed = list_transactions(cluster, id_prefix=f"{partition.topic}/", states=["Ongoing"])
     assert listed == [
         ListedTransaction(name, identities[name].producer_id, "Ongoing") for name in names[:2]
     ]

@@ -140,7 +140,6 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
         connection = open_connection(settings.addresses[0], settings)
         for name in "abc":
             connection.send(MetadataRequest([MetadataRequestTopic(name=name)]))
-        assert connection.awaited_count == 3
         assert [connection.receive().topics[0].name for _ in range(3)] == ["a", "b", "c"]
         connection.close()
 

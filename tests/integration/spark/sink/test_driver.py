@@ -545,7 +545,7 @@ def test_a_topic_that_was_created_again_does_not_pass_for_the_old_one(
     delete_topics(cluster, [sink.topic])
     wait_until(lambda: not cluster.describe_topics([sink.topic]), "the topic is gone")
     create_topics(cluster, [NewTopic(sink.topic, 3)])
-    told = f"do not exist any more, or were created again.*: {sink.topic}. .*acceptTornBatch=5"
+    told = f"were deleted, or deleted and created again.*: {sink.topic}. .*acceptTornBatch=5"
     with pytest.raises(TornBatch, match=told):
         sink.driver().start()
 
