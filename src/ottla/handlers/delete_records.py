@@ -6,7 +6,6 @@ The response is sent when the new log start offset is stored: a crash does not r
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable
 
 from ottla.base.steps import drive
@@ -127,8 +126,7 @@ class Deletion:
     async def write_down(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:
         for directory, results in self.moved.items():
             try:
-                job = await drive(directory.making_checkpoint_job())
-                await asyncio.to_thread(job.run)
+                await drive(directory.writing_checkpoints())
             except OSError as error:
                 code = directory.health.refused("writing checkpoints", error).code
                 for each in results:

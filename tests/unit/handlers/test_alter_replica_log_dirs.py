@@ -340,9 +340,9 @@ def test_a_hand_over_leaves_the_old_directory_s_checkpoints_to_a_thread(world: W
     target, threads = elsewhere(world), set()
     write = old_place.checkpoints.write
 
-    def noted(job: CheckpointJob) -> None:
+    def noted(job: CheckpointJob) -> bool:
         threads.add(threading.current_thread())
-        write(job)
+        return write(job)
 
     old_place.checkpoints.write = noted  # type: ignore[method-assign]
     assert move(world, target) == 0

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ottla.base.filesystem import FileSystem
@@ -52,7 +52,8 @@ class DirectoryCheckpoints:
         self._lock = threading.Lock()
         self._version = 0
         self._jobs_made = 0
-        self._last_written = 0
+        self._last_begun = 0
+        self._last_written = 0  # to its end: a full disk may refuse one
 
     def read(self) -> SavedOffsets:
         """What the files say. It is written again as it is for logs that are not open (yet)."""
@@ -123,20 +124,29 @@ class DirectoryCheckpoints:
                 yield PAUSE
         return job
 
-    def writing(self, logs: Sequence[Log]) -> Steps[None]:
-        """How far the logs are synced when this begins, and perhaps later, is written."""
-        job = yield from self.making_job(logs)
-        yield job.run
+    def writing(self, every_log: Callable[[], Sequence[Log]]) -> Steps[None]:
+        """How far the logs are synced when this begins, and perhaps later, is written. OSError if
+        it is not: what a job leaves to a later one, a full disk may refuse."""
+        is_written = False
+        while not is_written:
+            job = yield from self.making_job(every_log())
+            is_written = yield job.run
 
-    def write(self, job: CheckpointJob) -> None:
+    def write(self, job: CheckpointJob) -> bool:
+        """Whether the files are now as the job says, or as a later one did. Else a later one was to
+        be written instead, and has failed, or has not come yet."""
         with self._lock:
-            if job.version != self._version or job.number < self._last_written:
-                return
-            self._last_written = job.number
-            self._recovery_points.write(job.offsets.recovery_points)
-            # A log never starts above its high watermark; in this order neither do the files say.
-            self._high_watermarks.write(job.offsets.high_watermarks)
-            self._log_starts.write(job.offsets.log_starts)
+            if job.version == self._version and job.number >= self._last_begun:
+                self._write(job)
+            return job.number <= self._last_written
+
+    def _write(self, job: CheckpointJob) -> None:
+        self._last_begun = job.number
+        self._recovery_points.write(job.offsets.recovery_points)
+        # A log never starts above its high watermark; in this order neither do the files say.
+        self._high_watermarks.write(job.offsets.high_watermarks)
+        self._log_starts.write(job.offsets.log_starts)
+        self._last_written = job.number
 
 
 class CheckpointJob:
@@ -148,8 +158,9 @@ class CheckpointJob:
         self.number = number  # in the order in which jobs were begun
         self._checkpoints = checkpoints
 
-    def run(self) -> None:
-        self._checkpoints.write(self)
+    def run(self) -> bool:
+        """See `write`."""
+        return self._checkpoints.write(self)
 
 
 def _note(log: Log, saved: SavedOffsets) -> None:

@@ -89,7 +89,9 @@ class LogDirectory:
         self.health = DirectoryHealth(path)
         self.context = LogContext(files, clock, random, self.health)
         self.context.write_checkpoints = self._write_checkpoints_with
-        self.context.checkpointing = lambda log: self.checkpoints.writing(self._logs_with(log))
+        self.context.checkpointing = lambda log: self.checkpoints.writing(
+            lambda: self._logs_with(log)
+        )
         self.checkpoints = DirectoryCheckpoints(files, path)
         self.directory_id: bytes | None = None
         self.last_shutdown: CleanShutdown | None = None  # None after an unclean stop
@@ -287,7 +289,8 @@ class LogDirectory:
                 raise self.health.unsynced(f"deleting logs in {self.path}", error) from error
             try:
                 yield removal_job  # first: after a crash in between, checkpoints have the name
-                yield job.run
+                while not (yield job.run):  # what was to be written instead was refused
+                    job = yield from self.checkpoints.making_urgent_job(self._every_log())
             except OSError as error:
                 raise self.health.refused(f"deleting logs in {self.path}", error) from error
             for partition, path in finished.items():
@@ -523,6 +526,10 @@ class LogDirectory:
     def making_checkpoint_job(self) -> Steps[CheckpointJob]:
         """What to write now and then, in a thread."""
         return (yield from self.checkpoints.making_job(self._every_log()))
+
+    def writing_checkpoints(self) -> Steps[None]:
+        """Until what holds now is written; OSError if it is not."""
+        return self.checkpoints.writing(self._every_log)
 
     def logs_of(self, partitions: Iterable[TopicPartition]) -> list[Log]:
         """Those that are here, future ones included."""

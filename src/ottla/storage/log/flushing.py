@@ -128,13 +128,13 @@ class FlushJob:
 def finish_flush(log: Log, job: FlushJob, error: Exception | None) -> None:
     """Take over what a job has done, in the log's thread."""
     job.let_go_of_names(log)
-    is_elsewhere = log.is_closed or job.path != log.path
-    if isinstance(error, FileNotFoundError) and is_elsewhere:
-        log.has_unsynced_names = True  # deleted or renamed meanwhile: that is no failing disk
-        return
-    if isinstance(error, OSError):
+    if error is not None:
         log.has_unsynced_names = log.has_unsynced_cut = True  # perhaps: to be tried again
         log.late_snapshots += job.late_snapshots
+    is_elsewhere = log.is_closed or job.path != log.path
+    if isinstance(error, FileNotFoundError) and is_elsewhere:
+        return  # deleted or renamed meanwhile: that is no failing disk
+    if isinstance(error, OSError):
         health = log.health
         note = health.refused if job.is_refused else health.unsynced
         raise note(f"syncing {log.path}", error) from error

@@ -9,14 +9,15 @@ from contextlib import suppress
 from random import Random
 
 import pytest
+from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append_many
 
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.steps import run_here
+from ottla.base.steps import Steps, run_here
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.directories.directory_checkpoints import CheckpointJob, DirectoryCheckpoints
-from ottla.storage.directories.log_directory import Owner
+from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
@@ -104,3 +105,51 @@ def test_no_log_starts_above_its_high_watermark_wherever_writing_ends(seed: int)
         assert all(start <= marks[partition] for partition, start in starts.items())
     assert starts
     logs.let_go()
+
+
+def test_a_deletion_is_not_finished_by_a_job_that_left_it_to_one_that_was_refused() -> None:
+    disk = MemoryDisk()
+    logs, (doomed, _) = two_logs(disk)
+    directory = logs.directories[0]
+    directory.write_checkpoints()
+    logs.begin_deleting(doom(logs, doomed.partition))
+    finishing = logs.finishing_deletion()
+    step = next(finishing)
+    for _ in range(2):  # the directory is synced, and what is to be removed is noted
+        assert callable(step)
+        step = finishing.send(step())
+    refuse_checkpoints(disk, directory)
+    assert callable(step)
+    run_rest(finishing, step())
+    assert not logs.is_half_deleted(doomed.partition)
+    assert doomed.partition not in DirectoryCheckpoints(disk, "/data").read().recovery_points
+    logs.let_go()
+
+
+def test_offsets_are_written_though_a_later_job_that_was_to_write_them_was_refused() -> None:
+    disk = MemoryDisk()
+    logs, (log, _) = two_logs(disk)
+    directory = logs.directories[0]
+    append_many(log, 5)
+    log.advance_log_start(3)
+    writing = directory.writing_checkpoints()
+    step = next(writing)
+    refuse_checkpoints(disk, directory)
+    assert callable(step)
+    run_rest(writing, step())
+    assert DirectoryCheckpoints(disk, "/data").read().log_starts == {log.partition: 3}
+    logs.let_go()
+
+
+def refuse_checkpoints(disk: MemoryDisk, directory: LogDirectory) -> None:
+    disk.fail("open", "*checkpoint*", error=errno.ENOSPC)
+    with pytest.raises(OSError, match="No space"):
+        directory.write_checkpoints()
+    disk.heal()
+
+
+def run_rest(steps: Steps[None], result: object) -> None:
+    with suppress(StopIteration):
+        step = steps.send(result)
+        while callable(step):
+            step = steps.send(step())

@@ -11,7 +11,7 @@ from tests.unit.storage.log_making import SMALL, Place, batch_of, names_in
 
 from ottla.base.readers import WAIT
 from ottla.storage.log import rolling
-from ottla.storage.log.flushing import Done, flush
+from ottla.storage.log.flushing import Done, FlushJob, finish_flush, flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
 from ottla.storage.producers.producer_snapshot import encode_snapshot
@@ -224,3 +224,22 @@ def test_every_snapshot_is_of_its_moment_however_many_are_under_way(seed: int) -
             written.add(offset)
             assert story.snapshot(offset) == states[offset]
     assert written
+
+
+def test_a_late_snapshot_is_synced_after_a_sync_that_found_the_log_renamed() -> None:
+    story = Story()
+    story.write()
+    offset = story.log.log_end_offset
+    story.log.roll()
+    flush(story.log)  # so that the recovery point has passed the snapshot when it comes
+    story.threads.run_all()
+    job = FlushJob(story.log)
+    old, new = story.log.path, f"{story.log.path}.renamed"
+    story.place.disk.rename(old, new)
+    story.log.moved(new)
+    with pytest.raises(FileNotFoundError) as failure:
+        story.place.disk.sync_directory(old)
+    finish_flush(story.log, job, failure.value)
+    flush(story.log)
+    story.place.disk.crash(Random(1))
+    assert story.snapshot(offset)
