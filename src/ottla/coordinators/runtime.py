@@ -79,9 +79,10 @@ class Runtime(Generic[S]):
 
     def shard(self, key: str) -> Shard[S]:
         """The loaded shard of a group or transactional id; BrokerError while there is none."""
-        if not self._topic.count_partitions():
+        count = self._topic.count_partitions()
+        if not count:
             raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        return self.shard_at(self.shard_number(key))
+        return self.shard_at(shard_of(key, count))
 
     def shard_at(self, number: int) -> Shard[S]:
         """The loaded shard of a partition of the topic; BrokerError while there is none."""
@@ -291,8 +292,12 @@ class Runtime(Generic[S]):
 
     def unreplicated(self, shards: Iterable[Shard[S]]) -> dict[Shard[S], int]:
         """The shards of which nothing may be shown yet, and the ends of their logs."""
-        ends = {each: each.log_end_offset for each in shards}
-        return {each: end for each, end in ends.items() if not each.is_replicated(end)}
+        waiting = {}
+        for each in shards:
+            end_offset = each.log_end_offset
+            if not each.is_replicated(end_offset):
+                waiting[each] = end_offset
+        return waiting
 
     async def all_replicated(self, waiting: Mapping[Shard[S], int]) -> dict[Shard[S], BrokerError]:
         """Wait until what was read of these shards may be shown; for which that has failed."""

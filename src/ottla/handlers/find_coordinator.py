@@ -11,8 +11,9 @@ from typing import Protocol
 
 from ottla.base.turns import Slices
 from ottla.coordinators.internal_topic import InternalTopic
-from ottla.handlers.partitions.leaders import BrokerAddress, leader_endpoints
+from ottla.handlers.partitions.leaders import BrokerAddress, live_broker
 from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.large_responses import build_at_once
 from ottla.handlers.serving.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -27,6 +28,7 @@ SEVERAL_FROM = 4
 GROUP = 0
 TRANSACTION = 1
 COORDINATOR_BYTES = 16  # besides its key and host
+KEYS_AT_ONCE = 50  # more are looked up in slices
 
 
 class Coordinating(Protocol):
@@ -51,11 +53,13 @@ def refuse_find(
 @handles(ApiKey.FIND_COORDINATOR, refuse_in_version=refuse_find)
 def find_coordinator(
     request: FindCoordinatorRequest, context: Context
-) -> Slices[FindCoordinatorResponse | Working]:
+) -> FindCoordinatorResponse | Working | Slices[FindCoordinatorResponse]:
     topic = topic_of(request.key_type, context)
-    if topic.is_ready:
-        return (yield from answer(request, topic, context))
-    return Working(answer_later(request, topic, context))
+    if not topic.is_ready:
+        return Working(answer_later(request, topic, context))
+    answering = answer(request, topic, context)
+    few = len(request.coordinator_keys) <= KEYS_AT_ONCE
+    return build_at_once(answering, context) if few else answering
 
 
 def topic_of(key_type: int, context: Context) -> InternalTopic:
@@ -105,7 +109,7 @@ def refused(key: str, error: BrokerError) -> Coordinator:
 
 def address_of(key: str, topic: InternalTopic, context: Context) -> BrokerAddress:
     """The address of the coordinator on the client's listener."""
-    found = leader_endpoints(context, [topic.leader_of(key)])
-    if not found:
+    found = live_broker(context, topic.leader_of(key))
+    if found is None:
         raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return found[0]
+    return found

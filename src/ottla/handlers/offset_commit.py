@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 
 from ottla.base.ids import TopicId
-from ottla.base.turns import Slices
+from ottla.base.turns import Slices, run_at_once
 from ottla.handlers.groups.callers import caller_of
 from ottla.handlers.groups.known_partitions import is_small, parting
 from ottla.handlers.groups.merging import merged, merging
@@ -44,16 +44,23 @@ def refuse_commit(
 @handles(ApiKey.OFFSET_COMMIT, refuse=refuse_commit)
 def offset_commit(
     request: OffsetCommitRequest, context: Context
-) -> Slices[OffsetCommitResponse | Awaitable[OffsetCommitResponse] | Working]:
-    known, unknown = list[OffsetCommitRequestTopic](), list[OffsetCommitResponseTopic]()
-    at_once, by_id = is_small(request.topics), context.version >= TOPIC_IDS_FROM
-    for topic in request.topics:
-        yield from sorting_out(topic, context.parts.metadata, by_id, known, unknown)
-    request.topics = known
-    if not known:
+) -> (
+    OffsetCommitResponse | Awaitable[OffsetCommitResponse] | Slices[OffsetCommitResponse | Working]
+):
+    if not is_small(request.topics):
+        return committing(request, context)
+    unknown = run_at_once(keeping_known(request, context))
+    if not request.topics:
+        return OffsetCommitResponse(topics=merged(unknown, ()))
+    return commit_at_once(request, unknown, context)
+
+
+def committing(
+    request: OffsetCommitRequest, context: Context
+) -> Slices[OffsetCommitResponse | Working]:
+    unknown = yield from keeping_known(request, context)
+    if not request.topics:
         return OffsetCommitResponse(topics=(yield from merging(unknown, ())))
-    if at_once:
-        return commit_at_once(request, unknown, context)
     try:
         writing = yield from context.parts.groups.commit_many(request, caller_of(context))
     except BrokerError as error:
@@ -78,6 +85,18 @@ async def respond_later(
 
 async def refuse_later(request: OffsetCommitRequest, error: BrokerError) -> OffsetCommitResponse:
     return await asyncio.to_thread(refuse_commit, request, error.code, error.message)
+
+
+def keeping_known(
+    request: OffsetCommitRequest, context: Context
+) -> Slices[list[OffsetCommitResponseTopic]]:
+    """Leave in the request what exists; the answers for the rest."""
+    known, unknown = list[OffsetCommitRequestTopic](), list[OffsetCommitResponseTopic]()
+    image, by_id = context.parts.metadata, context.version >= TOPIC_IDS_FROM
+    for topic in request.topics:
+        yield from sorting_out(topic, image, by_id, known, unknown)
+    request.topics = known
+    return unknown
 
 
 def sorting_out(

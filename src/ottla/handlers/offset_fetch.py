@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Hashable, Sequence
 from copy import copy
+from functools import partial
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.turns import Slices, run_at_once
@@ -15,6 +16,7 @@ from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYT
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.groups.answers import GroupReader
 from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.large_responses import build_at_once
 from ottla.handlers.serving.registry import handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
@@ -39,6 +41,7 @@ SEVERAL_GROUPS_FROM = 8
 TOPIC_IDS_FROM = 10
 NO_OFFSET = -1
 GROUP_BYTES = 8  # of a response, besides its name and topics
+ITEMS_AT_ONCE = 100  # groups, topics and partitions; more are read in slices
 
 
 def refuse_offset_fetch(
@@ -53,6 +56,77 @@ def refuse_offset_fetch(
 @handles(ApiKey.OFFSET_FETCH, refuse_in_version=refuse_offset_fetch)
 def offset_fetch(
     request: OffsetFetchRequest, context: Context
+) -> (
+    OffsetFetchResponse
+    | Awaitable[OffsetFetchResponse]
+    | Slices[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]
+):
+    if is_small(request, context.version):
+        return fetch_at_once(request, context)
+    return fetching_in_slices(request, context)
+
+
+def is_small(request: OffsetFetchRequest, version: int) -> bool:
+    """Whether it is served without slices. All topics of a group may be many."""
+    count = 0
+    for each in request.groups if version >= SEVERAL_GROUPS_FROM else (request,):
+        if each.topics is None:
+            return False
+        count += 1 + len(each.topics)
+        if count > ITEMS_AT_ONCE:
+            return False
+        for topic in each.topics:
+            count += len(topic.partition_indexes)
+    return count <= ITEMS_AT_ONCE
+
+
+def fetch_at_once(
+    request: OffsetFetchRequest, context: Context
+) -> OffsetFetchResponse | Awaitable[OffsetFetchResponse]:
+    version = context.version
+    wanted = request.groups if version >= SEVERAL_GROUPS_FROM else [as_group(request)]
+    shards, groups = build_at_once(reading_groups(wanted, request.require_stable, context), context)
+    waiting = context.parts.groups.unreplicated(filter(None, shards))
+    if waiting:
+        return show_later(waiting, shards, wanted, groups, context)
+    return response_of(groups, version)
+
+
+async def show_later(
+    waiting: dict[LoadedShard, int],
+    shards: Sequence[LoadedShard | None],
+    wanted: Sequence[OffsetFetchRequestGroup],
+    groups: list[OffsetFetchResponseGroup],
+    context: Context,
+) -> OffsetFetchResponse:
+    failed, version = await context.parts.groups.replicated(waiting), context.version
+    for at, (shard, each) in enumerate(zip(shards, wanted, strict=True)):
+        if shard is not None and shard in failed:
+            groups[at] = refused(each.group_id, each.topics or (), failed[shard], version)
+    return response_of(groups, version)
+
+
+def reading_groups(
+    wanted: Sequence[OffsetFetchRequestGroup], require_stable: bool, context: Context
+) -> Slices[tuple[list[LoadedShard | None], list[OffsetFetchResponseGroup]]]:
+    """(the shard that each group was read of, what it has)."""
+    shards: list[LoadedShard | None] = []
+    groups = []
+    for each in wanted:
+        shard: LoadedShard | None
+        try:
+            shard = context.parts.groups.shard_of(each.group_id)
+            group = yield from reading(shard, each, require_stable, context, at_once=True)
+        except BrokerError as error:
+            shard = None
+            group = yield from refusing(each.group_id, each.topics or (), error, context.version)
+        shards.append(shard)
+        groups.append(group)
+    return shards, groups
+
+
+def fetching_in_slices(
+    request: OffsetFetchRequest, context: Context
 ) -> Slices[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]:
     """Offsets of a group are read once, even if the request names the group several times."""
     version = context.version
@@ -64,7 +138,12 @@ def offset_fetch(
     for at, each in enumerate(wanted):
         who = each.group_id, each.member_id, each.member_epoch
         key: Hashable = who if each.topics is None else at
-        yield from fetch_group(key, each, reader, request, context)
+        yield from reader.read(
+            key,
+            each.group_id,
+            partial(reading, wanted=each, require_stable=request.require_stable, context=context),
+            partial(refusing, each.group_id, each.topics or (), version=version),
+        )
     asked = wanted[0].topics or () if version < GROUP_ERROR_FROM else ()
     shown = reader.show(lambda group, error: refused(group.group_id, asked, error, version))
     if not isinstance(shown, list):
@@ -94,36 +173,28 @@ def as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
     return run_at_once(naming_one_group(request))
 
 
-def fetch_group(
-    key: Hashable,
+def reading(
+    shard: LoadedShard,
     wanted: OffsetFetchRequestGroup,
-    reader: GroupReader[OffsetFetchResponseGroup],
-    request: OffsetFetchRequest,
+    require_stable: bool,
     context: Context,
-) -> Slices[None]:
-    by_id = context.version >= TOPIC_IDS_FROM
-    image, asked = context.parts.metadata, wanted.topics or ()
+    *,
+    at_once: bool = False,
+) -> Slices[OffsetFetchResponseGroup]:
+    image, by_id = context.parts.metadata, context.version >= TOPIC_IDS_FROM
     unknown: list[OffsetFetchResponseTopics] = []
     if by_id and wanted.topics is not None:
         # The request keeps its topics: they are freed in pieces after the response is sent.
-        named = yield from naming_topics(asked, unknown, image)
+        named = yield from naming_topics(wanted.topics, unknown, image)
         wanted = copy(wanted)
         wanted.topics = named
-
-    def read(shard: LoadedShard) -> Slices[OffsetFetchResponseGroup]:
-        group = yield from context.parts.groups.fetch_offsets(shard, wanted, request.require_stable)
-        if by_id:
-            named = yield from identifying(group.topics, image)
-            group.topics = [*named, *unknown]
-        yield GROUP_BYTES + len(wanted.group_id)
-        return group
-
-    yield from reader.read(
-        key,
-        wanted.group_id,
-        read,
-        lambda error: refusing(wanted.group_id, asked, error, context.version),
+    group = yield from context.parts.groups.fetch_offsets(
+        shard, wanted, require_stable, at_once=at_once
     )
+    if by_id:
+        group.topics = [*(yield from identifying(group.topics, image)), *unknown]
+    yield GROUP_BYTES + len(wanted.group_id)
+    return group
 
 
 def naming_topics(
@@ -209,13 +280,18 @@ def refusing(
 
 
 def response_of(groups: list[OffsetFetchResponseGroup], version: int) -> OffsetFetchResponse:
-    return run_at_once(responding(groups, version))
+    if version >= SEVERAL_GROUPS_FROM:
+        return OffsetFetchResponse(groups=groups)
+    return run_at_once(responding_for_one(*groups))
 
 
 def responding(groups: list[OffsetFetchResponseGroup], version: int) -> Slices[OffsetFetchResponse]:
     if version >= SEVERAL_GROUPS_FROM:
         return OffsetFetchResponse(groups=groups)
-    [group] = groups
+    return (yield from responding_for_one(*groups))
+
+
+def responding_for_one(group: OffsetFetchResponseGroup) -> Slices[OffsetFetchResponse]:
     topics = []
     for topic in group.topics:
         partitions = []

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from tests.unit.handlers.group_world import GroupWorld
-from tests.unit.handlers.world import World
 
 from ottla.base.turns import run_at_once
-from ottla.handlers.offset_fetch import offset_fetch
+from ottla.handlers.offset_fetch import ITEMS_AT_ONCE, offset_fetch
 from ottla.handlers.serving.context import Context
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -29,6 +28,7 @@ from ottla.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
+from ottla.protocol.messages.offset_fetch_response import OffsetFetchResponse
 
 GROUP = "readers"
 UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -199,12 +199,43 @@ def test_deleting_says_of_each_partition_what_became_of_it(world: GroupWorld) ->
     assert fetch(world, None, 9) == {("t", 1): 7}
 
 
-def test_a_request_by_topic_id_keeps_its_topics_so_that_they_are_freed_in_pieces() -> None:
-    topics = [OffsetFetchRequestTopics(topic_id=bytes([1] * 16), partition_indexes=[0])]
-    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup("g", topics=topics)])
-    with World() as world:
-        context = Context(
-            world.broker.parts, world.me.session, ApiKey.OFFSET_FETCH, 10, 1, "client"
-        )
-        run_at_once(offset_fetch(request, context))
+@pytest.mark.parametrize("partitions", [1, 2 * ITEMS_AT_ONCE])
+def test_a_request_by_topic_id_keeps_its_topics_so_that_they_are_freed_in_pieces(
+    world: GroupWorld, partitions: int
+) -> None:
+    commit(world, {"t": [0]})
+    unknown = bytes([1] * 16)
+    topics = [OffsetFetchRequestTopics(topic_id=unknown, partition_indexes=range(partitions))]
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(GROUP, topics=topics)])
+    context = Context(world.broker.parts, world.me.session, ApiKey.OFFSET_FETCH, 10, 1, "client")
+    outcome = offset_fetch(request, context)
+    response = run_at_once(outcome) if isinstance(outcome, Generator) else outcome
+    assert isinstance(response, OffsetFetchResponse)
+    (told,) = response.groups[0].topics
+    assert {each.error_code for each in told.partitions} == {ErrorCode.UNKNOWN_TOPIC_ID}
     assert request.groups[0].topics is topics
+
+
+@pytest.mark.parametrize("partitions", [1, 2 * ITEMS_AT_ONCE])
+def test_few_offsets_and_many_are_answered_alike(world: GroupWorld, partitions: int) -> None:
+    commit(world, {"t": [0, 1]})
+    wanted = [OffsetFetchRequestTopics("t", partition_indexes=list(range(partitions)))]
+    known = {0: 7, 1: 7}
+    for version in (8, 9):
+        found = fetch(world, wanted, version)
+        assert found == {("t", each): known.get(each, -1) for each in range(partitions)}
+
+
+@pytest.mark.parametrize("metadata_bytes", [10, 3000])
+def test_few_offsets_with_much_metadata_are_refused_by_the_size_of_the_response(
+    world: GroupWorld, metadata_bytes: int
+) -> None:
+    world.broker.parts.large_responses.bytes_max = 2500
+    each = OffsetCommitRequestPartition(0, 7, committed_metadata="m" * metadata_bytes)
+    topic = OffsetCommitRequestTopic("t", partitions=[each])
+    world.ask(OffsetCommitRequest(GROUP, -1, topics=[topic]), 8)
+    wanted = [OffsetFetchRequestTopics("t", partition_indexes=[0])]
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(GROUP, topics=wanted)])
+    (group,) = world.ask(request, 8).groups
+    is_refused = group.error_code == ErrorCode.INVALID_REQUEST
+    assert is_refused == (metadata_bytes == 3000)

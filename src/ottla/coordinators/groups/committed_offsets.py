@@ -11,6 +11,7 @@ Leaves    who may commit to the groups, and when offsets expire to `offset_expir
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from functools import partial
 from operator import attrgetter
@@ -30,6 +31,7 @@ Offsets = dict[int, "CommittedOffset"]  # by partition
 OffsetsByTopic = Mapping[str, Mapping[int, "CommittedOffset"]]
 _NOTHING: OffsetsByTopic = {}
 _NO_OFFSETS: Mapping[int, CommittedOffset] = {}
+_NO_UNSTABLE: Mapping[str, Container[int]] = {}
 _RECORD_OFFSET = attrgetter("record_offset")
 
 
@@ -86,6 +88,14 @@ class CommittedOffsets:
             {topic: dict(known[topic]) for topic in names},
             {topic: set().union(*leaves.values()) for topic, leaves in open_of.items()},
         )
+
+    def current(self, group_id: str) -> GroupOffsets:
+        """The offsets of a group, uncopied: to be read before anything else runs."""
+        known = self.committed.get(group_id, _NOTHING)
+        if group_id not in self._open:
+            return GroupOffsets(known, _NO_UNSTABLE)
+        open_of = self._open[group_id].items()
+        return GroupOffsets(known, {topic: ChainMap(*each.values()) for topic, each in open_of})
 
     def count_of(self, group_id: str) -> int:
         """How many offsets it has, those of open transactions included."""

@@ -22,7 +22,7 @@ from ottla.coordinators.groups.offset_commits import (
     expiry_of,
     forgetting,
 )
-from ottla.coordinators.groups.offset_fetching import fetching, fetching_all
+from ottla.coordinators.groups.offset_fetching import fetching, fetching_all, snapshot
 from ottla.coordinators.groups.shard import GroupShard
 from ottla.coordinators.records import Change
 from ottla.protocol.error_codes import ErrorCode
@@ -172,7 +172,11 @@ def topic_id_of(shard: GroupShard, name: str) -> TopicId:
 
 
 def fetch(
-    shard: GroupShard, wanted: OffsetFetchRequestGroup, require_stable: bool
+    shard: GroupShard,
+    wanted: OffsetFetchRequestGroup,
+    require_stable: bool,
+    *,
+    at_once: bool = False,
 ) -> Slices[OffsetFetchResponseGroup]:
     """A group that does not exist has no offsets."""
     group_id, offsets = wanted.group_id, shard.offsets
@@ -180,9 +184,10 @@ def fetch(
     if group is not None:
         group.check_offset_fetch(wanted.member_id, wanted.member_epoch)
     if wanted.topics is None:
-        topics = yield from fetching_all(offsets, group_id, require_stable)
+        topics = yield from fetching_all(offsets.snapshot(group_id), require_stable)
     else:
-        topics = yield from fetching(offsets, group_id, wanted.topics, require_stable)
+        known = offsets.current(group_id) if at_once else snapshot(offsets, group_id, wanted.topics)
+        topics = yield from fetching(known, wanted.topics, require_stable)
     return OffsetFetchResponseGroup(group_id, topics)
 
 

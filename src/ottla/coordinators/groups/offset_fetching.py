@@ -12,7 +12,11 @@ from collections.abc import Mapping, Sequence
 
 from ottla.base.ids import NO_TOPIC_ID
 from ottla.base.turns import Slices
-from ottla.coordinators.groups.committed_offsets import CommittedOffset, CommittedOffsets
+from ottla.coordinators.groups.committed_offsets import (
+    CommittedOffset,
+    CommittedOffsets,
+    GroupOffsets,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.offset_fetch_request import OffsetFetchRequestTopics
 from ottla.protocol.messages.offset_fetch_response import (
@@ -23,6 +27,7 @@ from ottla.protocol.messages.offset_fetch_response import (
 NO_OFFSET = -1
 NO_LEADER_EPOCH = -1
 NAMED_MAX = 100  # topics that are copied one by one; beyond, all of a group are
+PARTITIONS_IN_SLICE = 16  # at most, between two yields
 TOPIC_BYTES = 24  # of an answer, besides the name
 PARTITION_BYTES = 24  # besides the metadata
 _NO_PARTITIONS: Mapping[int, CommittedOffset] = {}
@@ -30,35 +35,38 @@ _NO_PARTITIONS: Mapping[int, CommittedOffset] = {}
 FetchedTopics = list[OffsetFetchResponseTopics]
 
 
+def snapshot(
+    offsets: CommittedOffsets, group_id: str, topics: Sequence[OffsetFetchRequestTopics]
+) -> GroupOffsets:
+    named = {each.name for each in topics} if len(topics) <= NAMED_MAX else None
+    return offsets.snapshot(group_id, named)
+
+
 def fetching(
-    offsets: CommittedOffsets,
-    group_id: str,
-    topics: Sequence[OffsetFetchRequestTopics],
-    require_stable: bool,
+    known: GroupOffsets, topics: Sequence[OffsetFetchRequestTopics], require_stable: bool
 ) -> Slices[FetchedTopics]:
     """The offsets that were asked for; a partition without one is answered with -1."""
-    named = {each.name for each in topics} if len(topics) <= NAMED_MAX else None
-    known = offsets.snapshot(group_id, named)
     answers = []
     for topic in topics:
         by_partition = known.by_topic.get(topic.name, _NO_PARTITIONS)
-        partitions = []
-        yield TOPIC_BYTES + len(topic.name)
+        partitions: list[OffsetFetchResponsePartitions] = []
+        grown = TOPIC_BYTES + len(topic.name)
         for index in topic.partition_indexes:
             if require_stable and known.is_unstable(topic.name, index):
                 answer = unstable(index)
             else:
                 answer = answer_of(index, by_partition.get(index), topic.topic_id)
             partitions.append(answer)
-            yield PARTITION_BYTES + len(answer.metadata or "")
+            grown += PARTITION_BYTES + len(answer.metadata or "")
+            if not len(partitions) % PARTITIONS_IN_SLICE:
+                yield grown
+                grown = 0
+        yield grown
         answers.append(OffsetFetchResponseTopics(topic.name, topic.topic_id, partitions))
     return answers
 
 
-def fetching_all(
-    offsets: CommittedOffsets, group_id: str, require_stable: bool
-) -> Slices[FetchedTopics]:
-    known = offsets.snapshot(group_id)
+def fetching_all(known: GroupOffsets, require_stable: bool) -> Slices[FetchedTopics]:
     answers = []
     for topic, committed in known.by_topic.items():
         partitions = []

@@ -298,9 +298,15 @@ class GroupService:
         return self._runtime.answer(shard, end_offset, None)
 
     def fetch_offsets(
-        self, shard: LoadedShard, wanted: OffsetFetchRequestGroup, require_stable: bool
+        self,
+        shard: LoadedShard,
+        wanted: OffsetFetchRequestGroup,
+        require_stable: bool,
+        *,
+        at_once: bool = False,
     ) -> Slices[OffsetFetchResponseGroup]:
-        return offset_api.fetch(shard.state, wanted, require_stable)
+        """`at_once` if nothing else runs before the last slice: then nothing is copied."""
+        return offset_api.fetch(shard.state, wanted, require_stable, at_once=at_once)
 
     def delete_offsets(
         self, shard: LoadedShard, request: OffsetDeleteRequest

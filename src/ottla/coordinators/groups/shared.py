@@ -71,6 +71,8 @@ class Waits(Enum):
     MEMBER_JOIN = "a classic member to join again"
     MEMBER_SYNC = "a classic member to sync"
 
+    __hash__ = object.__hash__  # there is one of each; every sign of life looks a deadline up
+
 
 class Deadline(NamedTuple):
     """The name of a timer: of a group, or of one of its members."""

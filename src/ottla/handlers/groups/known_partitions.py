@@ -37,8 +37,10 @@ def parting(
     existing: list[P] = []
     refused: list[A] = []
     for at in range(0, len(partitions) or 1, PARTITIONS_AT_ONCE):
-        some = partitions[at : at + PARTITIONS_AT_ONCE]
-        existing += [each for each in some if 0 <= each.partition_index < count]
-        refused += [refuse(each) for each in some if not 0 <= each.partition_index < count]
+        for each in partitions[at : at + PARTITIONS_AT_ONCE]:
+            if 0 <= each.partition_index < count:
+                existing.append(each)
+            else:
+                refused.append(refuse(each))
         yield 0
     return existing, refused

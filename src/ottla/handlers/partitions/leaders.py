@@ -29,9 +29,16 @@ def leader_endpoints(context: Context, leaders: Iterable[int]) -> list[BrokerAdd
 
 def live_brokers(context: Context) -> list[BrokerAddress]:
     """Brokers that can be reached, by the address that the client's listener advertises."""
-    found = []
-    for broker in context.parts.metadata.brokers.values():
-        endpoint = broker.endpoint(context.peer.listener)
-        if endpoint is not None and not broker.is_fenced:
-            found.append(BrokerAddress(broker.id, endpoint.host, endpoint.port, broker.rack))
-    return found
+    found = (live_broker(context, each) for each in context.parts.metadata.brokers)
+    return [each for each in found if each is not None]
+
+
+def live_broker(context: Context, broker_id: int) -> BrokerAddress | None:
+    """The same for one of them; None if it cannot be reached."""
+    broker = context.parts.metadata.brokers.get(broker_id)
+    if broker is None or broker.is_fenced:
+        return None
+    endpoint = broker.endpoint(context.peer.listener)
+    if endpoint is None:
+        return None
+    return BrokerAddress(broker.id, endpoint.host, endpoint.port, broker.rack)

@@ -226,11 +226,13 @@ def test_every_snapshot_is_of_its_moment_however_many_are_under_way(seed: int) -
     assert written
 
 
-def test_a_late_snapshot_is_synced_after_a_sync_that_found_the_log_renamed() -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_a_late_snapshot_is_synced_after_a_sync_that_found_the_log_renamed(seed: int) -> None:
     story = Story()
     story.write()
     offset = story.log.log_end_offset
     story.log.roll()
+    story.write(1)
     flush(story.log)  # so that the recovery point has passed the snapshot when it comes
     story.threads.run_all()
     job = FlushJob(story.log)
@@ -241,5 +243,6 @@ def test_a_late_snapshot_is_synced_after_a_sync_that_found_the_log_renamed() -> 
         story.place.disk.sync_directory(old)
     finish_flush(story.log, job, failure.value)
     flush(story.log)
-    story.place.disk.crash(Random(1))
-    assert story.snapshot(offset)
+    before = story.snapshot(offset)
+    story.place.disk.crash(Random(seed))
+    assert story.snapshot(offset) == before
