@@ -291,7 +291,7 @@ async def flush_in_thread(partition_log: Log) -> None:
     finish_flush(partition_log, job, error)
 
 
-async def in_directory(directory: LogDirectory, doing: str, work: Callable[[], None]) -> bool:
+async def in_directory(directory: LogDirectory, doing: str, work: Callable[[], object]) -> bool:
     """Run disk work in a thread, and say whether it was done. A disk that fails takes its directory
     offline; a full one does not: what is not written now only makes recovery take longer. A
     directory that has taken the place of the one that was opened is not touched.
