@@ -8,17 +8,18 @@ Owns nothing. Promises the order of a map that was filled by inserting the keys 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
+_UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 _SLOTS_MIN = 16  # of a map that was made without a size
 
 
 def java_string_hash(text: str) -> int:
     """`String.hashCode()`, as an unsigned 32-bit number; characters count as UTF-16 units."""
-    units = text.encode("utf-16-be", "surrogatepass")
     value = 0
-    for at in range(0, len(units), 2):
-        value = (31 * value + (units[at] << 8 | units[at + 1])) & 0xFFFFFFFF
+    for unit in memoryview(text.encode(_UTF_16, "surrogatepass")).cast("H"):
+        value = (31 * value + unit) & 0xFFFFFFFF
     return value
 
 
