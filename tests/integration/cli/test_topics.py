@@ -67,6 +67,17 @@ def test_lists_choose_by_pattern_and_leave_out_internal_topics(
     assert command("topics", "list", "nothing*").lines == ["TOPIC  PARTITIONS  REPLICAS"]
 
 
+def test_internal_topics_are_neither_written_nor_deleted_by_mistake(
+    command: Command, topic: str, group: str
+) -> None:
+    command("consume", topic, "-e", "-g", group)  # makes Kafka's own topic for offsets
+    refused = command("topics", "delete", "__consumer_offsets")
+    assert (refused.code, "__consumer_offsets is internal" in refused.err) == (2, True)
+    assert "__consumer_offsets" in command("topics", "list", "-i").out
+    refused = command("produce", "__consumer_offsets", "x")
+    assert (refused.code, "is an internal topic" in refused.err) == (1, True)
+
+
 def test_yaml_is_a_format_too(command: Command, topic: str) -> None:
     told = command("topics", "list", topic, "--format", "yaml")
     assert told.lines == [f"- topic: {topic}", "  partitions: 1", "  replicas: 1"]

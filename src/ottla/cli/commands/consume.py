@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import time
@@ -95,7 +96,7 @@ def count_of_records(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     wanted_range = parse_arguments(arguments)
-    output = sys.stdout.buffer
+    output = buffered(sys.stdout.buffer)
     write = make_writer(arguments, is_terminal=sys.stdout.isatty())
     wanted = parse_filter(arguments.key, arguments.grep, arguments.header)
     arguments.topics = given_topics(arguments)
@@ -174,9 +175,24 @@ def print_records(
                 done.append(record)
                 if count == count_max:
                     break
-        finally:  # also when Ctrl-C ends it in the middle of a batch
-            output.flush()
-            reader.mark_processed(done)
+            finish_batch(done, reader, output)
+        except KeyboardInterrupt:
+            finish_batch(done, reader, output)  # wherever it was interrupted; twice does no harm
+            raise
         if count == count_max:
             break
     return count
+
+
+def buffered(output: BinaryIO) -> BinaryIO:
+    """The output with a buffer, also if PYTHONUNBUFFERED took it away: one write for a batch, which
+    is committed right after it.
+    """
+    if not isinstance(output, io.RawIOBase):
+        return output
+    return open(output.fileno(), "wb", closefd=False)
+
+
+def finish_batch(done: list[Record], reader: RecordReader, output: BinaryIO) -> None:
+    output.flush()
+    reader.mark_processed(done)

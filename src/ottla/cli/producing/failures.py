@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ottla.cli.cluster.connection import Connection, confluent_kafka
 from ottla.cli.cluster.topic_configs import message_bytes_max
+from ottla.cli.cluster.topics import INTERNAL
 from ottla.cli.errors import CommandFailed, suggestions
 
 if TYPE_CHECKING:
@@ -43,13 +44,17 @@ def explain(connection: Connection, producer: Any, failure: Failure) -> list[str
         library._UNKNOWN_PARTITION,
         library._UNKNOWN_TOPIC,
         library.UNKNOWN_TOPIC_OR_PART,
-        library.TOPIC_EXCEPTION,
     ):
         topics = connection.metadata(producer).topics
         if failure.topic not in topics:
             return no_topic(failure.topic, topics)
-        count = len(topics[failure.topic].partitions)
-        return [f"{failure.topic} has no partition {failure.partition}: it has {count}"]
+        partitions = topics[failure.topic].partitions
+        if failure.partition not in partitions:
+            return [
+                f"{failure.topic} has no partition {failure.partition}: it has {len(partitions)}"
+            ]
+    if failure.topic in INTERNAL:
+        return [f"{failure.topic} is an internal topic, which only brokers write"]
     return [f"{failure.topic}: {failure.error.str()}"]
 
 

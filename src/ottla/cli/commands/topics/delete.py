@@ -6,7 +6,14 @@ import argparse
 from typing import Any
 
 from ottla.cli.cluster.connection import Connection, add_connection_arguments, confluent_kafka
-from ottla.cli.cluster.topics import add_topics_argument, advice_about, all_topics, given_names
+from ottla.cli.cluster.topics import (
+    INTERNAL,
+    add_topics_argument,
+    advice_about,
+    all_topics,
+    given_names,
+)
+from ottla.cli.errors import USAGE, CommandFailed
 from ottla.cli.output.documents import add_format_argument
 from ottla.cli.output.outcomes import Outcome, attempt, report
 
@@ -16,12 +23,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--if-exists", action="store_true", help="do not fail if a topic does not exist"
     )
+    parser.add_argument(
+        "--internal", action="store_true", help="allow to delete internal topics of Kafka"
+    )
     add_format_argument(parser)
     add_connection_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     topics = given_names(arguments)
+    internal = [name for name in topics if name in INTERNAL]
+    if internal and not arguments.internal:
+        raise CommandFailed(
+            f"{', '.join(internal)} is internal: it keeps the state of all groups or transactions",
+            "--internal deletes it nevertheless",
+            code=USAGE,
+        )
     connection = Connection.of(arguments)
     admin = connection.admin()
     futures = admin.delete_topics(
