@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from functools import partial
 from random import Random
 
@@ -58,6 +59,7 @@ from ottla.metadata.log import MetadataLost
 from ottla.metadata.publisher import Publisher
 from ottla.network.network import Network
 from ottla.network.response_memory import ResponseMemory
+from ottla.network.served import RequestServer
 from ottla.protocol.messages.allocate_producer_ids_request import AllocateProducerIdsRequest
 from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.replica_manager import ReplicaManager, is_placed
@@ -83,8 +85,10 @@ class Broker:
         files: FileSystem | None = None,
         clock: Clock | None = None,
         rng: Random | None = None,
+        server: Callable[[Parts], RequestServer] = Dispatcher,
     ) -> None:
         self.settings = settings
+        self._make_server = server
         self.config = settings.config
         self.broker_id = self.config.node_id
         self.clock = clock or SystemClock()
@@ -249,7 +253,7 @@ class Broker:
     def _build_network(self) -> None:
         self.network = Network(
             network_settings(self.config, self.settings.listeners, self.current.layers),
-            Dispatcher(self.parts),
+            self._make_server(self.parts),
             self.parts.response_memory,
         )
         self._addresses = HostAddresses(self._tasks, self._limit_connections)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ottla.testing.async_broker import AsyncBroker as AsyncBroker
     from ottla.testing.broker import BrokerFailed as BrokerFailed
     from ottla.testing.broker import RunningBroker as Broker
+    from ottla.testing.controls import BrokerClock as BrokerClock
+    from ottla.testing.controls import BrokerFaults as BrokerFaults
     from ottla.testing.kafka import Kafka as Kafka
     from ottla.testing.records import Record as Record
 
@@ -24,12 +26,22 @@ if TYPE_CHECKING:
 _PLACES = {
     "AsyncBroker": ("async_broker", "AsyncBroker"),
     "Broker": ("broker", "RunningBroker"),
+    "BrokerClock": ("controls", "BrokerClock"),
     "BrokerFailed": ("broker", "BrokerFailed"),
+    "BrokerFaults": ("controls", "BrokerFaults"),
     "Kafka": ("kafka", "Kafka"),
     "Record": ("records", "Record"),
 }
 
-__all__ = ["AsyncBroker", "Broker", "BrokerFailed", "Kafka", "Record"]
+__all__ = [
+    "AsyncBroker",
+    "Broker",
+    "BrokerClock",
+    "BrokerFailed",
+    "BrokerFaults",
+    "Kafka",
+    "Record",
+]
 
 
 def __getattr__(name: str) -> Any:

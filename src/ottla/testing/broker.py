@@ -11,6 +11,7 @@ Promises  ready when the `with` block begins, gone with its data when it ends; `
 from __future__ import annotations
 
 import errno
+import json
 import os
 import select
 import shutil
@@ -24,18 +25,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from ottla.testing.controls import BrokerClock, BrokerFaults, Send
 from ottla.testing.ports import quiet_port
 
 # Reached only by what hangs: machines that run tests may be busy.
 START_S = 120.0
 STOP_S = 120.0
 PORTS_TRIED = 3
-POLL_MS = 50
+POLL_S = 0.05
+COMMAND_S = 60.0
 LOG_LINES = 30  # at most, in messages
 
 
 class BrokerFailed(RuntimeError):
     """The process ended, or did not come up: the message holds what it said."""
+
+
+class Controls:
+    """Both kinds, of one broker."""
+
+    def __init__(self, send: Send) -> None:
+        self.clock = BrokerClock(send)
+        self.faults = BrokerFaults(send)
 
 
 class RunningBroker:
@@ -50,13 +61,16 @@ class RunningBroker:
         environment: Mapping[str, str] | None = None,
         log_level: str = "WARNING",
         arguments: Sequence[str] = (),
+        controls: bool = False,
     ) -> None:
         """Nothing is started yet.
 
         `config` are broker settings under Kafka's names. `data` is a directory to use and keep
         (default: a temporary one, removed by `close`). `port` 0 picks a free port. `environment`
         are variables besides those of this process. `arguments` are more arguments of `ottla up`.
+        With `controls` there are `clock` and `faults`, and the event loop is asyncio's own.
         """
+        self._controls = Controls(self._command) if controls else None
         self._config = as_settings(config)
         self._arguments = ["--log-level", log_level, *arguments]
         self.environment = dict(environment or {})  # besides this process's own, at the next start
@@ -111,15 +125,22 @@ class RunningBroker:
         with open(self.log_path, "a") as errors:
             self._process = subprocess.Popen(
                 [
-                    sys.executable, "-m", "ottla.cli.main", "up",
+                    sys.executable, "-m", *self._program(),
                     "--listen", f"127.0.0.1:{port}", "--data", str(self.data), *settings,
-                    "--stop-with-stdin", *self._arguments,
+                    *self._arguments,
                 ],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
                 env={**os.environ, **self.environment},
             )  # fmt: skip
         self._started[:] = [self._process]
         self.bootstrap_servers = self._wait_until_ready()
+
+    def _program(self) -> list[str]:
+        """The module to run, with its first arguments."""
+        if self._controls is None:
+            return ["ottla.cli.main", "up", "--stop-with-stdin"]
+        ahead_s = self._controls.clock.ahead_s
+        return ["ottla.testing.broker_process", "--ahead-s", str(ahead_s)]
 
     def stop(self) -> int:
         """Stop in good order (SIGTERM); the exit code. A paused broker is resumed for it."""
@@ -172,6 +193,52 @@ class RunningBroker:
             self.resume()
             self.stop()
 
+    # What can be controlled
+
+    @property
+    def clock(self) -> BrokerClock:
+        """The broker's clock, with `controls=True`."""
+        return self._require_controls("clock").clock
+
+    @property
+    def faults(self) -> BrokerFaults:
+        """What goes wrong in the broker, with `controls=True`."""
+        return self._require_controls("faults").faults
+
+    @property
+    def ahead_s(self) -> float:
+        """By how many seconds the broker's clock is ahead of the real time."""
+        return 0.0 if self._controls is None else self._controls.clock.ahead_s
+
+    def _require_controls(self, name: str) -> Controls:
+        if self._controls is None:
+            raise BrokerFailed(
+                f"{name}: only with Broker(controls=True), or the fixture fresh_kafka_broker"
+            )
+        return self._controls
+
+    def _command(self, name: str, **details: Any) -> Any:
+        """Have the broker's process carry out a command; its answer."""
+        self._require_running()
+        if self.is_paused:
+            raise BrokerFailed("the broker is paused")
+        process = self._running()
+        assert process.stdin is not None
+        process.stdin.write(json.dumps({"do": name, **details}) + "\n")
+        process.stdin.flush()
+        answer = json.loads(self._line_within(COMMAND_S) or '{"error": "no answer"}')
+        if "error" in answer:
+            raise BrokerFailed(f"{name}: {answer['error']}\n{self.log_end()}")
+        return answer["result"]
+
+    def _line_within(self, seconds: float) -> str:
+        """The next line that the process prints; "" if it ends or takes longer."""
+        output = self._running().stdout
+        assert output is not None
+        readable = select.poll()  # not `select`: tests may have more than a thousand files open
+        readable.register(output)
+        return output.readline() if readable.poll(seconds * 1000) else ""
+
     # What can be seen
 
     def get_bootstrap_server(self) -> str:
@@ -218,12 +285,9 @@ class RunningBroker:
 
     def _wait_until_ready(self) -> str:
         process = self._running()
-        assert process.stdout is not None
-        output = select.poll()  # not `select`: tests may have more than a thousand files open
-        output.register(process.stdout)
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
-            line = process.stdout.readline() if output.poll(POLL_MS) else ""
+            line = self._line_within(POLL_S)
             if line.startswith("ottla is ready on "):
                 return line.split()[-1]
             if process.poll() is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+RECONNECT_MS = 200  # after a restart no test should wait longer, however long it lasted
+
 
 class Clients:
     """A producer and an admin client that the tests of one run share."""
@@ -31,7 +33,11 @@ class Clients:
 
     def _common(self) -> dict[str, Any]:
         # A broker that is killed on purpose is no news.
-        return {"bootstrap.servers": self.bootstrap_servers, "log_level": 0}
+        return {
+            "bootstrap.servers": self.bootstrap_servers,
+            "log_level": 0,
+            "reconnect.backoff.max.ms": RECONNECT_MS,
+        }
 
 
 def load(module: str, name: str) -> Any:

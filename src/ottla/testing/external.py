@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import socket
-from typing import NamedTuple
+from typing import Any
+
+from ottla.testing.broker import RunningBroker
 
 REACH_S = 10.0
 DEFAULT_PORT = 9092
 PORT_MAX = 65535
+OWN_ONLY = frozenset({*dir(RunningBroker), "data", "environment", "is_paused"})
 
 
-class ExternalCluster(NamedTuple):
-    bootstrap_servers: str
+class ExternalCluster:
+    """What the fixture `kafka_broker` is with `--kafka=external`.
+
+    Promises  a test that stops the broker, or looks into its process or files, is skipped: the
+              reason names what it wanted.
+    """
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.bootstrap_servers = bootstrap_servers
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in OWN_ONLY:
+            raise AttributeError(f"an external Kafka cluster has no attribute {name!r}")
+        import pytest
+
+        pytest.skip(f"kafka_broker.{name} needs a broker of our own: not with --kafka=external")
 
     def get_bootstrap_server(self) -> str:
         """`bootstrap_servers`, by the name that testcontainers' KafkaContainer gives it."""

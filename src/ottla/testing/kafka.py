@@ -1,7 +1,7 @@
 """What one test does with Kafka: topics of its own, writing, reading, comparing.
 
-Promises  names are the test's own, so tests may run at the same time on one cluster; what `topic`
-          made is deleted when the test ends. `produce` returns when everything is acknowledged.
+Promises  names are the test's own, so tests may run at the same time on one cluster; its topics and
+          groups are deleted when the test ends. `produce` returns when everything is acknowledged.
 Leaves    the protocol to confluent-kafka.
 """
 
@@ -12,27 +12,44 @@ from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any
 
-from ottla.testing.broker import as_settings
+from ottla.testing.broker import RunningBroker, as_settings
 from ottla.testing.clients import Clients, load
 from ottla.testing.differences import counted, difference, listed, shown
+from ottla.testing.leftovers import Leftovers
+from ottla.testing.reading import POLL_S, NoSuchTopic, from_message, read_topic
 from ottla.testing.records import Record, Rows, as_record, rows_of
 
 PATIENCE_S = 30.0  # with what must be answered
 TIMEOUT_S = 10.0  # with what may come later
 REPORT_S = 5.0  # for what failing tests show, also of a broker that they have killed
-POLL_S = 0.05
 DUMPED_RECORDS = 20
 
 
 class Kafka:
     """What one test does with a cluster; the fixture `kafka` is one of these."""
 
-    def __init__(self, bootstrap_servers: str | Clients, prefix: str | None = None) -> None:
+    def __init__(
+        self,
+        bootstrap_servers: str | Clients,
+        prefix: str | None = None,
+        *,
+        broker: RunningBroker | None = None,
+        is_alone: bool = False,
+    ) -> None:
+        """`prefix` begins the names of topics and groups (default: a random one).
+
+        `broker` is the one at this address, if it is ours: errors say when it is not running.
+        `is_alone` means that nobody else uses the cluster meanwhile: `close` deletes every topic
+        and group that is new.
+        """
         if isinstance(bootstrap_servers, str):
             bootstrap_servers = Clients(bootstrap_servers)
         self._clients = bootstrap_servers
+        self._broker = broker
         self.prefix = f"test-{token_hex(4)}-" if prefix is None else prefix
         self.topics: dict[str, str] = {}  # by the name that the test gave
+        self._names: dict[str, str] = {}  # given out by `name`
+        self._leftovers = Leftovers(lambda: self.admin, self.prefix, is_alone=is_alone)
 
     @property
     def bootstrap_servers(self) -> str:
@@ -46,16 +63,20 @@ class Kafka:
 
     def name(self, name: str) -> str:
         """A name that no other test has: for groups, transactional ids, and the like."""
-        return self.prefix + name
+        return self._names.setdefault(name, self.prefix + name)
 
     def topic(
         self, name: str = "topic", partitions: int = 1, config: Mapping[str, Any] | None = None
     ) -> str:
         """Create a topic; its full name. Other methods take the short one as well."""
+        __tracebackhide__ = True
         new_topic = load("confluent_kafka.admin", "NewTopic")
-        full = self.name(name)
+        full = self.prefix + name
         wanted = new_topic(full, partitions, config=as_settings(config))
-        self.admin.create_topics([wanted])[full].result(PATIENCE_S)
+        try:
+            self.admin.create_topics([wanted])[full].result(PATIENCE_S)
+        except (load("confluent_kafka", "KafkaException"), TimeoutError) as error:
+            raise RuntimeError(f"topic {name} cannot be created: {self._why(error)}") from None
         self._wait_for(full)
         self.topics[name] = full
         return full
@@ -68,13 +89,41 @@ class Kafka:
                 raise RuntimeError(f"topic {topic} was created and is not there")
             time.sleep(0.05)
 
+    def _why(self, error: Exception | str) -> str:
+        """The reason of an error in words; a broker that is not running comes first."""
+        if self._broker is not None and not self._broker.is_running:
+            code = self._broker.exit_code
+            return f"the broker is not running (exit code {code}); its method start() starts it"
+        if self._broker is not None and self._broker.is_paused:
+            return "the broker is paused; its method resume() lets it go on"
+        if isinstance(error, TimeoutError):
+            return f"no answer within {PATIENCE_S:g} s"
+        reason = error if isinstance(error, str) else error.args[0]
+        return str(reason.str() if hasattr(reason, "str") else reason)
+
+    def _unknown(self, topic: str) -> str:
+        """What to say of a topic that is not there."""
+        own = ", ".join(self.topics) or "none"
+        return f"there is no topic {topic}; kafka.topic() creates one. Topics of this test: {own}"
+
+    def _writable(self, topic: str) -> str:
+        """The full name. Brokers create topics when they are written to: a name that is not the
+        test's own would stay behind, and the next test would find the records."""
+        full = self.topics.get(topic, topic)
+        if full in self.topics.values() or full.startswith(self.prefix):
+            return full
+        if full not in self.admin.list_topics(timeout=PATIENCE_S).topics:
+            raise RuntimeError(self._unknown(topic))
+        return full
+
     def produce(self, topic: str, rows: Rows) -> list[Record]:
         """Write records, and wait until all are acknowledged; the records, with their offsets.
 
         `rows` is a list, or a single row: text is one record.
         """
+        __tracebackhide__ = True
         records = [as_record(row) for row in rows_of(rows)]
-        full = self.topics.get(topic, topic)
+        full = self._writable(topic)
         delivered: list[Record] = []
         failed: list[str] = []
 
@@ -89,11 +138,14 @@ class Kafka:
         self._clients.producer.flush(PATIENCE_S)
         if failed or len(self._clients.producer):
             what = failed[0] if failed else f"not acknowledged within {PATIENCE_S:g} s"
-            raise RuntimeError(f"writing to {full}: {what}")
+            raise RuntimeError(f"writing to {topic}: {self._why(what)}")
         return delivered
 
     def _send(self, topic: str, record: Record, note: Any) -> None:
-        extra = {"timestamp": record.timestamp_ms} if record.timestamp_ms >= 0 else {}
+        timestamp_ms = record.timestamp_ms
+        if timestamp_ms < 0 and self._broker is not None and self._broker.ahead_s:
+            timestamp_ms = self._broker.clock.now_ms()  # by our own clock it would be an old record
+        extra = {"timestamp": timestamp_ms} if timestamp_ms >= 0 else {}
         if record.partition >= 0:
             extra["partition"] = record.partition
         producer = self._clients.producer
@@ -140,25 +192,21 @@ class Kafka:
     def _read(
         self, topic: str, at_least: int, timeout: float, patience_s: float = PATIENCE_S
     ) -> list[Record]:
-        """Up to the end of every partition, which `patience_s` is for, and then on until there are
-        `at_least` so many, or the time is up."""
-        partition = load("confluent_kafka", "TopicPartition")
-        start = load("confluent_kafka", "OFFSET_BEGINNING")
-        consumer = self._clients.consumer(READER)
+        __tracebackhide__ = True
         try:
-            numbers = consumer.list_topics(topic, timeout=patience_s).topics[topic].partitions
-            if not numbers:
-                raise AssertionError(f"there is no topic {topic}")
-            consumer.assign([partition(topic, number, start) for number in numbers])
-            found = read_to_end(consumer, set(numbers), patience_s)
-            found += read_more(consumer, at_least - len(found), timeout)
-        finally:
-            consumer.close()
-        return sorted(found, key=lambda record: (record.partition, record.offset))
+            return read_topic(self._clients, topic, at_least, timeout, patience_s)
+        except NoSuchTopic:
+            raise AssertionError(self._unknown(topic)) from None
+        except load("confluent_kafka", "KafkaException") as error:
+            raise RuntimeError(f"reading {topic}: {self._why(error)}") from None
 
     def wait_lag_zero(self, group: str, topic: str, timeout: float = TIMEOUT_S) -> None:
-        """Until the group has committed everything that is in the topic now."""
+        """Until the group has committed everything that is in the topic now.
+
+        AssertionError if it has not within `timeout` seconds.
+        """
         __tracebackhide__ = True
+        group = self._names.get(group, group)
         full = self.topics.get(topic, topic)
         partition = load("confluent_kafka", "TopicPartition")
         consumer = self._clients.consumer({"group.id": group, "enable.auto.commit": False})
@@ -178,6 +226,8 @@ class Kafka:
 
     def dump(self) -> str:
         """What is in the topics of this test: for the report of a failure."""
+        if self._broker is not None and (self._broker.is_paused or not self._broker.is_running):
+            return self._why("")
         parts = []
         for name, full in self.topics.items():
             found = self._read(full, 0, 0, REPORT_S)
@@ -187,61 +237,10 @@ class Kafka:
         return "\n".join(parts)
 
     def close(self) -> None:
-        """Delete the topics that were made here."""
-        if self.topics:
-            futures = self.admin.delete_topics(list(self.topics.values()), request_timeout=1)
-            for future in futures.values():
-                future.exception(PATIENCE_S)  # it may be gone already, or the whole broker
-            self.topics.clear()
-
-
-READER = {
-    "group.id": "ottla-testing",  # librdkafka wants a name; no group is joined
-    "enable.auto.commit": False,
-    "enable.partition.eof": True,
-    "fetch.wait.max.ms": 10,
-}
-
-
-def read_to_end(consumer: Any, reading: set[int], patience_s: float) -> list[Record]:
-    """All that is in these partitions now."""
-    end_of_partition = load("confluent_kafka", "KafkaError")._PARTITION_EOF
-    found: list[Record] = []
-    deadline_s = time.monotonic() + patience_s
-    while reading and time.monotonic() < deadline_s:
-        message = consumer.poll(POLL_S)
-        if message is None:
-            continue
-        error = message.error()
-        if error is None:
-            found.append(from_message(message))
-        elif error.code() == end_of_partition:
-            reading.discard(message.partition())
-    return found
-
-
-def read_more(consumer: Any, count: int, timeout: float) -> list[Record]:
-    """So many records that come later, or as many as come in time."""
-    found: list[Record] = []
-    deadline_s = time.monotonic() + timeout
-    while len(found) < count and time.monotonic() < deadline_s:
-        message = consumer.poll(POLL_S)
-        if message is not None and message.error() is None:
-            found.append(from_message(message))
-    return found
+        """Delete the topics and groups of this test."""
+        self._leftovers.remove(self.topics.values())
+        self.topics.clear()
 
 
 def lags(committed: Sequence[Any], ends: Sequence[int]) -> list[int]:
     return [end - max(0, each.offset) for each, end in zip(committed, ends, strict=True)]
-
-
-def from_message(message: Any) -> Record:
-    return Record(
-        message.value(),
-        message.key(),
-        tuple(message.headers() or ()),
-        message.topic(),
-        message.partition(),
-        message.offset(),
-        message.timestamp()[1],
-    )

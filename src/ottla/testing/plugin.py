@@ -7,8 +7,10 @@
         kafka.assert_messages(kafka.name("counts"), [{"count": 2}])
 
 `kafka_broker` is one broker for the run (one for each process of pytest-xdist), `kafka` is what one
-test does with it. `--kafka=external:host:9092` runs the same tests on another cluster. `spark` is
-one Spark session for the run, where pyspark is installed.
+test does with it. A test that uses `fresh_kafka_broker` has a broker to itself, and `kafka` is on
+that one; `kafka_clock` and `kafka_faults` are its clock and its faults.
+`--kafka=external:host:9092` runs the same tests on another cluster. `spark` is one Spark session
+for the run, where pyspark is installed.
 
 Promises  costs next to nothing in runs that use none of it: the rest of Ottla is imported, and a
           broker is started, only by the fixtures.
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +28,7 @@ import pytest
 if TYPE_CHECKING:
     from ottla.testing.broker import RunningBroker
     from ottla.testing.clients import Clients
+    from ottla.testing.controls import BrokerClock, BrokerFaults
     from ottla.testing.external import ExternalCluster
     from ottla.testing.kafka import Kafka
 
@@ -36,6 +40,10 @@ EXTERNAL = "external"
 
 _BROKER = pytest.StashKey["RunningBroker"]()
 _LOG_POSITION = pytest.StashKey[int]()
+_GONE = pytest.StashKey[str]()  # why the shared broker is gone for good
+
+FRESH = "fresh_kafka_broker"
+OF_FRESH = ("kafka_clock", "kafka_faults")  # these give the test a broker of its own as well
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,9 +56,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--kafka-log-level",
-        default="INFO",
+        default="WARNING",
         choices=["DEBUG", "INFO", "WARNING", "ERROR"],
-        help="what the broker writes to its log, which failing tests show (INFO)",
+        help="what the broker writes to its log, whose end failing tests show (WARNING)",
     )
 
 
@@ -96,13 +104,62 @@ def kafka_broker(
             raise pytest.UsageError(f"--kafka={EXTERNAL}:{servers}: {problem}")
         yield ExternalCluster(servers)
         return
-    from ottla.testing.broker import RunningBroker
-
-    level = pytestconfig.getoption("--kafka-log-level")
-    with RunningBroker(config=kafka_config, log_level=level) as broker:
+    with started(pytestconfig, kafka_config) as broker:
         pytestconfig.stash[_BROKER] = broker
         yield broker
         del pytestconfig.stash[_BROKER]
+
+
+@contextmanager
+def started(
+    pytestconfig: pytest.Config, settings: Mapping[str, Any], **options: Any
+) -> Iterator[RunningBroker]:
+    """A broker, closed afterwards. One that does not start fails the test without a traceback."""
+    from ottla.testing.broker import BrokerFailed, RunningBroker
+
+    level = pytestconfig.getoption("--kafka-log-level")
+    broker = RunningBroker(config=settings, log_level=level, **options)
+    problem = ""
+    try:
+        try:
+            broker.start()
+        except BrokerFailed as error:
+            problem = f"the Kafka broker did not start: {error}"
+        if problem:  # not while the error is handled: the report would repeat it
+            pytest.fail(problem, pytrace=False)
+        yield broker
+    finally:
+        broker.close()
+
+
+@pytest.fixture
+def fresh_kafka_config(kafka_config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Settings of `fresh_kafka_broker`; a test module may define its own. Those of the run."""
+    return kafka_config
+
+
+@pytest.fixture
+def fresh_kafka_broker(request: pytest.FixtureRequest) -> Iterator[RunningBroker]:
+    """A broker for one test, which may kill it. The fixture `kafka` is then on this one."""
+    config = request.config
+    if external_servers(config.getoption("--kafka"), os.environ) is not None:
+        names = [name for name in OF_FRESH if name in request.fixturenames] or [FRESH]
+        what = " and ".join(names)
+        pytest.skip(f"{what}: needs a broker of our own, not --kafka=external")
+    with started(config, request.getfixturevalue("fresh_kafka_config"), controls=True) as broker:
+        yield broker
+
+
+@pytest.fixture
+def kafka_clock(fresh_kafka_broker: RunningBroker) -> BrokerClock:
+    """The clock of `fresh_kafka_broker`, to be moved ahead: `kafka_clock.advance(days=8)`."""
+    return fresh_kafka_broker.clock
+
+
+@pytest.fixture
+def kafka_faults(fresh_kafka_broker: RunningBroker) -> BrokerFaults:
+    """Faults of `fresh_kafka_broker`: error codes, late and lost answers, a full disk."""
+    return fresh_kafka_broker.faults
 
 
 @pytest.fixture(scope="session")
@@ -113,11 +170,17 @@ def _kafka_clients(kafka_broker: RunningBroker | ExternalCluster) -> Clients:
 
 
 @pytest.fixture
-def kafka(_kafka_clients: Clients) -> Iterator[Kafka]:
-    """Kafka for one test: names of its own, topics that are gone afterwards."""
+def kafka(request: pytest.FixtureRequest) -> Iterator[Kafka]:
+    """Kafka for one test: names of its own; topics and groups that are gone afterwards."""
     from ottla.testing.kafka import Kafka
 
-    helper = Kafka(_kafka_clients)
+    if FRESH in request.fixturenames:
+        broker = request.getfixturevalue(FRESH)
+        yield Kafka(broker.bootstrap_servers, broker=broker)  # all of it goes with the broker
+        return
+    clients = request.getfixturevalue("_kafka_clients")
+    shared = request.config.stash.get(_BROKER, None)
+    helper = Kafka(clients, broker=shared, is_alone=shared is not None)
     yield helper
     helper.close()
 
@@ -138,13 +201,46 @@ def spark(spark_config: Mapping[str, str]) -> Iterator[Any]:
         yield session
 
 
-# Reports
+# Around each test
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    if (why := item.config.stash.get(_GONE, None)) is not None and uses_shared(item):
+        pytest.fail(why, pytrace=False)
     broker = item.config.stash.get(_BROKER, None)
     if broker is not None:
-        item.stash[_LOG_POSITION] = len(broker.log)
+        from ottla.testing.reports import log_size
+
+        item.stash[_LOG_POSITION] = log_size(broker)
+
+
+def uses_shared(item: pytest.Item) -> bool:
+    names = getattr(item, "fixturenames", ())
+    return "kafka_broker" in names or ("kafka" in names and FRESH not in names)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """Before the fixtures end: they delete topics, which takes a broker that answers."""
+    warning = None
+    broker = item.config.stash.get(_BROKER, None)
+    if broker is not None and _GONE not in item.config.stash:
+        warning = revived(item, broker)
+    yield
+    if warning is not None:
+        item.warn(pytest.PytestWarning(warning))
+
+
+def revived(item: pytest.Item, broker: RunningBroker) -> str | None:
+    from ottla.testing.broker import BrokerFailed
+    from ottla.testing.reports import revive
+
+    try:
+        return revive(broker, item.nodeid)
+    except BrokerFailed as error:
+        why = f"the Kafka broker is gone since {item.nodeid} and cannot be started: {error}"
+        item.config.stash[_GONE] = why
+        return why
 
 
 @pytest.hookimpl(wrapper=True)
@@ -152,26 +248,22 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.failed and "kafka_broker" in getattr(item, "fixturenames", ()):
+    if report.failed and (uses_shared(item) or FRESH in getattr(item, "fixturenames", ())):
         report.sections += sections_of(item, is_call=report.when == "call")
     return report
 
 
 def sections_of(item: pytest.Item, *, is_call: bool) -> list[tuple[str, str]]:
-    """What the broker said during the test, and what its topics hold."""
+    """The end of what the brokers wrote during the test, and what its topics hold."""
+    from ottla.testing.reports import log_since, topics_of
+
     sections = []
-    broker = item.config.stash.get(_BROKER, None)
-    log = "" if broker is None else broker.log[item.stash.get(_LOG_POSITION, 0) :]
-    if log:
-        sections.append(("Kafka broker log", log))
-    kafka = getattr(item, "funcargs", {}).get("kafka")
-    if kafka is not None and is_call and (content := dumped(kafka)):
-        sections.append(("Kafka topics of this test", content))
-    return sections
-
-
-def dumped(kafka: Any) -> str:
-    try:
-        return str(kafka.dump())
-    except Exception as error:  # a report about one failure must not fail for another
-        return f"could not be read: {error}"
+    fixtures = getattr(item, "funcargs", {})
+    if (shared := item.config.stash.get(_BROKER, None)) is not None and uses_shared(item):
+        position = item.stash.get(_LOG_POSITION, 0)
+        sections.append(("Kafka broker log", log_since(shared, position)))
+    if (fresh := fixtures.get(FRESH)) is not None:
+        sections.append(("Kafka broker log (fresh)", log_since(fresh, 0)))
+    if (kafka := fixtures.get("kafka")) is not None and is_call:
+        sections.append(("Kafka topics of this test", topics_of(kafka)))
+    return [(title, content) for title, content in sections if content]

@@ -57,7 +57,7 @@ def with_restart(sequence: RequestSequence) -> RequestSequence:
 
 class Side(NamedTuple):
     address: str
-    restart: Callable[[], None]
+    restart: Callable[[], object]
 
 
 def compare_over_restart(sequences: Sequence[RequestSequence], *sides: Side) -> list[Found]:
