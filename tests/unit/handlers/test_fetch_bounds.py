@@ -21,7 +21,10 @@ from tests.unit.handlers.test_fetch import (
 from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
+from ottla.base import turns
+from ottla.base.turns import Slices
 from ottla.handlers.fetching.large import LargeFetching
+from ottla.handlers.serving.large_responses import LARGE_BYTES
 from ottla.network.connection import Connection
 from ottla.network.served import Answer
 from ottla.protocol.api_keys import ApiKey
@@ -34,6 +37,7 @@ from ottla.protocol.messages.fetch_request import (
     FetchTopic,
     ForgottenTopic,
 )
+from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -284,6 +288,47 @@ def test_a_large_session_forgets_and_is_closed_by_its_reader(world: World) -> No
     world.ask(named([], session=(opened.session_id, -1)), VERSION)
     world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
     assert not any(each.sessions for each in world.broker.replicas)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_session_is_not_opened_by_a_fetch_whose_response_is_too_large(
+    world: World, waits: bool
+) -> None:
+    world.broker.parts.large_responses.bytes_max = 1000
+    request = named(list(range(PARTITIONS)), session=(0, 0), max_wait_ms=10 if waits else 0)
+    response = world.ask(request, VERSION)
+    assert response.error_code == ErrorCode.INVALID_REQUEST
+    assert len(world.broker.parts.fetch_sessions) == 0
+    world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
+    assert not any(each.sessions for each in world.broker.replicas)
+
+
+def test_the_response_to_a_large_fetch_that_waited_counts_in_the_memory_of_responses(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, held = world.broker.parts.response_memory, list[int]()
+    change, check, answering = memory.change, LargeFetching.check, LargeFetching.answering
+
+    def change_noted(count: int) -> None:
+        held.append(count)
+        change(count)
+
+    async def check_slowly(fetching: LargeFetching) -> FetchResponse:
+        monkeypatch.setattr(turns, "FIRST_SLICE_S", 0.0)  # the response is not done at once
+        return await check(fetching)
+
+    def answering_counted(fetching: LargeFetching) -> Slices[FetchResponse]:
+        assert sum(held) == LARGE_BYTES
+        return (yield from answering(fetching))
+
+    monkeypatch.setattr(turns, "FIRST_SLICE_S", 1000.0)  # the first look is
+    monkeypatch.setattr(memory, "change", change_noted)
+    monkeypatch.setattr(LargeFetching, "check", check_slowly)
+    monkeypatch.setattr(LargeFetching, "answering", answering_counted)
+    response = world.ask(named(list(range(PARTITIONS)), max_wait_ms=10), VERSION)
+    assert len(told(response)) == PARTITIONS
+    assert held
+    assert sum(held) == 0
 
 
 async def parked(world: World, partitions: int) -> None:

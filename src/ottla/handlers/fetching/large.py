@@ -33,6 +33,7 @@ class LargeFetching(Fetching):
             raise
 
     def serving_settled(self) -> Slices[FetchResponse | Awaitable[FetchResponse]]:
+        self.context.on_refusal = self.wants.forget_new_session
         try:
             is_enough = yield from self.looking_at_all()
             if self.cold or self.unchecked or not is_enough:
@@ -131,10 +132,17 @@ class LargeFetching(Fetching):
     # Answering
 
     async def check(self) -> FetchResponse:
-        turns = self.context.parts.turns
+        parts = self.context.parts
         if self.unchecked:
-            await check_all(self.found, self.unchecked, self.read_again, turns)
-        return await turns.run(self.answering())
+            await check_all(self.found, self.unchecked, self.read_again, parts.turns)
+        return await parts.large_responses.build(self.answering_counted(), self.context)
+
+    def answering_counted(self) -> Slices[FetchResponse]:
+        """As `answering`; the response counts by its size, unless a first look was counted."""
+        account = self.context.account
+        size = ANSWER_BYTES * len(self.found) + ABORTED_BYTES * self.aborted
+        yield max(0, size - (0 if account is None else account.size))
+        return (yield from self.answering())
 
     def answering(self) -> Slices[FetchResponse]:
         size = 0

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ottla.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ottla.handlers.serving.large_responses import ResponseAccount
     from ottla.handlers.serving.parts import Parts
 
@@ -44,6 +46,7 @@ class Context:
         "has_many_items",
         "is_large",
         "key",
+        "on_refusal",
         "parts",
         "peer",
         "request_bytes",
@@ -73,6 +76,7 @@ class Context:
         self.is_large = False  # its response is encoded in a thread
         self.has_many_items = False  # it was decoded in a thread
         self.account: ResponseAccount | None = None  # the memory of its response, if that is large
+        self.on_refusal: Callable[[], None] | None = None  # undoes what only a response tells of
         self.began_s: float | None = None  # start of the time to charge, until it is charged
         self.spent_s = 0.0  # before `began_s`
         self.charged_s: float | None = None  # when the time was charged

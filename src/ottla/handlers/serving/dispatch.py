@@ -23,7 +23,7 @@ from ottla.handlers.serving import decoding, registry
 from ottla.handlers.serving.context import Context, Peer
 from ottla.handlers.serving.decoding import DecodingThread, decode_here
 from ottla.handlers.serving.disposal import Pieces, pieces_of
-from ottla.handlers.serving.large_responses import check_size
+from ottla.handlers.serving.large_responses import check_built, check_size
 from ottla.handlers.serving.registry import Handler, Outcome, handler_of
 from ottla.handlers.serving.served import SERVED
 from ottla.network.served import Answer, Served, Waiting, Working
@@ -113,14 +113,14 @@ class Dispatcher:
                 work, is_done = self._parts.turns.begin(outcome)
                 if not is_done:
                     return self._go_on(handler, request, context, work)
-                check_size(work.grown, self._large.bytes_max)
+                check_built(work, work.grown, self._large.bytes_max)
                 outcome = work.result
         except MalformedMessage:
             raise  # the connection is closed
         except Exception as error:
             if context.is_large:
                 return Working(refuse_large(handler, request, context, error))
-            outcome = refusal(handler, request, context, error)
+            outcome = refuse(handler, request, context, error)
         if isinstance(outcome, Message) and not context.is_large:
             return encode_answer(outcome, context)  # nearly all
         return served(handler, request, context, outcome)
@@ -182,7 +182,7 @@ async def finish(
     except Exception as error:
         if context.is_large:
             return await close_behind(context, refuse_large(handler, request, context, error))
-        response = refusal(handler, request, context, error)
+        response = refuse(handler, request, context, error)
     except BaseException:
         close_account(context)  # the client has disconnected
         raise
@@ -259,12 +259,20 @@ async def refuse_large(
     """For many items without an error message, which would be repeated for each of them."""
     if isinstance(error, BrokerError) and context.has_many_items:
         error = BrokerError(error.code)
+    if context.on_refusal is not None:
+        context.on_refusal()
     charge_time(context)
     with without_full_pass():
         response = await asyncio.to_thread(refusal, handler, request, context, error)
         segments, pieces = await asyncio.to_thread(encode_and_cut, request, response, context)
     context.parts.disposal.take(pieces)
     return Answer(segments, context.throttle_ms)
+
+
+def refuse(handler: Handler, request: Message, context: Context, error: Exception) -> Message:
+    if context.on_refusal is not None:
+        context.on_refusal()
+    return refusal(handler, request, context, error)
 
 
 def refusal(handler: Handler, request: Message, context: Context, error: Exception) -> Message:

@@ -14,7 +14,8 @@ Leaves    the estimate of the encoded size to the handler, which yields it, and 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ottla.base.collector import without_full_pass
 from ottla.base.turns import Slices, Turns, Work
@@ -64,7 +65,7 @@ class LargeResponses:
                     if context.peer.is_gone:
                         raise asyncio.CancelledError
                     is_done = await self._turns.go_on(work)
-                    check_size(before + work.grown, self.bytes_max)
+                    check_built(work, before + work.grown, self.bytes_max)
             await account.grow_to(before + work.grown)
             return work.result
         finally:
@@ -88,6 +89,18 @@ def build_at_once(slices: Slices[T], context: Context) -> T:
         check_size(grown, context.parts.large_responses.bytes_max)
         result: T = end.value
         return result
+
+
+def check_built(work: Work[Any], response_bytes: int, bytes_max: int) -> None:
+    """As `check_size`. An awaitable that the work has returned is not awaited then, but closed."""
+    try:
+        check_size(response_bytes, bytes_max)
+    except BrokerError:
+        result = getattr(work, "result", None)
+        awaitable = getattr(result, "answer", result)  # of `Working`
+        if isinstance(awaitable, Coroutine):
+            awaitable.close()
+        raise
 
 
 def check_size(response_bytes: int, bytes_max: int) -> None:
