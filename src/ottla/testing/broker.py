@@ -198,11 +198,13 @@ class RunningBroker:
     @property
     def clock(self) -> BrokerClock:
         """The broker's clock, with `controls=True`."""
+        __tracebackhide__ = True
         return self._require_controls("clock").clock
 
     @property
     def faults(self) -> BrokerFaults:
         """What goes wrong in the broker, with `controls=True`."""
+        __tracebackhide__ = True
         return self._require_controls("faults").faults
 
     @property
@@ -211,6 +213,7 @@ class RunningBroker:
         return 0.0 if self._controls is None else self._controls.clock.ahead_s
 
     def _require_controls(self, name: str) -> Controls:
+        __tracebackhide__ = True
         if self._controls is None:
             raise BrokerFailed(
                 f"{name}: only with Broker(controls=True), or the fixture fresh_kafka_broker"

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any
@@ -31,13 +32,21 @@ class BrokerClock:
         self.ahead_s = 0.0  # of the real time; kept when the broker is started again
 
     def advance(
-        self, seconds: float = 0.0, *, minutes: float = 0.0, hours: float = 0.0, days: float = 0.0
+        self,
+        seconds: float | timedelta = 0.0,
+        *,
+        minutes: float = 0.0,
+        hours: float = 0.0,
+        days: float = 0.0,
     ) -> None:
         """Move the broker's time ahead; everything that has become due is done on return.
 
         Each timer that is due fires once. Clients keep their own time: their next heartbeat comes
         when it would have come anyway.
         """
+        __tracebackhide__ = True
+        if isinstance(seconds, timedelta):
+            seconds = seconds.total_seconds()
         seconds += 60 * minutes + 3600 * hours + 86_400 * days
         if seconds < 0:
             raise ValueError("a clock does not go back")
@@ -64,16 +73,21 @@ class BrokerFaults:
         self, api: str | int, error: str | int, *, nth: int = 1, times: int | None = 1
     ) -> None:
         """Answer with an error code, such as "NOT_LEADER_OR_FOLLOWER"; nothing is carried out."""
+        __tracebackhide__ = True
         self._rule("fail", api, nth, times, error=named(ErrorCode, error))
 
     def delay(self, api: str | int, seconds: float, *, nth: int = 1, times: int | None = 1) -> None:
         """Carry requests out at once, and answer so many seconds later, by the broker's clock."""
+        __tracebackhide__ = True
+        if not isinstance(seconds, int | float) or seconds < 0:
+            raise ValueError(f"seconds={seconds!r} is not a time to wait")
         self._rule("delay", api, nth, times, seconds=seconds)
 
     def drop(
         self, api: str | int, *, nth: int = 1, times: int | None = 1, is_carried_out: bool = True
     ) -> None:
         """Close the connection in the place of an answer, after carrying the request out or not."""
+        __tracebackhide__ = True
         self._rule("drop" if is_carried_out else "refuse", api, nth, times)
 
     def fill_disk(self) -> None:
@@ -97,6 +111,7 @@ class BrokerFaults:
         error: str = "NONE",
         seconds: float = 0.0,
     ) -> None:
+        __tracebackhide__ = True
         if nth < 1:
             raise ValueError(f"nth={nth}: the next request is 1")
         self._send(
@@ -107,6 +122,7 @@ class BrokerFaults:
 
 def named(kind: type[IntEnum], given: str | int) -> str:
     """The member that is meant: by name, in any spelling, or by number."""
+    __tracebackhide__ = True
     if isinstance(given, int):
         return kind(given).name
     names = {plain(name): name for name in kind.__members__}

@@ -30,18 +30,25 @@ class Kafka:
 
     def __init__(
         self,
-        bootstrap_servers: str | Clients,
+        bootstrap_servers: str | Clients | RunningBroker,
         prefix: str | None = None,
         *,
         broker: RunningBroker | None = None,
         is_alone: bool = False,
     ) -> None:
-        """`prefix` begins the names of topics and groups (default: a random one).
+        """Of a cluster by its address, or of a broker of ours.
+
+        `prefix` begins the names of topics and groups (default: a random one).
 
         `broker` is the one at this address, if it is ours: errors say when it is not running.
         `is_alone` means that nobody else uses the cluster meanwhile: `close` deletes every topic
         and group that is new.
         """
+        __tracebackhide__ = True
+        if isinstance(bootstrap_servers, RunningBroker):
+            broker, bootstrap_servers = bootstrap_servers, bootstrap_servers.bootstrap_servers
+        if not bootstrap_servers:
+            raise ValueError("no address of a broker: was it started?")
         if isinstance(bootstrap_servers, str):
             bootstrap_servers = Clients(bootstrap_servers)
         self._clients = bootstrap_servers
@@ -70,6 +77,9 @@ class Kafka:
     ) -> str:
         """Create a topic; its full name. Other methods take the short one as well."""
         __tracebackhide__ = True
+        self._require(name)
+        if not isinstance(partitions, int):
+            raise TypeError(f"partitions={partitions!r} is not a number; settings are config=")
         new_topic = load("confluent_kafka.admin", "NewTopic")
         full = self.prefix + name
         wanted = new_topic(full, partitions, config=as_settings(config))
@@ -88,6 +98,14 @@ class Kafka:
             if time.monotonic() > end_s:
                 raise RuntimeError(f"topic {topic} was created and is not there")
             time.sleep(0.05)
+
+    def _require(self, topic: str) -> None:
+        """A broker that can answer, before clients try for as long as they have patience."""
+        __tracebackhide__ = True
+        if not isinstance(topic, str):
+            raise TypeError(f"{topic!r} is not the name of a topic")
+        if self._broker is not None and not self._broker.is_running:
+            raise RuntimeError(self._why(""))
 
     def _why(self, error: Exception | str) -> str:
         """The reason of an error in words; a broker that is not running comes first."""
@@ -109,6 +127,8 @@ class Kafka:
     def _writable(self, topic: str) -> str:
         """The full name. Brokers create topics when they are written to: a name that is not the
         test's own would stay behind, and the next test would find the records."""
+        __tracebackhide__ = True
+        self._require(topic)
         full = self.topics.get(topic, topic)
         if full in self.topics.values() or full.startswith(self.prefix):
             return full
@@ -122,8 +142,8 @@ class Kafka:
         `rows` is a list, or a single row: text is one record.
         """
         __tracebackhide__ = True
-        records = [as_record(row) for row in rows_of(rows)]
         full = self._writable(topic)
+        records = list(map(as_record, rows_of(rows)))
         delivered: list[Record] = []
         failed: list[str] = []
 
@@ -133,8 +153,11 @@ class Kafka:
             else:
                 failed.append(error.str())
 
-        for record in records:
-            self._send(full, record, note)
+        try:
+            for record in records:
+                self._send(full, record, note)
+        except load("confluent_kafka", "KafkaException") as error:
+            raise RuntimeError(f"writing to {topic}: {self._why(error)}") from None
         self._clients.producer.flush(PATIENCE_S)
         if failed or len(self._clients.producer):
             what = failed[0] if failed else f"not acknowledged within {PATIENCE_S:g} s"
@@ -142,6 +165,7 @@ class Kafka:
         return delivered
 
     def _send(self, topic: str, record: Record, note: Any) -> None:
+        __tracebackhide__ = True
         timestamp_ms = record.timestamp_ms
         if timestamp_ms < 0 and self._broker is not None and self._broker.ahead_s:
             timestamp_ms = self._broker.clock.now_ms()  # by our own clock it would be an old record
@@ -166,6 +190,7 @@ class Kafka:
         AssertionError if they do not come within `timeout` seconds.
         """
         __tracebackhide__ = True
+        self._require(topic)
         full = self.topics.get(topic, topic)
         found = self._read(full, n or 0, timeout)
         if n is not None and len(found) < n:
@@ -183,6 +208,7 @@ class Kafka:
     ) -> None:
         """A topic holds these records, and no others; waits for them to come."""
         __tracebackhide__ = True
+        self._require(topic)
         rows = rows_of(expected)
         found = self._read(self.topics.get(topic, topic), len(rows), timeout)
         problem = difference(found, rows, any_order=any_order)
@@ -206,12 +232,15 @@ class Kafka:
         AssertionError if it has not within `timeout` seconds.
         """
         __tracebackhide__ = True
+        self._require(topic)
         group = self._names.get(group, group)
         full = self.topics.get(topic, topic)
         partition = load("confluent_kafka", "TopicPartition")
         consumer = self._clients.consumer({"group.id": group, "enable.auto.commit": False})
         try:
             numbers = consumer.list_topics(full, timeout=PATIENCE_S).topics[full].partitions
+            if not numbers:
+                raise AssertionError(self._unknown(topic))
             places = [partition(full, number) for number in numbers]
             ends = [consumer.get_watermark_offsets(each, PATIENCE_S)[1] for each in places]
             deadline_s = time.monotonic() + timeout

@@ -49,6 +49,7 @@ class Record:
 
 def rows_of(rows: Rows) -> list[Row]:
     """The rows, as a list. What cannot hold several rows, such as text, is a single row."""
+    __tracebackhide__ = True
     if isinstance(rows, tuple):
         raise TypeError(
             f"{rows!r} may be one row, (key, value), or several rows: put rows in a list"
@@ -59,6 +60,7 @@ def rows_of(rows: Rows) -> list[Row]:
 
 def as_record(row: Row) -> Record:
     """The record to send for a row of a test."""
+    __tracebackhide__ = True
     if isinstance(row, Record):
         headers = row.headers.items() if isinstance(row.headers, Mapping) else row.headers
         encoded = tuple((name, as_bytes(value)) for name, value in headers)
@@ -71,6 +73,7 @@ def as_record(row: Row) -> Record:
 
 def key_and_value(row: tuple[Any, ...]) -> tuple[Any, Any]:
     """A row that is a tuple; TypeError if it has not two parts."""
+    __tracebackhide__ = True
     if len(row) != 2:
         raise TypeError(f"{row!r} has {len(row)} parts: a row that is a tuple is (key, value)")
     return row
@@ -78,11 +81,17 @@ def key_and_value(row: tuple[Any, ...]) -> tuple[Any, Any]:
 
 def as_bytes(part: Any) -> bytes | None:
     """A key, value or header as bytes: text in UTF-8, everything else as JSON."""
+    __tracebackhide__ = True
     if part is None or isinstance(part, bytes):
         return part
     if isinstance(part, bytearray | memoryview):
         return bytes(part)
-    return part.encode() if isinstance(part, str) else json.dumps(part).encode()
+    if isinstance(part, str):
+        return part.encode()
+    try:
+        return json.dumps(part).encode()
+    except TypeError as error:
+        raise TypeError(f"{part!r} is no key, value or header: {error}") from None
 
 
 def matches(record: Record, expected: Row) -> bool:

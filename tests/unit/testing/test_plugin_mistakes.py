@@ -1,0 +1,88 @@
+"""Mistakes in tests are told at once, in words, and without frames of the plugin."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("pytest-plugin")
+
+# Each line is a test, and what its report has to say.
+MISTAKES = {
+    'kafka.produce(["a"], "t")': "TypeError: ['a'] is not the name of a topic",
+    'kafka.produce(None, "x")': "TypeError: None is not the name of a topic",
+    'kafka.produce("orders", "x")': "RuntimeError: there is no topic orders; kafka.topic()",
+    'kafka.consume("orders")': "AssertionError: there is no topic orders; kafka.topic()",
+    'kafka.wait_lag_zero("g", "orders")': "AssertionError: there is no topic orders",
+    'kafka.wait_lag_zero("g", "t", timeout=0.1)': "group g lags 1 record in t and has committed",
+    'kafka.produce("t", [("k", "v", "h")])': "TypeError: ('k', 'v', 'h') has 3 parts",
+    'kafka.produce("t", ("k", "v"))': "TypeError: ('k', 'v') may be one row, (key, value), or",
+    'kafka.produce("t", {"at": object})': "is no key, value or header: Object of type type is not",
+    'kafka.produce("t", "x" * 2_000_000)': "writing to t: Unable to produce message: Broker: Mess",
+    'kafka.produce("t", Record("x", partition=5))': "RuntimeError: writing to t: ",
+    'kafka.topic("my topic")': "RuntimeError: topic my topic cannot be created: Topic name is inv",
+    'kafka.topic("t")': "RuntimeError: topic t cannot be created: Topic 'test-",
+    'kafka.topic("u", {"retention.ms": 1})': "is not a number; settings are config=",
+    'kafka.topic("u", config={"retention": 1})': "topic u cannot be created: Unknown topic config",
+    'kafka.consume("t", 3, timeout=0.1)': "AssertionError: expected 3 records in t within 0.1 s, f",
+    'kafka.assert_messages("t", "y")': "AssertionError: t: 1 of 1 record differs from what is exp",
+    "broker.clock.advance(timedelta(days=-1))": "ValueError: a clock does not go back",
+    'broker.faults.fail("Producer", 1)': "ValueError: Kafka has no API 'Producer'; do you mean",
+    'broker.faults.fail("Fetch", "NO")': "ValueError: Kafka has no error code 'NO'; do you mean",
+    'broker.faults.fail("Fetch", 1, nth=0)': "ValueError: nth=0: the next request is 1",
+    'broker.faults.delay("Fetch", "3")': "ValueError: seconds='3' is not a time to wait",
+    "Broker().clock": "clock: only with Broker(controls=True), or the fixture fresh_kafka_broker",
+    "Kafka(Broker().bootstrap_servers)": "ValueError: no address of a broker: was it started?",
+    'broker.kill(); kafka.consume("t")': "RuntimeError: the broker is not running (exit code -9)",
+    'broker.kill(); kafka.produce("t", "x")': "RuntimeError: the broker is not running (exit cod",
+}
+HEAD = """
+    from datetime import timedelta
+
+    import pytest
+
+    from ottla.testing import Broker, Kafka, Record
+
+    @pytest.fixture(scope="session")
+    def only_broker():
+        with Broker(controls=True) as broker:
+            yield broker
+
+    @pytest.fixture
+    def broker(only_broker):
+        return only_broker.start()
+
+    @pytest.fixture
+    def kafka(broker):
+        kafka = Kafka(broker)
+        kafka.topic("t")
+        kafka.produce("t", "x")
+        yield kafka
+        broker.start()
+        kafka.close()
+"""
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What one run says about each of the mistakes."""
+    tests = [f"def test_{i}(kafka, broker):\n    {line}\n" for i, line in enumerate(MISTAKES)]
+    directory = tmp_path_factory.mktemp("mistakes")
+    (directory / "test_it.py").write_text("\n".join([textwrap.dedent(HEAD), *tests]))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--tb=short", "-p", "no:cacheprovider", "test_it.py"],
+        cwd=directory, capture_output=True, text=True, timeout=500, check=False,
+    )  # fmt: skip
+    assert f"{len(MISTAKES)} failed in" in done.stdout, done.stdout
+    return re.split(r"\n_+ test_\d+ _+\n", done.stdout.partition("short test summary")[0])[1:]
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_is_told_in_words(line: str, reports: list[str]) -> None:
+    report = reports[list(MISTAKES).index(line)]
+    assert MISTAKES[line] in report
+    assert "ottla/testing" not in report, "a frame of the plugin"
