@@ -15,9 +15,10 @@ RECENT   its frame has just begun to arrive.
 SLOW ones are closed when a connection has waited for one second, STALLED ones after two, LONG ones
 after five; only as many as the waiting ones need. PAUSED ones with large frames are closed when a
 large frame has waited for thirty seconds: ordinary frames hold very little while they wait. If the
-memory is overfull, all grades are closed until it is full. Requests in progress have no grade: they
-release their memory when they end. Within a grade, connections of addresses over their share come
-first, then the slowest, then the largest.
+memory is overfull, all grades are closed until it is full. What the one exempt large frame holds
+beyond the bound is left to it: no connection is closed for that. Requests in progress have no
+grade: they release their memory when they end. Within a grade, connections of addresses over their
+share come first, then the slowest, then the largest.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class MemoryState:
     large_waiting: Sequence[RequestAccount]
     bytes_max: int
     large_bytes_max: int
+    exempt_excess_bytes: int = 0  # held by a large frame by exemption
     is_overfull: bool = False
 
 
@@ -80,8 +82,7 @@ def request_evictions(
     candidates = graded(state, rules, now_s)
     chosen: dict[RequestAccount, Reason] = {}
     if state.is_overfull:
-        excess = held_by(state.accounts) - state.bytes_max
-        choose(candidates, excess, chosen)
+        choose_from_all(state, candidates, 0, chosen)
     for grade, wait_s in waits_before_eviction(rules):
         allowed = [each for each in candidates if each.grade <= grade]
         if grade < Grade.PAUSED:
@@ -109,8 +110,22 @@ def choose_for_ordinary(
 ) -> None:
     if waiting:
         needed = min(sum(each.growth_bytes for each in waiting), state.bytes_max)
-        excess = held_by(state.accounts) + needed - state.bytes_max
-        choose(allowed, excess, chosen)
+        choose_from_all(state, allowed, needed, chosen)
+
+
+def choose_from_all(
+    state: MemoryState,
+    allowed: list[Candidate],
+    needed: int,
+    chosen: dict[RequestAccount, Reason],
+) -> None:
+    """So that `needed` bytes fit. While large frames exceed their half by the exempt one, closing a
+    large one makes no room for ordinary frames."""
+    if state.exempt_excess_bytes:
+        allowed = [each for each in allowed if not each.account.is_large]
+    held_bytes = held_by(state.accounts) - state.exempt_excess_bytes
+    excess = held_bytes + needed - state.bytes_max
+    choose(allowed, excess, chosen)
 
 
 def choose_for_large(

@@ -10,7 +10,8 @@ ordinary  frames up to 1088 KiB, the usual limit of a batch and its request, get
 large     frames get memory in steps that double. Together they may take half of the memory; the
           rest is for ordinary ones. If incomplete large frames filled their half, none of them
           could complete and release any: so while no large frame is complete, one of them, the
-          one that lacks least, may exceed the bound until it is complete.
+          one that lacks least, may exceed the bound until it is complete. What it takes by this
+          exemption neither reduces the room of others nor makes the memory overfull.
 
 An eighth of the memory is reserved for the connections of each reputation (clients that were never
 sent a response, clients that were, clients whose last request arrived promptly); the rest is for
@@ -84,10 +85,13 @@ class RequestMemory:
         self.on_overfull: Callable[[], None] = lambda: None  # must lead to a call of `evict`
         self._large_bytes = 0  # held by connections with a large frame
         self._large_complete_bytes = 0
+        self.exempt_excess_bytes = 0  # held by `_oversized` beyond `_oversized_from_bytes`
         self._accounts: dict[RequestAccount, None] = {}  # that hold memory
         self._ordinary: MemoryQueue[RequestAccount] = MemoryQueue()  # waiting
         self._large: dict[RequestAccount, None] = {}  # waiting
         self._exempt: RequestAccount | None = None  # a large frame that may exceed the bound
+        self._oversized: RequestAccount | None = None  # the same, until it is released
+        self._oversized_from_bytes = 0  # what it held before
         self._large_bytes_max = int(bytes_max * LARGE_SHARE)
         self._reputation_bytes = [0] * len(Reputation)  # held by connections of each
         self._kept_bytes = int(bytes_max * REPUTATION_SHARE)  # reserved for each
@@ -99,6 +103,10 @@ class RequestMemory:
     @property
     def waiting(self) -> int:
         return len(self._ordinary) + len(self._large)
+
+    @property
+    def is_overfull(self) -> bool:
+        return self.held_bytes - self.exempt_excess_bytes >= self._overfull_bytes
 
     def change(self, account: RequestAccount, used: int, complete: int, frame: int) -> None:
         """The connection's frames use `used` bytes now, `complete` of them in complete frames; the
@@ -125,7 +133,7 @@ class RequestMemory:
         self._count(held - before, held * account.is_large - before * was_large)
         if (held < before or complete < complete_before) and self.waiting:
             self._wake()
-        if self.held_bytes >= self._overfull_bytes:
+        if self.is_overfull:
             self.on_overfull()
 
     def may_grow(self, account: RequestAccount, growth: int, now_s: float) -> bool:
@@ -167,7 +175,8 @@ class RequestMemory:
 
     def evict(self, now_s: float) -> int:
         """Close connections whose memory others need; return how many."""
-        if not self.waiting and self.held_bytes < self._overfull_bytes:
+        is_overfull = self.is_overfull
+        if not self.waiting and not is_overfull:
             return 0
         state = MemoryState(
             list(self._accounts),
@@ -175,7 +184,8 @@ class RequestMemory:
             list(self._large),
             self.bytes_max,
             self._large_bytes_max,
-            is_overfull=self.held_bytes >= self._overfull_bytes,
+            self.exempt_excess_bytes,
+            is_overfull=is_overfull,
         )
         chosen = request_evictions(state, self.rules, now_s)
         self._is_evicting = True
@@ -209,10 +219,20 @@ class RequestMemory:
     def _count(self, more: int, more_large: int) -> None:
         self.held_bytes += more
         self._large_bytes += more_large
+        if self._oversized is not None:
+            self._update_exempt_excess(self._oversized)
         kept = self._kept_bytes
         common = sum([held - kept for held in self._reputation_bytes if held > kept])
-        self._has_common_room = common < self._common_bytes_max
+        self._has_common_room = common - self.exempt_excess_bytes < self._common_bytes_max
         self.is_tight = not self._has_common_room or self._large_bytes >= self._large_bytes_max
+
+    def _update_exempt_excess(self, oversized: RequestAccount) -> None:
+        if oversized.is_large:
+            excess_bytes = oversized.held_bytes - self._oversized_from_bytes
+            self.exempt_excess_bytes = max(0, excess_bytes)
+        else:
+            self.exempt_excess_bytes = 0
+            self._oversized = None
 
     def _wake(self) -> None:
         if self._is_evicting:
@@ -241,7 +261,8 @@ class RequestMemory:
 
     def _exempt_one(self) -> None:
         if self._large and self._exempt is None and not self._large_complete_bytes:
-            self._exempt = account = min(self._large, key=lacking_bytes)
+            self._exempt = self._oversized = account = min(self._large, key=lacking_bytes)
+            self._oversized_from_bytes = account.held_bytes
             del self._large[account]
             self._grant(account)
 

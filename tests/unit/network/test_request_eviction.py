@@ -220,10 +220,10 @@ class Need(NamedTuple):
 
     excess: int
     grade: Grade
-    of_large: bool = False
+    of_large: bool | None = None  # None: of both kinds
 
     def may_close(self, candidate: Candidate) -> bool:
-        is_right = candidate.account.is_large or not self.of_large
+        is_right = self.of_large in (None, candidate.account.is_large)
         return is_right and candidate.grade <= self.grade
 
     def is_met(self, closed_ones: list[Candidate]) -> bool:
@@ -234,7 +234,10 @@ class Need(NamedTuple):
 def needs(holding: MemoryState) -> list[Need]:
     held = sum(each.held_bytes for each in holding.accounts)
     large = sum(each.held_bytes for each in holding.accounts if each.is_large)
-    found = [Need(held - holding.bytes_max, Grade.RECENT)] if holding.is_overfull else []
+    held -= holding.exempt_excess_bytes
+    of_large = False if holding.exempt_excess_bytes else None
+    excess = held - holding.bytes_max
+    found = [Need(excess, Grade.RECENT, of_large)] if holding.is_overfull else []
     for grade, after_s in waits_before_eviction(RULES):
         growth = [
             [each.growth_bytes for each in some if NOW_S - (each.waits_since_s or NOW_S) >= after_s]
@@ -242,7 +245,7 @@ def needs(holding: MemoryState) -> list[Need]:
         ]
         if growth[0] and grade < Grade.PAUSED:
             wanted = min(sum(growth[0]), holding.bytes_max)
-            found.append(Need(held + wanted - holding.bytes_max, grade))
+            found.append(Need(held + wanted - holding.bytes_max, grade, of_large))
         if growth[1]:
             wanted = min(sum(growth[1]), holding.large_bytes_max)
             found.append(Need(large + wanted - holding.large_bytes_max, grade, of_large=True))
@@ -259,7 +262,11 @@ def test_as_many_are_closed_as_those_who_wait_need_and_none_besides(seed: int) -
     bytes_max = int(holding.bytes_max * rng.choice((0.7, 1, 1.5)))
     is_overfull = rng.random() < 0.2
     holding = replace(
-        holding, bytes_max=bytes_max, large_bytes_max=bytes_max // 2, is_overfull=is_overfull
+        holding,
+        bytes_max=bytes_max,
+        large_bytes_max=bytes_max // 2,
+        exempt_excess_bytes=rng.choice((0, 0, MIB)),
+        is_overfull=is_overfull,
     )
     candidates = {each.account: each for each in graded(holding, RULES, NOW_S)}
     gone = [candidates[account] for account, _ in closed(holding)]
