@@ -131,6 +131,12 @@ def test_beyond_so_many_offsets_only_known_ones_are_committed() -> None:
     assert harness.commit({("t", 3): 2}) == {("t", 3): 0}
 
 
+def test_the_commit_that_reaches_the_bound_of_offsets_is_accepted_in_full() -> None:
+    harness = Harness("ottla.offsets.max=3")
+    assert set(harness.commit({("t", at): 1 for at in range(5)}).values()) == {0}
+    assert harness.commit({("t", 5): 1}) == {("t", 5): ErrorCode.INVALID_COMMIT_OFFSET_SIZE}
+
+
 @pytest.mark.parametrize("is_static", [False, True])
 def test_what_a_member_says_anew_replaces_what_it_said(is_static: bool) -> None:
     harness = Harness()
