@@ -72,7 +72,10 @@ class BrokerFaults:
     def fail(
         self, api: str | int, error: str | int, *, nth: int = 1, times: int | None = 1
     ) -> None:
-        """Answer with an error code, such as "NOT_LEADER_OR_FOLLOWER"; nothing is carried out."""
+        """Answer with an error code, such as "NOT_LEADER_OR_FOLLOWER"; nothing is carried out.
+
+        The whole request is refused: a failed Metadata, for example, names no brokers.
+        """
         __tracebackhide__ = True
         self._rule("fail", api, nth, times, error=named(ErrorCode, error))
 
@@ -91,7 +94,10 @@ class BrokerFaults:
         self._rule("drop" if is_carried_out else "refuse", api, nth, times)
 
     def fill_disk(self) -> None:
-        """Let the broker's disk be full: nothing can be written until `clear`."""
+        """Let the broker's disk be full: nothing can be written until `clear`.
+
+        A broker that has to write metadata then, for a new topic, cannot continue and ends.
+        """
         self._send("fill_disk", is_full=True)
 
     def clear(self) -> None:
