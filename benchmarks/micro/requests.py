@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -29,6 +30,7 @@ from benchmarks.micro.timing import table
 
 HERE = Path(__file__).parents[2]
 TOPIC, GROUP = "topic-a", "group-a"
+SYNCED, UNCACHED = "topic-synced", "topic-uncached"  # flush.messages=1; read long ago
 REPEATS = 8  # in one round
 TURNS = 15
 REQUESTS_PER_TURN = 20  # of the event loop
@@ -98,7 +100,7 @@ async def measure_all(names: list[str], directory: str) -> dict[str, float]:
     try:
         client = Client(broker)
         await prepare(client)
-        return {name: await best_us(client, FRAMES[name](client)) for name in names}
+        return {name: await best_us(client, name) for name in names}
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
@@ -108,6 +110,7 @@ class Client:
     """Who asks, and what it has been told so far."""
 
     def __init__(self, broker: Any) -> None:
+        self.broker = broker
         self.listener_name, self.peer_host, self.peer_port = "PLAINTEXT", "127.0.0.1", 50_000
         self.session: Any = None
         self._dispatcher = dispatch_module().Dispatcher(broker.parts)
@@ -117,9 +120,7 @@ class Client:
     async def serve(self, frame: bytes) -> list[Any]:
         from ottla.network.served import Answer
 
-        served: Any = self._dispatcher.serve(
-            memoryview(bytearray(frame)), self
-        )
+        served: Any = self._dispatcher.serve(memoryview(bytearray(frame)), self)
         while not isinstance(served, Answer):
             served = await served.answer
         return served.segments
@@ -152,15 +153,27 @@ def frame_of(request: Any, version: int) -> bytes:
 
 
 async def prepare(client: Client) -> None:
-    """A topic with one batch, and a group with one member and one committed offset."""
-    from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+    """Topics with one batch, and a group with one member and one committed offset."""
+    from ottla.protocol.messages.create_topics_request import (
+        CreatableTopic,
+        CreatableTopicConfig,
+        CreateTopicsRequest,
+    )
     from ottla.protocol.messages.sync_group_request import (
         SyncGroupRequest,
         SyncGroupRequestAssignment,
     )
 
-    await client.ask(CreateTopicsRequest([CreatableTopic(TOPIC, 1, 1)], 30000), 7)
+    synced = [CreatableTopicConfig("flush.messages", "1")]
+    topics = [
+        CreatableTopic(TOPIC, 1, 1),
+        CreatableTopic(SYNCED, 1, 1, configs=synced),
+        CreatableTopic(UNCACHED, 1, 1),
+    ]
+    await client.ask(CreateTopicsRequest(topics, 30000), 7)
     await client.serve(produce_frame(client))
+    await client.serve(produce_frame(client, topic=UNCACHED))
+    client.broker.replicas.partition(UNCACHED, 0).log.roll()
     await client.serve(find_coordinator_frame(client))  # which creates the topic of groups
     async with asyncio.timeout(60):
         while (answer := await join(client)).error_code:
@@ -188,16 +201,27 @@ async def join(client: Client) -> Any:
     return await client.ask(request, 7)
 
 
-async def best_us(client: Client, frame: bytes) -> float:
-    best = float("inf")
+async def best_us(client: Client, name: str) -> float:
+    best, frame = float("inf"), FRAMES[name](client)
+    before = partial(forget_files, client) if name == "fetch-uncached" else None
     for _ in range(REPEATS):
         begin = time.process_time()
         for _ in range(TURNS):
             for _ in range(REQUESTS_PER_TURN):
+                if before is not None:
+                    before()
                 await client.serve(frame)
             await asyncio.sleep(0)
         best = min(best, time.process_time() - begin)
     return best / (TURNS * REQUESTS_PER_TURN) * 1e6
+
+
+def forget_files(client: Client) -> None:
+    """As if the first segment had not been read for long: its files are opened, and its records are
+    verified again, in a thread."""
+    segment = client.broker.replicas.partition(UNCACHED, 0).log.segments[0]
+    segment.close()
+    segment.verified.clear()
 
 
 def metadata_frame(_: Client) -> bytes:
@@ -206,7 +230,7 @@ def metadata_frame(_: Client) -> bytes:
     return frame_of(MetadataRequest([MetadataRequestTopic(name=TOPIC)]), 12)
 
 
-def produce_frame(_: Client, acks: int = 1) -> bytes:
+def produce_frame(_: Client, acks: int = 1, topic: str = TOPIC) -> bytes:
     from ottla.protocol.messages import produce_request as messages
     from ottla.protocol.records.building import build_batch
     from ottla.protocol.records.record import Record
@@ -214,7 +238,7 @@ def produce_frame(_: Client, acks: int = 1) -> bytes:
     now_ms = time.time_ns() // 1_000_000
     records = build_batch([Record(0, now_ms, b"k", b"value", ())])
     data = messages.TopicProduceData(
-        TOPIC, partition_data=[messages.PartitionProduceData(0, records)]
+        topic, partition_data=[messages.PartitionProduceData(0, records)]
     )
     return frame_of(messages.ProduceRequest(None, acks, 1000, [data]), 9)
 
@@ -223,14 +247,22 @@ def produce_all_frame(client: Client) -> bytes:
     return produce_frame(client, acks=-1)
 
 
-def fetch_frame(_: Client, session_epoch: int = -1) -> bytes:
+def produce_synced_frame(client: Client) -> bytes:
+    return produce_frame(client, acks=-1, topic=SYNCED)
+
+
+def fetch_frame(_: Client, session_epoch: int = -1, topic: str = TOPIC) -> bytes:
     from ottla.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 
     request = FetchRequest(
         max_wait_ms=0, min_bytes=1, max_bytes=1 << 20, session_epoch=session_epoch,
-        topics=[FetchTopic(TOPIC, partitions=[FetchPartition(0, -1, 0, -1, -1, 1000)])],
+        topics=[FetchTopic(topic, partitions=[FetchPartition(0, -1, 0, -1, -1, 1000)])],
     )  # fmt: skip
     return frame_of(request, 12)
+
+
+def fetch_uncached_frame(client: Client) -> bytes:
+    return fetch_frame(client, topic=UNCACHED)
 
 
 def list_offsets_frame(_: Client) -> bytes:
@@ -288,7 +320,9 @@ FRAMES: dict[str, Callable[[Client], bytes]] = {
     "metadata": metadata_frame,
     "produce": produce_frame,
     "produce-all": produce_all_frame,
+    "produce-synced": produce_synced_frame,
     "fetch": fetch_frame,
+    "fetch-uncached": fetch_uncached_frame,
     "list-offsets": list_offsets_frame,
     "offset-commit": offset_commit_frame,
     "offset-fetch": offset_fetch_frame,

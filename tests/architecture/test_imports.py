@@ -36,9 +36,7 @@ PURE_EXCEPT: dict[str, set[str]] = {
     },
     "controller": {"controller"},
     "coordinators": {"internal_topic", "runtime"},
-    "coordinators/groups": {
-        "coordinator", "expiration", "replies", "service", "target_assignment",
-    },
+    "coordinators/groups": {"coordinator", "expiration", "replies"},
     "coordinators/transactions": {
         "coordinator", "finishing", "marker_writing", "markers", "verifying",
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ottla.base.steps import Job, Steps, run_here
@@ -65,3 +66,51 @@ def run_with(steps: Steps[T], run_job: Callable[[Job], Any]) -> T:
             value: T = end.value
             return value
         result = None if isinstance(step, int) else run_job(step)
+
+
+class Here:
+    """A driver that runs everything at once, jobs included."""
+
+    async def run(self, steps: Steps[T]) -> T:
+        return run_here(steps)
+
+    def start(self, steps: Steps[None]) -> None:
+        run_here(steps)
+
+    async def in_thread(self, job: Callable[[], T]) -> T:
+        return job()
+
+    async def next(self) -> None:
+        pass
+
+
+class JobsLater:
+    """Starts steps at once; their jobs wait for a thread, until the test runs them."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Steps[None], Job]] = []
+
+    def __call__(self, steps: Steps[None]) -> None:
+        self._go_on(steps, steps.__next__)
+
+    def run_one(self, at: int = 0) -> None:
+        steps, job = self.waiting.pop(at)
+        try:
+            result = job()
+        except Exception as error:
+            self._go_on(steps, partial(steps.throw, error))
+        else:
+            self._go_on(steps, partial(steps.send, result))
+
+    def run_all(self) -> None:
+        while self.waiting:
+            self.run_one()
+
+    def _go_on(self, steps: Steps[None], resume: Callable[[], int | Job]) -> None:
+        try:
+            step = resume()
+            while isinstance(step, int):
+                step = next(steps)
+        except StopIteration:
+            return
+        self.waiting.append((steps, step))

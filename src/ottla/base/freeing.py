@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 
 FREED_AT_ONCE = 500
 
 
-def freeing(items: list[Any]) -> Slices[None]:
+def freeing(items: list[Any]) -> Steps[None]:
     """Empty a list that nobody else uses."""
     while items:
         del items[-FREED_AT_ONCE:]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import islice
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 
 RUN_ITEMS = 1000
 
 
-def sorting(items: Iterable[str]) -> Slices[Iterator[str]]:
+def sorting(items: Iterable[str]) -> Steps[Iterator[str]]:
     """The items in order. To read one of them takes some microseconds at most."""
     runs = []
     unsorted = iter(items)

@@ -18,10 +18,9 @@ Leaves    when and where steps run to a driver: `Turns` on an event loop, `run_h
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ottla.base.kept_errors import without_frames
 from ottla.base.readers import LookUpReader, NotCached, Reader
@@ -30,6 +29,23 @@ T = TypeVar("T")
 Job: TypeAlias = Callable[[], Any]
 Steps: TypeAlias = Generator[int | Job, Any, T]
 PAUSE = 0
+Start: TypeAlias = Callable[[Steps[None]], None]  # runs steps for which nobody waits
+
+
+class Driver(Protocol):
+    """What runs steps on an event loop: `Turns`, or a `Lane` with threads of its own."""
+
+    async def run(self, steps: Steps[T]) -> T:
+        """The result, after as many turns of the loop as it takes."""
+
+    def start(self, steps: Steps[None]) -> None:
+        """Here and now up to the first job or pause; nobody waits for the rest."""
+
+    def in_thread(self, job: Callable[[], T]) -> Awaitable[T]:
+        """What a single job returns."""
+
+    async def next(self) -> None:
+        """Let others have their turn."""
 
 
 def looking_up(attempt: Callable[[Reader], T]) -> Steps[T]:
@@ -56,26 +72,46 @@ def searching(begin: Callable[[LookUpReader], Steps[T]]) -> Steps[T]:
         yield partial(reader.fetch, [missing])
 
 
-async def drive(steps: Steps[T]) -> T:
-    """On an event loop: each job in a thread, and others have their turn at every pause."""
+def noting(steps: Steps[T], note: Callable[[int], None]) -> Steps[T]:
+    """The same steps; `note` is told by how much the result grows."""
+    resume: Callable[[], int | Job] = steps.__next__
     try:
-        step = next(steps)
         while True:
-            if isinstance(step, int):
-                await asyncio.sleep(0)
-                step = next(steps)
-                continue
             try:
-                result = await asyncio.to_thread(step)
-            except Exception as error:
-                step = steps.throw(error)
-            else:
-                step = steps.send(result)
-    except StopIteration as end:
-        value: T = end.value
-        return value
+                step = resume()
+            except StopIteration as end:
+                value: T = end.value
+                return value
+            if isinstance(step, int):
+                note(step)
+            resume = yield from _handing_on(steps, step)
     finally:
         steps.close()
+
+
+def until(is_over: Callable[[], bool], steps: Steps[None]) -> Steps[None]:
+    """The same steps, given up at the first yield after which it `is_over`."""
+    resume: Callable[[], int | Job] = steps.__next__
+    try:
+        while True:
+            try:
+                step = resume()
+            except StopIteration:
+                return
+            resume = yield from _handing_on(steps, step)
+            if is_over():
+                return
+    finally:
+        steps.close()
+
+
+def _handing_on(steps: Steps[T], step: int | Job) -> Steps[Callable[[], int | Job]]:
+    """What tells the steps the outcome of one of them."""
+    try:
+        outcome = yield step
+    except Exception as error:
+        return partial(steps.throw, error)
+    return partial(steps.send, outcome)
 
 
 def run_here(steps: Steps[T]) -> T:

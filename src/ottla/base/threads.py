@@ -10,6 +10,7 @@ Leaves    to the job that it touches nothing but files and its own data.
 from __future__ import annotations
 
 import asyncio
+from asyncio import get_running_loop
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Protocol, TypeVar
@@ -30,9 +31,19 @@ class Threads:
         """Without an executor: the event loop's own."""
         self._executor = executor
 
+    @classmethod
+    def named(cls, name: str, count: int) -> Threads:
+        """Of their own, so many at most; each begins when there is a job for it."""
+        return cls(ThreadPoolExecutor(count, thread_name_prefix=name))
+
     def run(self, job: Callable[[], T]) -> asyncio.Future[T]:
         """From the event loop."""
-        return asyncio.get_running_loop().run_in_executor(self._executor, job)
+        return get_running_loop().run_in_executor(self._executor, job)
+
+    def close(self) -> None:
+        """Return when all jobs have ended. In a thread: they may take long."""
+        if self._executor is not None:
+            self._executor.shutdown()
 
 
 def run_in_threads(jobs: Sequence[Callable[[], object]]) -> None:

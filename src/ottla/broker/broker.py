@@ -20,8 +20,10 @@ from ottla.base.clock import Clock, SystemClock
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import FileSystem
 from ottla.base.rates import windows_of
+from ottla.base.steps import Start, Steps
 from ottla.base.tasks import OwnedTasks
-from ottla.base.turns import Slices, Turns
+from ottla.base.threads import Threads, run_in_threads
+from ottla.base.turns import Lane, Turns
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
@@ -33,7 +35,6 @@ from ottla.broker.moved_logs import MovedLogs
 from ottla.broker.network_settings import limits, limits_of_listener, network_settings
 from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import Block, ProducerIds
-from ottla.broker.threads import run_elsewhere, run_in_threads
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.controller.brokers import decide_register_broker
@@ -75,6 +76,7 @@ log = logging.getLogger(__name__)
 METADATA_DIRECTORY = ".metadata"  # in the first log directory
 ROOM_INTERVAL_MS = 5_000  # between attempts to make partitions for which there was no room
 DRAIN_S = 5.0
+DISK_THREADS = 8  # a helper of compaction takes one for as long as it works
 
 
 class Broker:
@@ -92,7 +94,9 @@ class Broker:
         self.config = settings.config
         self.broker_id = self.config.node_id
         self.clock = clock or SystemClock()
-        self.turns = Turns(self.clock)
+        self.turns = Turns(self.clock, Threads())
+        # What must not wait for requests: syncs, checkpoints, the metadata log.
+        self.disk = Lane(self.turns, Threads.named("disk", DISK_THREADS))
         self._rng = rng or Random()
         self._files = files or DiskFileSystem()
         self._is_ready = asyncio.Event()
@@ -113,7 +117,7 @@ class Broker:
         self.logs.on_last_failure = self._storage_lost.set
         self.logs.take()  # before anything there is read: the metadata log repairs what it finds
         self.metadata_log = FileMetadataLog(
-            self._files, f"{directories[0]}/{METADATA_DIRECTORY}", asyncio.to_thread
+            self._files, f"{directories[0]}/{METADATA_DIRECTORY}", self.disk.in_thread
         )
         past = read_past(self.logs.online)
         image = await load_known(self.metadata_log, past.known)
@@ -159,6 +163,7 @@ class Broker:
             self.metadata_log,
             self.publisher,
             Settings(self.broker_id, self.config, self.settings.layers, self._rng, random_uuid),
+            self.disk.threads,
         )
         self.automatic_topics = AutomaticTopics(self.config, self.controller, self.replicas.made)
         self._build_coordinators(image)
@@ -169,16 +174,16 @@ class Broker:
     def _build_partitions(self, image: Image) -> None:
         current = self.current = CurrentConfig(self.settings, image)
         self.replicas = ReplicaManager(
-            self.broker_id, self.logs, current.topic, self.clock, run_elsewhere
+            self.broker_id, self.logs, current.topic, self.clock, self.disk
         )
-        self.housekeeping = Housekeeping(self.logs, lambda: current.broker, self.clock, self.turns)
-        self.marks = ClusterMarks(self.logs, image)
+        self.housekeeping = Housekeeping(self.logs, lambda: current.broker, self.clock, self.disk)
+        self.marks = ClusterMarks(self.logs, image, self.disk)
         producers = ProducerBound(
             self.config.ottla_partition_producer_ids_max, self.config.ottla_producer_ids_max
         )
         for directory in self.logs.directories:
             directory.context.producers = producers
-            take_care_of(directory, self.housekeeping)
+            take_care_of(directory, self.housekeeping, self.disk.start)
 
     def _build_coordinators(self, image: Image) -> None:
         create = self.automatic_topics.create
@@ -248,7 +253,9 @@ class Broker:
             return self.current.broker.replica_alter_log_dirs_io_max_bytes_per_second
 
         moved = self.moved_logs.moved
-        return DirectoryMoves(self.replicas, self.clock, windows, bytes_per_second, moved)
+        return DirectoryMoves(
+            self.replicas, self.disk, self.clock, windows, bytes_per_second, moved
+        )
 
     def _build_network(self) -> None:
         self.network = Network(
@@ -297,7 +304,7 @@ class Broker:
         start = answer.producer_id_start
         return Block(start, start + answer.producer_id_len)
 
-    def _metadata_changed(self, _image: Image, changes: Changes) -> Slices[None]:
+    def _metadata_changed(self, _image: Image, changes: Changes) -> Steps[None]:
         yield from self.replicas.applying(changes)
         if not self.replicas.is_settled:
             self._tasks.start(self.replicas.settle(), name="new and deleted partitions")
@@ -338,7 +345,7 @@ class Broker:
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
                 tasks.create_task(self.groups.run(), name="groups")
                 tasks.create_task(self.transactions.run(), name="transactions")
-                tasks.create_task(preload(), name="preloading")
+                tasks.create_task(preload(self.turns.in_thread), name="preloading")
                 await asyncio.sleep(0)  # the network begins to accept
                 self._is_ready.set()
         except* MetadataLost:
@@ -372,6 +379,7 @@ class Broker:
         finally:
             self.housekeeping.let_go()
             self.logs.let_go()
+            await self.turns.in_thread(self.disk.threads.close)
 
     async def _close_in_order(self) -> None:
         """Not without the metadata: then everything on disk is left as it is."""
@@ -383,12 +391,12 @@ class Broker:
         self.logs.close(self.broker_epoch, run_in_threads)
 
 
-def take_care_of(directory: LogDirectory, housekeeping: Housekeeping) -> None:
+def take_care_of(directory: LogDirectory, housekeeping: Housekeeping, start: Start) -> None:
     """The logs of a directory tell what happens to them."""
     context = directory.context
     context.needs_sync = housekeeping.needs_sync
     context.truncated = housekeeping.truncated
-    context.run_elsewhere = run_elsewhere
+    context.start = start
     # Only when there is need: the directory may fail before anything is read there.
     context.removed = lambda partition: housekeeping.compactor_of(directory).removed(partition)
     context.removal_job = lambda: housekeeping.compactor_of(directory).offsets.job()

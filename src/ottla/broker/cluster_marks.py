@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 
+from ottla.base.steps import Driver
 from ottla.broker.housekeeping import in_directory
 from ottla.metadata.image import Image
 from ottla.storage.directories.log_manager import LogManager
@@ -19,8 +20,9 @@ WRITE_INTERVAL_MS = 1_000
 
 
 class ClusterMarks:
-    def __init__(self, logs: LogManager, image: Image) -> None:
+    def __init__(self, logs: LogManager, image: Image, driver: Driver) -> None:
         self._logs = logs
+        self._driver = driver
         self._image = image
         self._written_offset = -1
 
@@ -31,7 +33,7 @@ class ClusterMarks:
             return
         jobs = self._logs.mark_jobs(image.cluster_id, offset, image.controller_epoch)
         for directory, job in jobs:
-            await in_directory(directory, "noting the metadata offset", job)
+            await in_directory(self._driver, directory, "noting the metadata offset", job)
         self._written_offset = offset
 
     def close(self) -> None:

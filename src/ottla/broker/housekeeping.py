@@ -18,7 +18,7 @@ from ottla.base.ids import TopicPartition
 from ottla.base.pacing import pause_s
 from ottla.base.readers import Reader
 from ottla.base.sparse_log import SparseLog
-from ottla.base.steps import drive, looking_up
+from ottla.base.steps import Driver, looking_up
 from ottla.base.tasks import next_turn
 from ottla.base.turns import Turns
 from ottla.config.broker_options import BrokerConfig
@@ -33,7 +33,7 @@ from ottla.storage.directories.directory_watch import DirectoryCheck, DirectoryW
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
-from ottla.storage.log.flushing import FlushJob, finish_flush
+from ottla.storage.log.flushing import flushing
 from ottla.storage.log.log import Log
 from ottla.storage.log.retention import preload_retention
 
@@ -51,10 +51,10 @@ class Housekeeping:
         logs: LogManager,
         config: Callable[[], BrokerConfig],
         clock: Clock,
-        turns: Turns | None = None,
+        driver: Driver | None = None,
     ) -> None:
         """`config` is asked each time: much of it can change while we run."""
-        self._turns = turns or Turns(clock)
+        self._driver: Driver = driver or Turns(clock)
         self._logs = logs
         self._watch = DirectoryWatch(logs)
         self._config = config
@@ -89,7 +89,7 @@ class Housekeeping:
         """Delete what is too old or too much."""
         for each in self._logs.logs:
             try:
-                await drive(looking_up(partial(preload_retention, log=each)))
+                await self._driver.run(looking_up(partial(preload_retention, log=each)))
                 if not each.is_closed:
                     each.enforce_retention()
             except (BrokerError, StorageError) as error:
@@ -105,7 +105,7 @@ class Housekeeping:
         for each in {*due, *waiting}:
             if not each.is_closed:
                 try:
-                    await flush_in_thread(each)
+                    await self._driver.run(flushing(each))
                 except (OSError, BrokerError) as error:
                     self._tell(self._unsynced_log, "%s: not synced: %s", each.partition, error)
                     if each.health.is_online:  # its files cannot be opened: no sync has failed
@@ -121,32 +121,34 @@ class Housekeeping:
 
     async def checkpoint(self) -> None:
         for directory, making in self._logs.checkpoint_jobs():
-            job = await drive(making)
-            await in_directory(directory, "writing checkpoints", job.run)
+            job = await self._driver.run(making)
+            await in_directory(self._driver, directory, "writing checkpoints", job.run)
 
     async def remove(self) -> None:
         for directory, removal in self._logs.due_removals():
-            if not await in_directory(directory, "deleting files", removal.run):
+            if not await in_directory(self._driver, directory, "deleting files", removal.run):
                 directory.context.deletions.add(removal, self._clock.now_ms())  # to be tried again
         for directory in self._logs.online:
             compactor = self._compactors.get(directory.path)
             if compactor is not None and not compactor.offsets.is_written:
-                await in_directory(directory, "writing cleaner offsets", compactor.offsets.job())
+                await in_directory(
+                    self._driver, directory, "writing cleaner offsets", compactor.offsets.job()
+                )
 
     async def watch(self) -> None:
         """Take offline what somebody else has removed, replaced or unmounted."""
         await asyncio.gather(*map(self._look, self._watch.checks()))  # one may be slow
 
     async def _look(self, check: DirectoryCheck) -> None:
-        if await in_directory(check.directory, "looking for its files", check.run):
+        if await in_directory(self._driver, check.directory, "looking for its files", check.run):
             self._watch.finish(check)
 
     async def expire_producers(self) -> None:
         now_ms = self._clock.now_ms()
         expiration_ms = self._config().producer_id_expiration_ms
         for each in self._logs.logs:
-            await self._turns.run(each.expiring_producers(now_ms, expiration_ms))
-            await self._turns.next()
+            await self._driver.run(each.expiring_producers(now_ms, expiration_ms))
+            await self._driver.next()
 
     # Compaction
 
@@ -167,10 +169,10 @@ class Housekeeping:
         compactor.limits = cleaning_limits(self._config())
         for each in compactor.candidates(directory.logs.values()):
             now_ms = self._clock.now_ms()
-            await drive(looking_up(partial(compactor.preload, log=each, now_ms=now_ms)))
+            await self._driver.run(looking_up(partial(compactor.preload, log=each, now_ms=now_ms)))
             await next_turn()  # one by one: after a start very many may be not cached
         begin = partial(self._begin, compactor=compactor, directory=directory)
-        while (chosen := await drive(looking_up(begin))) is not None:
+        while (chosen := await self._driver.run(looking_up(begin))) is not None:
             await self._clean(compactor, chosen)
             self._helper_used_ms = self._clock.now_ms()
             compactor.limits = cleaning_limits(self._config())
@@ -182,7 +184,7 @@ class Housekeeping:
         is_idle = self._clock.now_ms() - self._helper_used_ms >= HELPER_IDLE_MS_MAX
         if self._helper is not None and is_idle:
             helper, self._helper = self._helper, None
-            await asyncio.to_thread(helper.close)
+            await self._driver.in_thread(helper.close)
 
     def compactor_of(self, directory: LogDirectory) -> Compactor:
         known = self._compactors.get(directory.path)
@@ -209,10 +211,10 @@ class Housekeeping:
             finally:
                 loop.call_soon_threadsafe(events.put_nowait, None)
 
-        pumping = loop.run_in_executor(None, pump)
+        pumping = self._driver.in_thread(pump)
         try:
             while (event := await events.get()) is not None:
-                await drive(compactor.taking(chosen, event))
+                await self._driver.run(compactor.taking(chosen, event))
             await pumping
         except BaseException:
             self._helper = None
@@ -281,17 +283,9 @@ async def repeat(work: Callable[[], Awaitable[None]], interval_ms: Callable[[], 
         took_s = loop.time() - began_s
 
 
-async def flush_in_thread(partition_log: Log) -> None:
-    job = FlushJob(partition_log)
-    error: Exception | None = None
-    try:
-        await asyncio.to_thread(job.run)
-    except OSError as failure:
-        error = failure
-    finish_flush(partition_log, job, error)
-
-
-async def in_directory(directory: LogDirectory, doing: str, work: Callable[[], object]) -> bool:
+async def in_directory(
+    driver: Driver, directory: LogDirectory, doing: str, work: Callable[[], object]
+) -> bool:
     """Run disk work in a thread, and say whether it was done. A disk that fails takes its directory
     offline; a full one does not: what is not written now only makes recovery take longer. A
     directory that has taken the place of the one that was opened is not touched.
@@ -302,7 +296,7 @@ async def in_directory(directory: LogDirectory, doing: str, work: Callable[[], o
         work()
 
     try:
-        await asyncio.to_thread(work_in_place)
+        await driver.in_thread(work_in_place)
     except OSError as error:
         directory.health.refused(doing, error)
         return False

@@ -15,6 +15,7 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from ottla.base.threads import RunJob
 from ottla.handlers.serving.registry import handler_of
 from ottla.handlers.serving.served import SERVED
 from ottla.protocol.messages import request_class, response_class
@@ -25,11 +26,11 @@ DELAY_S = 10.0
 PAUSE_S = 0.02  # between two pieces
 
 
-async def preload(delay_s: float = DELAY_S, pause_s: float = PAUSE_S) -> None:
+async def preload(in_thread: RunJob, delay_s: float = DELAY_S, pause_s: float = PAUSE_S) -> None:
     await asyncio.sleep(delay_s)
     for load in pieces():
         try:
-            await asyncio.to_thread(load)
+            await in_thread(load)
         except Exception:
             log.exception("part of the broker could not be loaded: were its files replaced?")
             return

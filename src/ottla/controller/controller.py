@@ -20,8 +20,10 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 
+from ottla.base.threads import Threads
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
 from ottla.controller.decision import Decision
@@ -75,10 +77,13 @@ class _Round:
 
 
 class Controller:
-    def __init__(self, log: MetadataLog, publisher: Publisher, settings: Settings) -> None:
+    def __init__(
+        self, log: MetadataLog, publisher: Publisher, settings: Settings, threads: Threads
+    ) -> None:
         self._log = log
         self._publisher = publisher
         self._settings = settings
+        self._threads = threads
         self._events: asyncio.Queue[_Event[Any]] = asyncio.Queue(EVENTS_MAX)
         self._image: Image | None = None  # None while this is not the controller
         self._epoch = 0
@@ -148,7 +153,7 @@ class Controller:
         state = self._state(image)
         try:
             if event.is_large:
-                decision = await asyncio.to_thread(event.decide, state)
+                decision = await self._threads.run(partial(event.decide, state))
             else:
                 decision = event.decide(state)
         except Exception as error:
@@ -165,7 +170,7 @@ class Controller:
     ) -> None:
         batch = Batch(image.offset, self._epoch, tuple(records))
         if is_much(image, records):
-            await asyncio.to_thread(image.apply, batch, changes)
+            await self._threads.run(partial(image.apply, batch, changes))
         else:
             image.apply(batch, changes)
 

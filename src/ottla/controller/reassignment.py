@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.controller.assignments import check_replicas
 from ottla.controller.decision import Decision, Refused, check_count, quoted
 from ottla.controller.elections import Election, Wanted, decide_change, rules_for
@@ -130,7 +130,7 @@ def _cancelled(state: State, topic: Topic, index: int, partition: Partition) -> 
 
 def list_partition_reassignments(
     image: Image, request: ListPartitionReassignmentsRequest
-) -> Slices[ListPartitionReassignmentsResponse]:
+) -> Steps[ListPartitionReassignmentsResponse]:
     topics = []
     if request.topics is None:
         wanted: Iterable[tuple[str, Iterable[int] | None]] = ((n, None) for n in list(image.topics))
@@ -146,7 +146,7 @@ def list_partition_reassignments(
 
 def _ongoing(
     image: Image, name: str, indexes: Iterable[int] | None
-) -> Slices[list[OngoingPartitionReassignment]]:
+) -> Steps[list[OngoingPartitionReassignment]]:
     """Of these partitions, or of all that the topic has."""
     topic, found = image.topic(name), []
     if topic is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps, drive, looking_up
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps, looking_up, until
+from ottla.base.turns import Turns
 from ottla.coordinators.batches import NOBODY, Writer
 from ottla.coordinators.records import RecordTypes, decode_record
 from ottla.coordinators.shard import S, Shard
@@ -24,7 +24,7 @@ async def load(shard: Shard[S], types: RecordTypes, turns: Turns) -> None:
     while offset < end_offset and not shard.is_gone:
         partition_log = shard.partition.log
         try:
-            data = await drive(reading_some(partition_log, offset, end_offset))
+            data = await turns.run(reading_some(partition_log, offset, end_offset))
         except (OSError, BrokerError, StorageError):
             if shard.is_gone:
                 return  # the log may be closed
@@ -45,7 +45,7 @@ def reading_some(partition_log: Log, offset: int, end_offset: int) -> Steps[byte
     return data
 
 
-def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> Slices[int]:
+def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> Steps[int]:
     """Apply the whole batches in `data` from `offset` on; where to go on.
 
     It ends when another broker leads: what the shard holds is freed then.
@@ -72,10 +72,6 @@ def applying(shard: Shard[S], types: RecordTypes, data: bytes, offset: int) -> S
     return offset
 
 
-def until_gone(shard: Shard[S], slices: Slices[None]) -> Slices[None]:
+def until_gone(shard: Shard[S], slices: Steps[None]) -> Steps[None]:
     """The work, as long as this broker leads the shard's partition."""
-    for grown in slices:
-        yield grown
-        if shard.is_gone:
-            slices.close()
-            return
+    return until(lambda: shard.is_gone, slices)

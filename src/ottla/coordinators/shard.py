@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Generic, Protocol, TypeVar
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.errors import as_coordinator_error
 from ottla.coordinators.records import CoordinatorRecord
@@ -43,10 +43,10 @@ class ShardState(Protocol):
     def cancel_step(self) -> None:
         """There was no decision: nothing has changed."""
 
-    def loaded(self, now_ms: int) -> Slices[None]:
+    def loaded(self, now_ms: int) -> Steps[None]:
         """All records of the log are applied: timers may start."""
 
-    def unloaded(self) -> Slices[None]:
+    def unloaded(self) -> Steps[None]:
         """The state is not used any more: requests that wait are refused."""
 
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.handlers.producing.fencing import fencing_code
@@ -49,7 +49,7 @@ def refuse_add_partitions(
     only = only_transaction(request)
     return AddPartitionsToTxnResponse(
         error_code=code if request.transactions else ErrorCode.NONE,
-        results_by_topic_v3_and_below=run_at_once(telling(only, AllThe(code))),
+        results_by_topic_v3_and_below=run_here(telling(only, AllThe(code))),
     )
 
 
@@ -64,7 +64,7 @@ class Added(NamedTuple):
 @handles(ApiKey.ADD_PARTITIONS_TO_TXN, refuse=refuse_add_partitions)
 def add_partitions_to_txn(
     request: AddPartitionsToTxnRequest, context: Context
-) -> Slices[AddPartitionsToTxnResponse | Awaitable[AddPartitionsToTxnResponse]]:
+) -> Steps[AddPartitionsToTxnResponse | Awaitable[AddPartitionsToTxnResponse]]:
     transactions = context.parts.transactions
     is_one = context.version < SEVERAL_FROM
     added: list[Added] = []
@@ -90,7 +90,7 @@ async def show_later(
 
 def responding(
     added: Iterable[Added], failed: Mapping[LoadedShard, BrokerError], context: Context
-) -> Slices[AddPartitionsToTxnResponse]:
+) -> Steps[AddPartitionsToTxnResponse]:
     """Transactions whose records cannot be replicated get the error."""
     results = []
     for wanted, told, shard in added:
@@ -112,7 +112,7 @@ def only_transaction(request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnTr
     )
 
 
-def add(wanted: AddPartitionsToTxnTransaction, context: Context) -> Slices[Added]:
+def add(wanted: AddPartitionsToTxnTransaction, context: Context) -> Steps[Added]:
     """Add the partitions of one transaction, or verify that they were added."""
     yield TRANSACTION_BYTES + len(wanted.transactional_id)
     partitions, faults = yield from checking(wanted, context)
@@ -143,7 +143,7 @@ def code_of(error: BrokerError, context: Context) -> ErrorCode:
 
 def checking(
     wanted: AddPartitionsToTxnTransaction, context: Context
-) -> Slices[tuple[set[TopicPartition], dict[TopicPartition, ErrorCode]]]:
+) -> Steps[tuple[set[TopicPartition], dict[TopicPartition, ErrorCode]]]:
     """(the distinct partitions, the errors of those that cannot be added)."""
     partitions: set[TopicPartition] = set()
     faults = {}
@@ -179,7 +179,7 @@ class AllThe(NamedTuple):
         return self.others.get(TopicPartition(topic, partition), self.code)
 
 
-def telling(wanted: AddPartitionsToTxnTransaction, codes: AllThe) -> Slices[Told]:
+def telling(wanted: AddPartitionsToTxnTransaction, codes: AllThe) -> Steps[Told]:
     told = []
     for topic in wanted.topics:
         yield TOPIC_BYTES + len(topic.name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
 from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -28,13 +28,13 @@ Codes = dict[tuple[str, int], ErrorCode]
 def refuse_alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, code: ErrorCode, _message: str
 ) -> AlterReplicaLogDirsResponse:
-    return as_response(dict.fromkeys(run_at_once(wanted_places(request)), code))
+    return as_response(dict.fromkeys(run_here(wanted_places(request)), code))
 
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS, refuse=refuse_alter_replica_log_dirs)
 def alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, context: Context
-) -> Slices[AlterReplicaLogDirsResponse]:
+) -> Steps[AlterReplicaLogDirsResponse]:
     codes: Codes = {}
     places = yield from wanted_places(request)
     for (topic, index), path in places.items():
@@ -47,7 +47,7 @@ def alter_replica_log_dirs(
     return (yield from responding(codes))
 
 
-def wanted_places(request: AlterReplicaLogDirsRequest) -> Slices[dict[tuple[str, int], str]]:
+def wanted_places(request: AlterReplicaLogDirsRequest) -> Steps[dict[tuple[str, int], str]]:
     """If a partition has several directories, the last one is used."""
     places = {}
     for directory in request.dirs:
@@ -61,10 +61,10 @@ def wanted_places(request: AlterReplicaLogDirsRequest) -> Slices[dict[tuple[str,
 
 
 def as_response(codes: Codes) -> AlterReplicaLogDirsResponse:
-    return run_at_once(responding(codes))
+    return run_here(responding(codes))
 
 
-def responding(codes: Codes) -> Slices[AlterReplicaLogDirsResponse]:
+def responding(codes: Codes) -> Steps[AlterReplicaLogDirsResponse]:
     by_topic: dict[str, list[AlterReplicaLogDirPartitionResult]] = defaultdict(list)
     for (topic, index), code in codes.items():
         grown = 0 if topic in by_topic else len(topic)

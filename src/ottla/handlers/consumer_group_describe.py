@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.administration.permissions import GROUP_OPERATIONS
 from ottla.handlers.groups.answers import read_groups, respond
@@ -34,11 +34,11 @@ def refuse_describe(
 @handles(ApiKey.CONSUMER_GROUP_DESCRIBE, refuse=refuse_describe)
 def consumer_group_describe(
     request: ConsumerGroupDescribeRequest, context: Context
-) -> Slices[ConsumerGroupDescribeResponse | Awaitable[ConsumerGroupDescribeResponse]]:
+) -> Steps[ConsumerGroupDescribeResponse | Awaitable[ConsumerGroupDescribeResponse]]:
     groups = context.parts.groups
     groups.check_enabled()
 
-    def read(group_id: str, shard: LoadedShard) -> Slices[DescribedGroup]:
+    def read(group_id: str, shard: LoadedShard) -> Steps[DescribedGroup]:
         group = yield from groups.describe_consumers(shard, group_id)
         if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = GROUP_OPERATIONS

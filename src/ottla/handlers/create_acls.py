@@ -7,7 +7,7 @@ There are no ACLs: the response is that of a Kafka broker without an authorizer.
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.administration.permissions import check_known
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -30,7 +30,7 @@ def refuse_create_acls(
 def create_acls(
     request: CreateAclsRequest,
     context: Context,  # noqa: ARG001
-) -> Slices[CreateAclsResponse]:
+) -> Steps[CreateAclsResponse]:
     for each in request.creations:
         check_known(
             each.resource_type, each.resource_pattern_type, each.operation, each.permission_type

@@ -7,7 +7,7 @@ There are no ACLs: the response is that of a Kafka broker without an authorizer.
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.administration.permissions import check_known
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -30,7 +30,7 @@ def refuse_delete_acls(
 def delete_acls(
     request: DeleteAclsRequest,
     context: Context,  # noqa: ARG001
-) -> Slices[DeleteAclsResponse]:
+) -> Steps[DeleteAclsResponse]:
     for each in request.filters:
         check_known(
             each.resource_type_filter,

@@ -5,7 +5,7 @@ v1 throttle time · v2 flexible encoding
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.groups.answers import read_groups
 from ottla.handlers.serving.context import Context
@@ -36,7 +36,7 @@ def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroup
 async def delete_all(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
     """Completed even if the client disconnects: offsets of a group are deleted together."""
 
-    def delete(group_id: str, shard: LoadedShard) -> Slices[DeletableGroupResult]:
+    def delete(group_id: str, shard: LoadedShard) -> Steps[DeletableGroupResult]:
         yield from context.parts.groups.delete_group(shard, group_id)
         return DeletableGroupResult(group_id)
 

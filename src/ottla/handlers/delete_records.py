@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.steps import drive
-from ottla.base.turns import Slices
-from ottla.handlers.partitions.cold_logs import read_all_producers
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
+from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Working, handles
 from ottla.protocol.api_keys import ApiKey
@@ -55,14 +55,14 @@ def refuse_delete_records(
 @handles(ApiKey.DELETE_RECORDS, refuse=refuse_delete_records)
 def delete_records(
     request: DeleteRecordsRequest, context: Context
-) -> Slices[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse] | Working]:
+) -> Steps[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse] | Working]:
     unread = yield from finding_unread(request, context.parts.replicas)
     if unread:
         return Working(read_and_delete(request, context, unread))
     return (yield from deleting(request, context))
 
 
-def finding_unread(request: DeleteRecordsRequest, replicas: ReplicaManager) -> Slices[list[Log]]:
+def finding_unread(request: DeleteRecordsRequest, replicas: ReplicaManager) -> Steps[list[Log]]:
     """Logs whose producer state must be read from files first."""
     logs: dict[Log, None] = {}
     for topic in request.topics:
@@ -81,15 +81,15 @@ def finding_unread(request: DeleteRecordsRequest, replicas: ReplicaManager) -> S
 async def read_and_delete(
     request: DeleteRecordsRequest, context: Context, unread: list[Log]
 ) -> DeleteRecordsResponse:
-    await read_all_producers(unread, context.parts.turns)
+    await context.parts.turns.run(loading_producers(unread))
     outcome = await context.parts.turns.run(deleting(request, context))
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
 
 def deleting(
     request: DeleteRecordsRequest, context: Context
-) -> Slices[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]]:
-    deletion = Deletion(context.parts.replicas)
+) -> Steps[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]]:
+    deletion = Deletion(context.parts.replicas, context.parts.turns)
     topics = []
     for topic in request.topics:
         answers: list[DeleteRecordsPartitionResult] = []
@@ -105,8 +105,9 @@ def deleting(
 class Deletion:
     """One request: the logs with a new start offset, by directory."""
 
-    def __init__(self, replicas: ReplicaManager) -> None:
+    def __init__(self, replicas: ReplicaManager, turns: Turns) -> None:
         self._replicas = replicas
+        self._turns = turns
         self.moved: dict[LogDirectory, list[DeleteRecordsPartitionResult]] = {}
 
     def delete(self, topic: str, wanted: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
@@ -126,7 +127,7 @@ class Deletion:
     async def write_down(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:
         for directory, results in self.moved.items():
             try:
-                await drive(directory.writing_checkpoints())
+                await self._turns.run(directory.writing_checkpoints())
             except OSError as error:
                 code = directory.health.refused("writing checkpoints", error).code
                 for each in results:

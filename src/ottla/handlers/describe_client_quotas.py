@@ -5,7 +5,7 @@ v1 flexible encoding
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.metadata import quota_filter
@@ -24,5 +24,5 @@ def refuse_describe_client_quotas(
 @handles(ApiKey.DESCRIBE_CLIENT_QUOTAS, refuse=refuse_describe_client_quotas)
 def describe_client_quotas(
     request: DescribeClientQuotasRequest, context: Context
-) -> Slices[DescribeClientQuotasResponse]:
+) -> Steps[DescribeClientQuotasResponse]:
     return (yield from quota_filter.describe_client_quotas(context.parts.metadata, request))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.config.describe import (
     ConfigEntry,
     GroupDescriptions,
@@ -61,7 +61,7 @@ def refuse_describe_configs(
 @handles(ApiKey.DESCRIBE_CONFIGS, refuse=refuse_describe_configs)
 def describe_configs(
     request: DescribeConfigsRequest, context: Context
-) -> Slices[DescribeConfigsResponse]:
+) -> Steps[DescribeConfigsResponse]:
     """Without duplicates: for a few bytes of request each would add kilobytes of response."""
     descriptions = Descriptions(request, context)
     results: dict[object, DescribeConfigsResult] = {}
@@ -76,7 +76,7 @@ def describe_configs(
     return DescribeConfigsResponse(results=list(results.values()))
 
 
-def wanted_keys(resource: DescribeConfigsResource) -> Slices[frozenset[str]]:
+def wanted_keys(resource: DescribeConfigsResource) -> Steps[frozenset[str]]:
     """Without duplicates. Empty means all, as null does."""
     keys: set[str] = set()
     for chunk in chunks(resource.configuration_keys or ()):

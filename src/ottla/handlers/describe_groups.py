@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.administration.permissions import GROUP_OPERATIONS
 from ottla.handlers.groups.answers import read_groups, respond
@@ -37,10 +37,10 @@ def refuse_describe(
 @handles(ApiKey.DESCRIBE_GROUPS, refuse=refuse_describe)
 def describe_groups(
     request: DescribeGroupsRequest, context: Context
-) -> Slices[DescribeGroupsResponse | Awaitable[DescribeGroupsResponse]]:
+) -> Steps[DescribeGroupsResponse | Awaitable[DescribeGroupsResponse]]:
     with_operations = request.include_authorized_operations and context.version >= OPERATIONS_FROM
 
-    def read(group_id: str, shard: LoadedShard) -> Slices[DescribedGroup]:
+    def read(group_id: str, shard: LoadedShard) -> Steps[DescribedGroup]:
         group = yield from context.parts.groups.describe(shard, group_id, context.version)
         if with_operations and not group.error_code:
             group.authorized_operations = GROUP_OPERATIONS

@@ -5,12 +5,13 @@ v2 flexible encoding · v3 top-level error · v4 total and usable bytes · v5 co
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Collection, Iterable, Mapping
+from functools import partial
 
 from ottla.base.ids import TopicPartition
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -35,7 +36,7 @@ TOPIC_BYTES, PARTITION_BYTES = 32, 24  # estimates of their encoded size
 @handles(ApiKey.DESCRIBE_LOG_DIRS)
 def describe_log_dirs(
     request: DescribeLogDirsRequest, context: Context
-) -> Slices[Awaitable[DescribeLogDirsResponse]]:
+) -> Steps[Awaitable[DescribeLogDirsResponse]]:
     wanted = yield from wanted_partitions(request)
     logs = context.parts.replicas.logs
     found = []
@@ -44,12 +45,12 @@ def describe_log_dirs(
         if directory.health.is_online:
             topics = yield from described_topics(directory, wanted, logs)
         found.append((directory, topics))
-    return with_space(found)
+    return with_space(found, context.parts.turns)
 
 
 def wanted_partitions(
     request: DescribeLogDirsRequest,
-) -> Slices[dict[TopicPartition, None] | None]:
+) -> Steps[dict[TopicPartition, None] | None]:
     """Without duplicates; None for all."""
     if request.topics is None:
         return None
@@ -63,10 +64,10 @@ def wanted_partitions(
 
 
 async def with_space(
-    found: Iterable[tuple[LogDirectory, list[DescribeLogDirsTopic]]],
+    found: Iterable[tuple[LogDirectory, list[DescribeLogDirsTopic]]], turns: Turns
 ) -> DescribeLogDirsResponse:
     """A thread determines the free space: a disk that hangs would block the event loop."""
-    results = [await asyncio.to_thread(describe, directory, topics) for directory, topics in found]
+    results = [await turns.in_thread(partial(describe, *each)) for each in found]
     return DescribeLogDirsResponse(results=results)
 
 
@@ -84,7 +85,7 @@ def describe(directory: LogDirectory, topics: list[DescribeLogDirsTopic]) -> Des
 
 def described_topics(
     directory: LogDirectory, wanted: Collection[TopicPartition] | None, manager: LogManager
-) -> Slices[list[DescribeLogDirsTopic]]:
+) -> Steps[list[DescribeLogDirsTopic]]:
     found: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
     for logs, is_future in ((directory.logs, False), (directory.future_logs, True)):
         for name in names_among(logs, wanted):

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.readers import WAIT
-from ottla.base.turns import Slices
-from ottla.handlers.partitions.cold_logs import read_all_producers
+from ottla.base.steps import Steps, looking_up
 from ottla.handlers.partitions.damage import damaged
+from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.metadata.topic_names import check_name
@@ -52,7 +51,7 @@ def refuse_describe(
 @handles(ApiKey.DESCRIBE_PRODUCERS, refuse=refuse_describe)
 def describe_producers(
     request: DescribeProducersRequest, context: Context
-) -> Slices[DescribeProducersResponse | Awaitable[DescribeProducersResponse]]:
+) -> Steps[DescribeProducersResponse | Awaitable[DescribeProducersResponse]]:
     unread: dict[Log, None] = {}
     for topic in request.topics:
         yield 0
@@ -69,13 +68,13 @@ def describe_producers(
 async def read_and_describe(
     unread: list[Log], request: DescribeProducersRequest, context: Context
 ) -> DescribeProducersResponse:
-    await read_all_producers(unread, context.parts.turns)
+    await context.parts.turns.run(loading_producers(unread))
     return await context.parts.large_responses.build(describing(request, context), context)
 
 
 def describing(
     request: DescribeProducersRequest, context: Context
-) -> Slices[DescribeProducersResponse]:
+) -> Steps[DescribeProducersResponse]:
     topics = []
     for topic in request.topics:
         answers: list[PartitionResponse] = []
@@ -87,16 +86,16 @@ def describing(
     return DescribeProducersResponse(topics=topics)
 
 
-def describing_partition(topic: str, index: int, context: Context) -> Slices[PartitionResponse]:
+def describing_partition(topic: str, index: int, context: Context) -> Steps[PartitionResponse]:
     log = led_log(topic, index, context)
     yield PARTITION_BYTES
     if isinstance(log, BrokerError):
         return PartitionResponse(index, log.code, log.message or None)
     try:
-        producers = log.load_producers(WAIT).producers
+        states = yield from looking_up(log.load_producers)
     except CorruptLogError as error:
         return PartitionResponse(index, damaged(error).code)
-    described = []
+    producers, described = states.producers, []
     for producer_id in list(producers):
         yield PRODUCER_BYTES
         entry = producers.get(producer_id)

@@ -8,7 +8,7 @@ only if it names that one partition and no other.
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -34,7 +34,7 @@ UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 @handles(ApiKey.DESCRIBE_QUORUM)
 def describe_quorum(
     request: DescribeQuorumRequest, context: Context
-) -> Slices[DescribeQuorumResponse]:
+) -> Steps[DescribeQuorumResponse]:
     if not asks_for_the_metadata_log(request):
         return (yield from refused(request))
     log = TopicData(METADATA_TOPIC, [described_log(context)])
@@ -50,7 +50,7 @@ def asks_for_the_metadata_log(request: DescribeQuorumRequest) -> bool:
     return asked == (METADATA_TOPIC, METADATA_PARTITION)
 
 
-def refused(request: DescribeQuorumRequest) -> Slices[DescribeQuorumResponse]:
+def refused(request: DescribeQuorumRequest) -> Steps[DescribeQuorumResponse]:
     """Every requested partition gets the error, the known one too."""
     message = "This server does not host this topic-partition."
     topics = []

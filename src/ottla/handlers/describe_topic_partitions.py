@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from ottla.base.sorting import sorting
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.administration.permissions import TOPIC_OPERATIONS
 from ottla.handlers.partitions.topic_answers import offline_replicas
 from ottla.handlers.serving.chunks import chunks
@@ -51,7 +51,7 @@ def refuse_describe_topic_partitions(
 )
 def describe_topic_partitions(
     request: DescribeTopicPartitionsRequest, context: Context
-) -> Slices[DescribeTopicPartitionsResponse]:
+) -> Steps[DescribeTopicPartitionsResponse]:
     names = yield from wanted_names(request, context.parts.metadata)
     limit_max = context.parts.config.broker.max_request_partition_size_limit
     page = Page(request, max(1, min(limit_max, request.response_partition_limit)))
@@ -77,7 +77,7 @@ class Page:
         self.topics: list[DescribeTopicPartitionsResponseTopic] = []
         self.next_cursor: Cursor | None = None
 
-    def tell(self, name: str, image: Image) -> Slices[None]:
+    def tell(self, name: str, image: Image) -> Steps[None]:
         topic, cursor = image.topic(name), self._cursor
         if topic is None:
             if self._tells_missing:
@@ -95,7 +95,7 @@ class Page:
             self.next_cursor, self.room = Cursor(name, first + told), 0
 
 
-def wanted_names(request: DescribeTopicPartitionsRequest, image: Image) -> Slices[Iterator[str]]:
+def wanted_names(request: DescribeTopicPartitionsRequest, image: Image) -> Steps[Iterator[str]]:
     cursor = request.cursor
     start = "" if cursor is None else cursor.topic_name
     names: dict[str, None] = {}
@@ -138,7 +138,7 @@ def missing_topic(name: str) -> DescribeTopicPartitionsResponseTopic:
 
 def describe(
     topic: Topic, first: int, room: int, image: Image
-) -> Slices[DescribeTopicPartitionsResponseTopic]:
+) -> Steps[DescribeTopicPartitionsResponseTopic]:
     partitions: list[DescribeTopicPartitionsResponsePartition] = []
     for chunk in chunks(topic.partitions[first : first + room]):
         partitions += [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Mapping
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import Transaction
 from ottla.handlers.serving.context import Context
@@ -35,7 +35,7 @@ def refuse_describe(
 @handles(ApiKey.DESCRIBE_TRANSACTIONS, refuse=refuse_describe)
 def describe_transactions(
     request: DescribeTransactionsRequest, context: Context
-) -> Slices[DescribeTransactionsResponse | Awaitable[DescribeTransactionsResponse]]:
+) -> Steps[DescribeTransactionsResponse | Awaitable[DescribeTransactionsResponse]]:
     """Each id is read once, and repeated in the response if the request repeats it."""
     transactions = context.parts.transactions
     states: dict[str, TransactionState] = {}
@@ -74,7 +74,7 @@ async def show_later(
     """Ids whose records cannot be replicated get the error."""
     failed = await context.parts.transactions.all_replicated(waiting)
 
-    def refusing() -> Slices[None]:
+    def refusing() -> Steps[None]:
         for shard, error in failed.items():
             for each in read[shard]:
                 states[each] = TransactionState(error.code, each)
@@ -92,7 +92,7 @@ def size_of(state: TransactionState) -> int:
     return STATE_BYTES + len(state.transactional_id) + sum(topics)
 
 
-def described(found: Transaction) -> Slices[TransactionState]:
+def described(found: Transaction) -> Steps[TransactionState]:
     topics: dict[str, list[int]] = {}
     for topic, partition in sorted(found.partitions):
         topics.setdefault(topic, []).append(partition)

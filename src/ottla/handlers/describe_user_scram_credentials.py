@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -29,7 +29,7 @@ RESULT_BYTES = 48  # estimate of its encoded size, besides the name
 def describe_user_scram_credentials(
     request: DescribeUserScramCredentialsRequest,
     context: Context,  # noqa: ARG001
-) -> Slices[DescribeUserScramCredentialsResponse]:
+) -> Steps[DescribeUserScramCredentialsResponse]:
     named: Counter[str] = Counter()
     for user in request.users or ():
         named[user.name] += 1

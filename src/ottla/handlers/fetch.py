@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.fetching.large import LargeFetching
 from ottla.handlers.fetching.operation import Fetching
 from ottla.handlers.fetching.reading import NOTHING
@@ -67,7 +67,7 @@ def refuse_fetch(
 @handles(ApiKey.FETCH, refuse_in_version=refuse_fetch)
 def fetch(
     request: FetchRequest, context: Context
-) -> FetchResponse | Awaitable[FetchResponse] | Slices[FetchResponse | Awaitable[FetchResponse]]:
+) -> FetchResponse | Awaitable[FetchResponse] | Steps[FetchResponse | Awaitable[FetchResponse]]:
     if context.is_large or context.request_bytes > SMALL_REQUEST_BYTES:
         return LargeFetching(request, context).serving()
     fetching = Fetching(request, context)
@@ -77,8 +77,8 @@ def fetch(
         large = LargeFetching(request, context)
         large.wants = wants
         return large.serving_settled()
-    is_enough = fetching.look()
-    if fetching.cold:
+    is_enough = fetching.look_up_all()
+    if fetching.missing:
         return fetching.find()
     if not is_enough and fetching.may_park:
         return fetching.begin_wait()

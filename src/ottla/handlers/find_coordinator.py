@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.internal_topic import InternalTopic
 from ottla.handlers.partitions.leaders import BrokerAddress, live_broker
 from ottla.handlers.serving.context import Context
@@ -53,7 +53,7 @@ def refuse_find(
 @handles(ApiKey.FIND_COORDINATOR, refuse_in_version=refuse_find)
 def find_coordinator(
     request: FindCoordinatorRequest, context: Context
-) -> FindCoordinatorResponse | Working | Slices[FindCoordinatorResponse]:
+) -> FindCoordinatorResponse | Working | Steps[FindCoordinatorResponse]:
     topic = topic_of(request.key_type, context)
     if not topic.is_ready:
         return Working(answer_later(request, topic, context))
@@ -79,7 +79,7 @@ async def answer_later(
 
 def answer(
     request: FindCoordinatorRequest, topic: InternalTopic, context: Context
-) -> Slices[FindCoordinatorResponse]:
+) -> Steps[FindCoordinatorResponse]:
     if context.version < SEVERAL_FROM:
         leader = address_of(request.key, topic, context)
         return FindCoordinatorResponse(

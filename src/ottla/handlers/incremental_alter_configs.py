@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.controller.alter_configs import decide_incremental_alter_configs
 from ottla.controller.decision import CHANGED_MAX, check_count
 from ottla.handlers.administration.broker_loggers import alter_loggers
@@ -61,7 +61,7 @@ async def incremental_alter_configs(
 
 def split(
     resources: Sequence[AlterConfigsResource],
-) -> Slices[tuple[list[AlterConfigsResource], Counter[str]]]:
+) -> Steps[tuple[list[AlterConfigsResource], Counter[str]]]:
     """(resources that are not loggers, the number of logger resources by broker)."""
     others: list[AlterConfigsResource] = []
     loggers: Counter[str] = Counter()
@@ -79,7 +79,7 @@ def answering(
     loggers: Counter[str],
     settings: IncrementalAlterConfigsResponse,
     context: Context,
-) -> Slices[IncrementalAlterConfigsResponse]:
+) -> Steps[IncrementalAlterConfigsResponse]:
     """In the order of the request. Changes the levels of loggers."""
     answers, told = iter(settings.responses), []
     for each in request.resources:

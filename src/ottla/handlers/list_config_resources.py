@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.sorting import sorting
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.metadata.image import Image
@@ -35,7 +35,7 @@ LISTED = (
 @handles(ApiKey.LIST_CONFIG_RESOURCES)
 def list_config_resources(
     request: ListConfigResourcesRequest, context: Context
-) -> Slices[ListConfigResourcesResponse]:
+) -> Steps[ListConfigResourcesResponse]:
     wanted = {ResourceType.CLIENT_METRICS} if context.version == 0 else wanted_types(request)
     resources = []
     for kind in LISTED:
@@ -56,7 +56,7 @@ def wanted_types(request: ListConfigResourcesRequest) -> set[ResourceType]:
     return {ResourceType(kind) for kind in asked} or set(LISTED)
 
 
-def names_of(kind: ResourceType, image: Image) -> Slices[Iterable[str]]:
+def names_of(kind: ResourceType, image: Image) -> Steps[Iterable[str]]:
     match kind:
         case ResourceType.TOPIC:
             return list(image.topics)

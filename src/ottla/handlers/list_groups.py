@@ -5,7 +5,7 @@ v1 throttle time · v3 flexible encoding · v4 by state, states in the response 
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -14,5 +14,5 @@ from ottla.protocol.messages.list_groups_response import ListGroupsResponse
 
 
 @handles(ApiKey.LIST_GROUPS)
-def list_groups(request: ListGroupsRequest, context: Context) -> Slices[ListGroupsResponse]:
+def list_groups(request: ListGroupsRequest, context: Context) -> Steps[ListGroupsResponse]:
     return (yield from context.parts.groups.list_groups(request))

@@ -13,10 +13,8 @@ from functools import partial
 from typing import NamedTuple
 
 from ottla.base.readers import CACHED
-from ottla.base.steps import drive
+from ottla.base.steps import Steps
 from ottla.base.tasks import next_turn
-from ottla.base.turns import Slices
-from ottla.handlers.partitions.cold_logs import loading_producers
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -74,7 +72,7 @@ def refuse_list_offsets(
 @handles(ApiKey.LIST_OFFSETS, refuse=refuse_list_offsets)
 def list_offsets(
     request: ListOffsetsRequest, context: Context
-) -> Slices[ListOffsetsResponse | Awaitable[ListOffsetsResponse]]:
+) -> Steps[ListOffsetsResponse | Awaitable[ListOffsetsResponse]]:
     repeated = yield from finding_repeated(request)
     topics, later = [], []
     for topic in request.topics:
@@ -107,7 +105,7 @@ async def complete(
     return response
 
 
-def finding_repeated(request: ListOffsetsRequest) -> Slices[dict[str, set[int]]]:
+def finding_repeated(request: ListOffsetsRequest) -> Steps[dict[str, set[int]]]:
     """Partitions that are named more than once, by topic."""
     named: dict[str, set[int]] = {}
     repeated: dict[str, set[int]] = {}
@@ -142,7 +140,7 @@ def answer(
 
     async def later(log: Log) -> ListOffsetsPartitionResponse:
         try:
-            await drive(loading_producers(log))
+            await context.parts.turns.run(log.loading_producers())
         except CorruptLogError as error:
             raise damaged(error) from error
         outcome = act()
@@ -214,7 +212,7 @@ async def search(
         finding = log.finding_by_timestamp(wanted.timestamp)
     try:
         async with context.parts.time_searches:
-            found = await drive(finding)
+            found = await context.parts.turns.run(finding)
     except CorruptLogError as error:
         raise damaged(error) from error
     if found is None or found.offset >= end_offset:

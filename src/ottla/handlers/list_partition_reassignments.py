@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.controller import reassignment
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -18,5 +18,5 @@ from ottla.protocol.messages.list_partition_reassignments_response import (
 @handles(ApiKey.LIST_PARTITION_REASSIGNMENTS)
 def list_partition_reassignments(
     request: ListPartitionReassignmentsRequest, context: Context
-) -> Slices[ListPartitionReassignmentsResponse]:
+) -> Steps[ListPartitionReassignmentsResponse]:
     return (yield from reassignment.list_partition_reassignments(context.parts.metadata, request))

@@ -6,7 +6,8 @@ The response lists unknown states of the request.
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices, set_of
+from ottla.base.steps import Steps
+from ottla.base.turns import set_of
 from ottla.coordinators.patterns import compile_pattern
 from ottla.coordinators.transactions.listing import Filter
 from ottla.handlers.serving.context import Context
@@ -24,7 +25,7 @@ STATE_BYTES = 32  # of a transaction, besides its id
 @handles(ApiKey.LIST_TRANSACTIONS)
 def list_transactions(
     request: ListTransactionsRequest, context: Context
-) -> Slices[ListTransactionsResponse]:
+) -> Steps[ListTransactionsResponse]:
     pattern = request.transactional_id_pattern
     wanted = Filter(
         (yield from set_of(request.state_filters)),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.administration.permissions import (
     CLUSTER_OPERATIONS,
     NOT_ASKED,
@@ -55,16 +55,14 @@ def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) ->
 @handles(ApiKey.METADATA, refuse=refuse_metadata)
 def metadata(
     request: MetadataRequest, context: Context
-) -> MetadataResponse | Slices[MetadataResponse | Working]:
+) -> MetadataResponse | Steps[MetadataResponse | Working]:
     known = known_topics(request, context)
     if known is not None:
         return respond(known, request, context)
     return finding_topics(request, context)
 
 
-def finding_topics(
-    request: MetadataRequest, context: Context
-) -> Slices[MetadataResponse | Working]:
+def finding_topics(request: MetadataRequest, context: Context) -> Steps[MetadataResponse | Working]:
     wanted = yield from wanted_topics(request, context.version)
     missing = yield from topics_to_create(wanted, request, context)
     if missing:
@@ -101,7 +99,7 @@ class Wanted(NamedTuple):
     is_all: bool
 
 
-def wanted_topics(request: MetadataRequest, version: int) -> Slices[Wanted]:
+def wanted_topics(request: MetadataRequest, version: int) -> Steps[Wanted]:
     wanted = Wanted({}, {}, asks_for_all(request, version))
     for chunk in chunks(request.topics or ()):
         for topic in chunk:
@@ -128,7 +126,7 @@ def asks_for_all(request: MetadataRequest, version: int) -> bool:
 
 def topics_to_create(
     wanted: Wanted, request: MetadataRequest, context: Context
-) -> Slices[list[str]]:
+) -> Steps[list[str]]:
     """Requested names without a topic, if client and broker allow automatic creation.
 
     At most `CREATED_MAX`; the next request creates more.
@@ -157,7 +155,7 @@ async def create_and_answer(
 
 def answer_after(
     wanted: Wanted, request: MetadataRequest, context: Context, errors: Mapping[str, ErrorCode]
-) -> Slices[MetadataResponse]:
+) -> Steps[MetadataResponse]:
     """With the errors of topics that could not be created."""
     response = yield from answer(wanted, request, context)
     for topic in response.topics if errors else ():
@@ -167,7 +165,7 @@ def answer_after(
     return response
 
 
-def answer(wanted: Wanted, request: MetadataRequest, context: Context) -> Slices[MetadataResponse]:
+def answer(wanted: Wanted, request: MetadataRequest, context: Context) -> Steps[MetadataResponse]:
     image = context.parts.metadata
     operations = asks_for_operations(request, context.version)
     if wanted.ids:
@@ -193,7 +191,7 @@ def respond(
 
 def topics_by_name(
     names: Iterable[str], context: Context, operations: bool, *, is_all: bool
-) -> Slices[list[MetadataResponseTopic]]:
+) -> Steps[list[MetadataResponseTopic]]:
     found: list[MetadataResponseTopic] = []
     for chunk in chunks(names):
         grown = 0
@@ -213,7 +211,7 @@ def topics_by_name(
 
 def topics_by_id(
     ids: Iterable[TopicId], context: Context, operations: bool
-) -> Slices[list[MetadataResponseTopic]]:
+) -> Steps[list[MetadataResponseTopic]]:
     found: list[MetadataResponseTopic] = []
     for chunk in chunks(ids):
         grown = 0
@@ -229,7 +227,7 @@ def topics_by_id(
     return found
 
 
-def described(topic: Topic, context: Context, operations: bool) -> Slices[MetadataResponseTopic]:
+def described(topic: Topic, context: Context, operations: bool) -> Steps[MetadataResponseTopic]:
     answers = context.parts.topic_answers
     answer = answers.find(topic.id, operations)
     if answer is None:

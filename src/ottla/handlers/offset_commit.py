@@ -7,11 +7,11 @@ Only offsets of partitions that exist are stored.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Sequence
+from functools import partial
 
 from ottla.base.ids import TopicId
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
 from ottla.handlers.groups.callers import caller_of
 from ottla.handlers.groups.known_partitions import is_small, parting
 from ottla.handlers.groups.merging import merged, merging
@@ -44,12 +44,10 @@ def refuse_commit(
 @handles(ApiKey.OFFSET_COMMIT, refuse=refuse_commit)
 def offset_commit(
     request: OffsetCommitRequest, context: Context
-) -> (
-    OffsetCommitResponse | Awaitable[OffsetCommitResponse] | Slices[OffsetCommitResponse | Working]
-):
+) -> OffsetCommitResponse | Awaitable[OffsetCommitResponse] | Steps[OffsetCommitResponse | Working]:
     if not is_small(request.topics):
         return committing(request, context)
-    unknown = run_at_once(keeping_known(request, context))
+    unknown = run_here(keeping_known(request, context))
     if not request.topics:
         return OffsetCommitResponse(topics=merged(unknown, ()))
     return commit_at_once(request, unknown, context)
@@ -57,14 +55,14 @@ def offset_commit(
 
 def committing(
     request: OffsetCommitRequest, context: Context
-) -> Slices[OffsetCommitResponse | Working]:
+) -> Steps[OffsetCommitResponse | Working]:
     unknown = yield from keeping_known(request, context)
     if not request.topics:
         return OffsetCommitResponse(topics=(yield from merging(unknown, ())))
     try:
         writing = yield from context.parts.groups.commit_many(request, caller_of(context))
     except BrokerError as error:
-        writing = refuse_later(request, error)
+        writing = refuse_later(request, error, context)
     return Working(respond_later(writing, request, unknown, context))
 
 
@@ -77,19 +75,22 @@ async def respond_later(
     try:
         response = await writing
     except BrokerError as error:
-        response = await refuse_later(request, error)
+        response = await refuse_later(request, error, context)
     if unknown:
         response.topics = await context.parts.turns.run(merging(unknown, response.topics))
     return response
 
 
-async def refuse_later(request: OffsetCommitRequest, error: BrokerError) -> OffsetCommitResponse:
-    return await asyncio.to_thread(refuse_commit, request, error.code, error.message)
+async def refuse_later(
+    request: OffsetCommitRequest, error: BrokerError, context: Context
+) -> OffsetCommitResponse:
+    refuse = partial(refuse_commit, request, error.code, error.message)
+    return await context.parts.turns.in_thread(refuse)
 
 
 def keeping_known(
     request: OffsetCommitRequest, context: Context
-) -> Slices[list[OffsetCommitResponseTopic]]:
+) -> Steps[list[OffsetCommitResponseTopic]]:
     """Leave in the request what exists; the answers for the rest."""
     known, unknown = list[OffsetCommitRequestTopic](), list[OffsetCommitResponseTopic]()
     image, by_id = context.parts.metadata, context.version >= TOPIC_IDS_FROM
@@ -105,7 +106,7 @@ def sorting_out(
     by_id: bool,
     known: list[OffsetCommitRequestTopic],
     unknown: list[OffsetCommitResponseTopic],
-) -> Slices[None]:
+) -> Steps[None]:
     """The partitions of a topic that exist, and the answer for those that do not, or for all."""
     found = image.topic_by_id(TopicId(topic.topic_id)) if by_id else image.topic(topic.name)
     is_unknown_id = by_id and found is None

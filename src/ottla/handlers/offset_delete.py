@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.groups.known_partitions import parting
 from ottla.handlers.groups.merging import merging
 from ottla.handlers.serving.context import Context
@@ -29,7 +29,7 @@ from ottla.protocol.messages.offset_delete_response import (
 @handles(ApiKey.OFFSET_DELETE)
 def offset_delete(
     request: OffsetDeleteRequest, context: Context
-) -> Slices[OffsetDeleteResponse | Working]:
+) -> Steps[OffsetDeleteResponse | Working]:
     known, unknown = list[OffsetDeleteRequestTopic](), list[OffsetDeleteResponseTopic]()
     for topic in request.topics:
         yield from sorting_out(topic, context.parts.metadata, known, unknown)
@@ -57,7 +57,7 @@ def sorting_out(
     image: Image,
     known: list[OffsetDeleteRequestTopic],
     unknown: list[OffsetDeleteResponseTopic],
-) -> Slices[None]:
+) -> Steps[None]:
     """The partitions of a topic that exist, and the answer for those that do not, or for all."""
     found, code = image.topic(topic.name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     existing, missing = yield from parting(

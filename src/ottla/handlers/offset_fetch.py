@@ -11,7 +11,7 @@ from copy import copy
 from functools import partial
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
 from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYTES
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.groups.answers import GroupReader
@@ -59,7 +59,7 @@ def offset_fetch(
 ) -> (
     OffsetFetchResponse
     | Awaitable[OffsetFetchResponse]
-    | Slices[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]
+    | Steps[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]
 ):
     if is_small(request, context.version):
         return fetch_at_once(request, context)
@@ -108,7 +108,7 @@ async def show_later(
 
 def reading_groups(
     wanted: Sequence[OffsetFetchRequestGroup], require_stable: bool, context: Context
-) -> Slices[tuple[list[LoadedShard | None], list[OffsetFetchResponseGroup]]]:
+) -> Steps[tuple[list[LoadedShard | None], list[OffsetFetchResponseGroup]]]:
     """(the shard that each group was read of, what it has)."""
     shards: list[LoadedShard | None] = []
     groups = []
@@ -127,7 +127,7 @@ def reading_groups(
 
 def fetching_in_slices(
     request: OffsetFetchRequest, context: Context
-) -> Slices[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]:
+) -> Steps[OffsetFetchResponse | Awaitable[OffsetFetchResponse]]:
     """Offsets of a group are read once, even if the request names the group several times."""
     version = context.version
     if version < SEVERAL_GROUPS_FROM:
@@ -158,7 +158,7 @@ async def respond_later(
     return await context.parts.large_responses.build(answering, context)
 
 
-def naming_one_group(request: OffsetFetchRequest) -> Slices[OffsetFetchRequestGroup]:
+def naming_one_group(request: OffsetFetchRequest) -> Steps[OffsetFetchRequestGroup]:
     """The one group of older versions."""
     if request.topics is None:
         return OffsetFetchRequestGroup(request.group_id, topics=None)
@@ -170,7 +170,7 @@ def naming_one_group(request: OffsetFetchRequest) -> Slices[OffsetFetchRequestGr
 
 
 def as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
-    return run_at_once(naming_one_group(request))
+    return run_here(naming_one_group(request))
 
 
 def reading(
@@ -180,7 +180,7 @@ def reading(
     context: Context,
     *,
     at_once: bool = False,
-) -> Slices[OffsetFetchResponseGroup]:
+) -> Steps[OffsetFetchResponseGroup]:
     image, by_id = context.parts.metadata, context.version >= TOPIC_IDS_FROM
     unknown: list[OffsetFetchResponseTopics] = []
     if by_id and wanted.topics is not None:
@@ -201,7 +201,7 @@ def naming_topics(
     asked: Sequence[OffsetFetchRequestTopics],
     unknown: list[OffsetFetchResponseTopics],
     image: Image,
-) -> Slices[list[OffsetFetchRequestTopics]]:
+) -> Steps[list[OffsetFetchRequestTopics]]:
     """Offsets are stored by topic name; the id identifies the topic of that name."""
     known = []
     for topic in asked:
@@ -217,7 +217,7 @@ def naming_topics(
 
 def identifying(
     topics: Sequence[OffsetFetchResponseTopics], image: Image
-) -> Slices[list[OffsetFetchResponseTopics]]:
+) -> Steps[list[OffsetFetchResponseTopics]]:
     """For all topics of a group: topics without an id are left out."""
     told = []
     for topic in topics:
@@ -232,7 +232,7 @@ def identifying(
 
 def failing_topic(
     topic: OffsetFetchRequestTopics, code: ErrorCode
-) -> Slices[OffsetFetchResponseTopics]:
+) -> Steps[OffsetFetchResponseTopics]:
     partitions = []
     yield TOPIC_BYTES + len(topic.name)
     for index in topic.partition_indexes:
@@ -243,7 +243,7 @@ def failing_topic(
 
 def failing_topics(
     topics: Sequence[OffsetFetchRequestTopics], code: ErrorCode
-) -> Slices[list[OffsetFetchResponseTopics]]:
+) -> Steps[list[OffsetFetchResponseTopics]]:
     failed = []
     for topic in topics:
         failed.append((yield from failing_topic(topic, code)))  # noqa: PERF401  # it yields
@@ -262,7 +262,7 @@ def refused(
     error: BrokerError,
     version: int,
 ) -> OffsetFetchResponseGroup:
-    return run_at_once(refusing(group_id, asked, error, version))
+    return run_here(refusing(group_id, asked, error, version))
 
 
 def refusing(
@@ -270,7 +270,7 @@ def refusing(
     asked: Sequence[OffsetFetchRequestTopics],
     error: BrokerError,
     version: int,
-) -> Slices[OffsetFetchResponseGroup]:
+) -> Steps[OffsetFetchResponseGroup]:
     code = code_of(error)
     yield GROUP_BYTES + len(group_id)
     if version >= GROUP_ERROR_FROM:
@@ -282,16 +282,16 @@ def refusing(
 def response_of(groups: list[OffsetFetchResponseGroup], version: int) -> OffsetFetchResponse:
     if version >= SEVERAL_GROUPS_FROM:
         return OffsetFetchResponse(groups=groups)
-    return run_at_once(responding_for_one(*groups))
+    return run_here(responding_for_one(*groups))
 
 
-def responding(groups: list[OffsetFetchResponseGroup], version: int) -> Slices[OffsetFetchResponse]:
+def responding(groups: list[OffsetFetchResponseGroup], version: int) -> Steps[OffsetFetchResponse]:
     if version >= SEVERAL_GROUPS_FROM:
         return OffsetFetchResponse(groups=groups)
     return (yield from responding_for_one(*groups))
 
 
-def responding_for_one(group: OffsetFetchResponseGroup) -> Slices[OffsetFetchResponse]:
+def responding_for_one(group: OffsetFetchResponseGroup) -> Steps[OffsetFetchResponse]:
     topics = []
     for topic in group.topics:
         partitions = []

@@ -7,7 +7,7 @@ Consumers use it to detect log truncation after a change of leader.
 from __future__ import annotations
 
 from ottla.base.readers import CACHED
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -44,7 +44,7 @@ def refuse_offset_for_leader_epoch(
 @handles(ApiKey.OFFSET_FOR_LEADER_EPOCH, refuse=refuse_offset_for_leader_epoch)
 def offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: Context
-) -> Slices[OffsetForLeaderEpochResponse]:
+) -> Steps[OffsetForLeaderEpochResponse]:
     topics = []
     for topic in request.topics:
         answers: list[EpochEndOffset] = []

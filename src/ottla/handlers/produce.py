@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.turns import Slices
-from ottla.handlers.partitions.cold_logs import read_all_producers
+from ottla.base.steps import Steps
+from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.producing.guards import (
     finding_transactional_batch,
     guarding,
@@ -62,7 +62,7 @@ def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> Pr
 @handles(ApiKey.PRODUCE, refuse=refuse_produce)
 def produce(
     request: ProduceRequest, context: Context
-) -> Produced | Working | Slices[Produced | Working]:
+) -> Produced | Working | Steps[Produced | Working]:
     if context.is_large or has_many_partitions(request):
         return producing(request, context)
     production = Production(request, context)
@@ -106,7 +106,7 @@ def unread_logs(request: ProduceRequest, context: Context) -> list[Log]:
     return logs
 
 
-def finding_unread(request: ProduceRequest, context: Context) -> Slices[list[Log]]:
+def finding_unread(request: ProduceRequest, context: Context) -> Steps[list[Log]]:
     """As `unread_logs`, for very many partitions."""
     logs: dict[Log, None] = {}
     replicas, by_id = context.parts.replicas, context.version >= TOPIC_IDS_FROM
@@ -125,7 +125,7 @@ async def read_and_produce(
     unread: list[Log], request: ProduceRequest, context: Context
 ) -> ProduceResponse | None:
     turns = context.parts.turns
-    await read_all_producers(unread, turns)
+    await turns.run(loading_producers(unread))
     outcome = await turns.run(producing_known(request, context))
     if isinstance(outcome, Working):
         answer = await outcome.answer
@@ -134,7 +134,7 @@ async def read_and_produce(
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
 
-def producing(request: ProduceRequest, context: Context) -> Slices[Produced | Working]:
+def producing(request: ProduceRequest, context: Context) -> Steps[Produced | Working]:
     """As `produce`, for very many partitions."""
     unread = yield from finding_unread(request, context)
     if unread:
@@ -142,7 +142,7 @@ def producing(request: ProduceRequest, context: Context) -> Slices[Produced | Wo
     return (yield from producing_known(request, context))
 
 
-def producing_known(request: ProduceRequest, context: Context) -> Slices[Produced | Working]:
+def producing_known(request: ProduceRequest, context: Context) -> Steps[Produced | Working]:
     production = Production(request, context)
     if (yield from finding_transactional_batch(request)):
         if request.transactional_id is None:
@@ -165,6 +165,6 @@ async def prepare_and_run(
     if production.guards is not None and production.guards.guards:
         await production.guards.verify()
     if unprepared is not None:
-        await unprepared.run()
+        await unprepared.run(production.context.parts.turns)
     outcome = await production.context.parts.turns.run(production.running())
     return await outcome if isinstance(outcome, Awaitable) else outcome

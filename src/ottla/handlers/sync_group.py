@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey
@@ -22,7 +22,7 @@ PROTOCOL_FROM = 5
 @handles(ApiKey.SYNC_GROUP)
 def sync_group(
     request: SyncGroupRequest, context: Context
-) -> Slices[SyncGroupResponse | Awaitable[SyncGroupResponse]]:
+) -> Steps[SyncGroupResponse | Awaitable[SyncGroupResponse]]:
     is_named = request.protocol_type is not None and request.protocol_name is not None
     if context.version >= PROTOCOL_FROM and not is_named:
         raise BrokerError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)

@@ -8,12 +8,12 @@ with the transaction coordinator, as every leader does.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from inspect import isawaitable
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import offset_commit_support
@@ -58,7 +58,7 @@ def refuse_commit(
 @handles(ApiKey.TXN_OFFSET_COMMIT, refuse=refuse_commit)
 def txn_offset_commit(
     request: TxnOffsetCommitRequest, context: Context
-) -> Slices[TxnOffsetCommitResponse | Working]:
+) -> Steps[TxnOffsetCommitResponse | Working]:
     known, unknown = list[TxnOffsetCommitRequestTopic](), list[TxnOffsetCommitResponseTopic]()
     for topic in request.topics:
         yield from sorting_out(topic, context.parts.metadata, known, unknown)
@@ -80,7 +80,8 @@ async def commit_known(
         if is_small(request.topics):
             response = refuse_commit(request, code, "")
         else:
-            response = await asyncio.to_thread(refuse_commit, request, code, "")
+            refuse = partial(refuse_commit, request, code, "")
+            response = await context.parts.turns.in_thread(refuse)
     if unknown:
         response.topics = await context.parts.turns.run(merging(unknown, response.topics))
     return response
@@ -128,7 +129,7 @@ def sorting_out(
     image: Image,
     known: list[TxnOffsetCommitRequestTopic],
     unknown: list[TxnOffsetCommitResponseTopic],
-) -> Slices[None]:
+) -> Steps[None]:
     """The partitions of a topic that exist, and the answer for those that do not, or for all."""
     found, code = image.topic(topic.name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     existing, missing = yield from parting(

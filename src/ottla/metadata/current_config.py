@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
 from ottla.config.layers import BrokerLayers, TopicDefaults, group_config
 from ottla.config.listener_options import is_of_listener
@@ -68,7 +68,7 @@ class CurrentConfig:
             self._group_default = group_config({}, self._layers)
         return self._group_default
 
-    def changed(self, _image: Image, changes: Changes) -> Slices[None]:
+    def changed(self, _image: Image, changes: Changes) -> Steps[None]:
         own = ConfigResource(ResourceType.BROKER, str(self._broker_id))
         if own in changes.configs or ALL_BROKERS in changes.configs:
             self._load()

@@ -1,6 +1,6 @@
 """The metadata log of a single broker: files in one directory, no other service.
 
-Promises  what `MetadataLog` asks for. Work on files runs where `run_blocking` puts it, one piece at
+Promises  what `MetadataLog` asks for. Work on files runs where `run_job` puts it, one piece at
           a time; a caller that is cancelled leaves the piece to end by itself, and what comes next
           waits for it. Whatever goes wrong while a batch is written, a bug or a want of memory
           too, is AppendFailed: only `load` says what is in the files then.
@@ -12,12 +12,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ottla.base.filesystem import FileSystem
+from ottla.base.threads import RunJob
 from ottla.metadata.codec import encode_records
 from ottla.metadata.continuity import Known
 from ottla.metadata.frame import SNAPSHOT, encode_parts
@@ -37,17 +38,11 @@ log = logging.getLogger(__name__)
 SNAPSHOT_SLICE = 200  # records that are encoded before others get their turn on the event loop
 
 
-class RunBlocking(Protocol):
-    """Runs what waits for a disk: in a thread (`asyncio.to_thread`), or in tests at once."""
-
-    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]: ...
-
-
 class FileMetadataLog:
-    def __init__(self, files: FileSystem, directory: str, run_blocking: RunBlocking) -> None:
+    def __init__(self, files: FileSystem, directory: str, run_job: RunJob) -> None:
         self._files = files
         self._directory = directory
-        self._run_blocking = run_blocking
+        self._run_job = run_job
         self._journal: Journal | None = None  # None before `load` and after a failure
         self._end_offset = 0
         self._turn = asyncio.Lock()
@@ -170,7 +165,7 @@ class FileMetadataLog:
     async def _work(self, work: Callable[[], T]) -> T:
         """Run it to its end, even if the caller is cancelled: half a write would be worse."""
         await self._settle()
-        future: asyncio.Future[T] = asyncio.ensure_future(self._run_blocking(work))
+        future: asyncio.Future[T] = asyncio.ensure_future(self._run_job(work))
         self._unfinished = future
         return await asyncio.shield(future)
 

@@ -15,7 +15,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from ottla.base.turns import Slices, Turns, run_at_once
+from ottla.base.steps import Steps, run_here
+from ottla.base.turns import Turns
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import Known, load_known
 from ottla.metadata.image import Batch, Image
@@ -25,7 +26,7 @@ from ottla.metadata.log import MetadataLog, Trimmed
 log = logging.getLogger(__name__)
 
 # Returns slices of work where a reaction grows with what has changed.
-Listener = Callable[[Image, Changes], Slices[None] | None]
+Listener = Callable[[Image, Changes], Steps[None] | None]
 
 
 class Publisher:
@@ -92,14 +93,14 @@ class Publisher:
             try:
                 slices = listener(self.image, changes)
                 if slices is not None:
-                    run_at_once(slices)
+                    run_here(slices)
             except Exception:
                 self._note_failure()
         self._note_moved()
 
-    async def _run(self, slices: Slices[None]) -> None:
+    async def _run(self, slices: Steps[None]) -> None:
         if self._turns is None:
-            run_at_once(slices)
+            run_here(slices)
         else:
             await self._turns.run(slices)
 

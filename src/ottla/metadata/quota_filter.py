@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ottla.base.java_order import hash_map_order
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.metadata.image import Image
 from ottla.metadata.records import QuotaEntity
 from ottla.protocol.error_codes import ErrorCode
@@ -28,7 +28,7 @@ _TYPES = ("user", "client-id", "ip")
 
 def describe_client_quotas(
     image: Image, request: DescribeClientQuotasRequest
-) -> Slices[DescribeClientQuotasResponse]:
+) -> Steps[DescribeClientQuotasResponse]:
     """In slices: of what is set when it begins."""
     try:
         _check(request.components)

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import drive, run_here
+from ottla.base.steps import Driver, run_here
 from ottla.base.tasks import next_turn
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.storage.directories.log_manager import DeletionOf, LogManager, deletion_of_log
@@ -31,8 +31,9 @@ DELETED_AT_ONCE = 8  # partitions: a rename for each
 
 
 class Deletions:
-    def __init__(self, logs: LogManager) -> None:
+    def __init__(self, logs: LogManager, driver: Driver) -> None:
         self._logs = logs
+        self._driver = driver
         self._waiting: dict[TopicPartition, TopicDeletion] = {}
         self._freeing = asyncio.Lock()  # whoever waits for deletions: a few go in a turn
         self._finishing = asyncio.Lock()  # one pass makes durable whatever was deleted before it
@@ -76,7 +77,7 @@ class Deletions:
                 await next_turn()
         async with self._finishing:
             try:
-                await drive(self._logs.finishing_deletion())
+                await self._driver.run(self._logs.finishing_deletion())
             except (StorageError, OSError) as error:
                 log.error("deleted topics may be on disk after a power cut: %s", error)
 

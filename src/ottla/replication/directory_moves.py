@@ -17,7 +17,7 @@ from collections.abc import Callable
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicPartition
 from ottla.base.rates import RateMeter, Windows
-from ottla.base.steps import drive
+from ottla.base.steps import Driver
 from ottla.base.tasks import OwnedTasks
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -26,13 +26,12 @@ from ottla.replication.replica_manager import ReplicaManager
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.errors import StorageError
 from ottla.storage.log import log_copying
-from ottla.storage.log.flushing import FlushJob, finish_flush
+from ottla.storage.log.flushing import flushing
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_copying import (
     copy_rest,
     copying_some,
     is_at_end,
-    loading_for_hand_over,
     prepare_to_replace,
 )
 
@@ -46,6 +45,7 @@ class DirectoryMoves:
     def __init__(
         self,
         replicas: ReplicaManager,
+        driver: Driver,
         clock: Clock,
         windows: Windows,
         bytes_per_second: Callable[[], int],
@@ -53,6 +53,7 @@ class DirectoryMoves:
     ) -> None:
         self._replicas = replicas
         self._logs = replicas.logs
+        self._driver = driver
         self._clock = clock
         self._windows = windows
         self._bytes_per_second = bytes_per_second
@@ -139,8 +140,9 @@ class DirectoryMoves:
         try:
             while (future := self._future_of(partition)) is not None:
                 await self._catch_up(partition, future)
-                await drive(loading_for_hand_over(partition.log))
-                await self._flush(future)
+                if not partition.log.is_gone:  # so that the hand-over does not wait for the disk
+                    await self._driver.run(partition.log.loading_producers())
+                await self._driver.run(flushing(future))
                 if self._is_wanted(partition, future) and copy_rest(partition.log, future):
                     self._take_over(partition, future)
                     await self._replicas.deleted()  # nothing that was noted in the old place stays
@@ -165,7 +167,7 @@ class DirectoryMoves:
     async def _catch_up(self, partition: Partition, future: Log) -> None:
         """Until little is left: more may come as quickly as it is copied."""
         while self._is_wanted(partition, future):
-            copied = await drive(copying_some(partition.log, future))
+            copied = await self._driver.run(copying_some(partition.log, future))
             self._meter.record(copied, self._now_ms(), self._windows)
             if copied < log_copying.CHUNK_BYTES and is_at_end(partition.log, future):
                 return
@@ -181,11 +183,6 @@ class DirectoryMoves:
 
     def _now_ms(self) -> int:
         return int(self._clock.monotonic_s() * 1000)
-
-    async def _flush(self, future: Log) -> None:
-        job = FlushJob(future)
-        await asyncio.to_thread(job.run)
-        finish_flush(future, job, None)
 
     def _take_over(self, partition: Partition, future: Log) -> None:
         """In one go: nothing can be appended in between."""

@@ -14,7 +14,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 
 NO_SESSION = 0
 FULL_EPOCH = 0  # opens a session
@@ -244,7 +244,7 @@ class FetchSession:
         """Whoever was served longest ago comes first, as on Kafka."""
         return iter(sorted((self.partitions[key] for key in self.marked), key=TURN))
 
-    def ordering(self) -> Slices[Iterator[WantedPartition]]:
+    def ordering(self) -> Steps[Iterator[WantedPartition]]:
         """As `to_look_at`, for very many: what is forgotten meanwhile may be among them."""
         keys, partitions = list(self.marked), self.partitions
         sorted_parts = []

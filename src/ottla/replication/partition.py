@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from ottla.base.filesystem import Buffer
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.readers import CACHED, Reader
+from ottla.base.steps import Start
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.waiting import Done, OffsetWaiters
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
-from ottla.storage.log.flushing import GroupCommit, RunElsewhere
+from ottla.storage.log.flushing import GroupCommit
 from ottla.storage.log.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
 from ottla.storage.log.log import Log
 from ottla.storage.log.preparation import Prepared
@@ -52,7 +53,7 @@ class Partition:
         topic_id: TopicId,
         broker_id: int,
         partition_log: Log,
-        run_elsewhere: RunElsewhere,
+        start: Start,
     ) -> None:
         self.name = name
         self.topic_id = topic_id
@@ -64,8 +65,8 @@ class Partition:
         self.watchers: set[Watcher] = set()
         self.sessions: dict[FetchSession, FetchKey] = {}
         self._acks = OffsetWaiters()
-        self._run_elsewhere = run_elsewhere
-        self._commits = GroupCommit(partition_log, run_elsewhere)
+        self._start = start
+        self._commits = GroupCommit(partition_log, start)
         self._told_stable_offset = -1
         self._flush_owed_to = 0  # the flush policy wants everything below on disk first
         self._untold_bytes = 0  # appended, but not yet below the high watermark
@@ -196,7 +197,7 @@ class Partition:
     def replace_log(self, other: Log) -> None:
         """Go on with a copy of the log, in another directory."""
         self.log = other
-        self._commits = GroupCommit(other, self._run_elsewhere)
+        self._commits = GroupCommit(other, self._start)
         if other.recovery_point < self._flush_owed_to:
             self._commits.wait(self._flush_owed_to, self._flushed)
         self.advance()

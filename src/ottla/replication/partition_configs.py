@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.image import Image
 from ottla.metadata.records import ConfigResource, ResourceType
@@ -27,7 +27,7 @@ class PartitionConfigs:
         self._ids: dict[str, bytes] = {}  # of topics that have partitions here, made or not
         self._table = table
 
-    def changing(self, resources: Iterable[ConfigResource], image: Image) -> Slices[None]:
+    def changing(self, resources: Iterable[ConfigResource], image: Image) -> Steps[None]:
         """Take over what was set on these, in slices. A broker's setting is the default of its
         topics'."""
         topics = set()
@@ -40,7 +40,7 @@ class PartitionConfigs:
         for topic in list(self._ids) if is_of_all else topics:
             yield from self._update(topic, image)
 
-    def _update(self, topic: str, image: Image) -> Slices[None]:
+    def _update(self, topic: str, image: Image) -> Steps[None]:
         config = self.of_topic(topic)
         self._renew(topic, config)
         known = image.topic(topic)

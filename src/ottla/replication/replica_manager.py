@@ -21,8 +21,8 @@ from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.readers import WAIT
 from ottla.base.sparse_log import SparseLog
+from ottla.base.steps import Driver, Steps, run_here
 from ottla.base.tasks import next_turn
-from ottla.base.turns import Slices, run_at_once
 from ottla.metadata import entities
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
@@ -38,7 +38,6 @@ from ottla.replication.waiting import LEFT_AT_ONCE
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.files.directory_health import OutOfRoom
-from ottla.storage.log.flushing import RunElsewhere
 from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
@@ -54,19 +53,19 @@ class ReplicaManager:
         logs: LogManager,
         config_of: ConfigOf,
         clock: Clock,
-        run_elsewhere: RunElsewhere,
+        driver: Driver,
     ) -> None:
         self.broker_id = broker_id
         self.logs = logs
         self._clock = clock
-        self._run_elsewhere = run_elsewhere
+        self._driver = driver
         self._table = PartitionTable()
         self._configs = PartitionConfigs(self._table, config_of)
         self._lost: set[tuple[str, int]] = set()  # since the start, when their log was not found
         self._new = NewPartitions(self._place)
         self._waiting_for_room: dict[tuple[str, int], None] = {}
         self._out_of_room = SparseLog(log, logging.ERROR)
-        self._deletions = Deletions(logs)
+        self._deletions = Deletions(logs, driver)
         self._image = Image()  # of the cluster, from `load` on
         self.listeners = self._table.listeners
         self.opening = self._configs.opening
@@ -175,9 +174,9 @@ class ReplicaManager:
 
     def apply(self, changes: Changes) -> None:
         """React to what a batch of metadata records has changed, all of it at once."""
-        run_at_once(self.applying(changes))
+        run_here(self.applying(changes))
 
-    def applying(self, changes: Changes) -> Slices[None]:
+    def applying(self, changes: Changes) -> Steps[None]:
         """The same in slices. Until a deleted partition has its turn, it serves as before."""
         vanished: list[TopicPartition] = []
         for change in changes.partitions.values():
@@ -206,7 +205,7 @@ class ReplicaManager:
         self.logs.finish_taking_back()
         yield from self._configs.changing(changes.configs, self._image)
 
-    def _make_some(self) -> Slices[None]:
+    def _make_some(self) -> Steps[None]:
         for name in list(islice(self._new, MADE_AT_ONCE)):
             if name in self._new and not self._deletions.is_in_the_way(TopicPartition(*name)):
                 self._new.make(name)
@@ -349,7 +348,7 @@ class ReplicaManager:
         elif topic_id != topic.id:  # what it is given now would go with the other topic
             raise StorageError(f"{found.path} holds records of another topic of that name")
         found.health.is_in_use = True
-        partition = Partition(name, topic.id, self.broker_id, found, self._run_elsewhere)
+        partition = Partition(name, topic.id, self.broker_id, found, self._driver.start)
         self._table.add(partition)
         self._configs.note(topic.name, topic.id)
         return partition

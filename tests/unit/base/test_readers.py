@@ -9,8 +9,10 @@ import threading
 
 import pytest
 
+from ottla.base.clock import SystemClock
 from ottla.base.readers import CACHED, WAIT, LookUpReader, NotCached, Reader
-from ottla.base.steps import drive, looking_up, run_here
+from ottla.base.steps import looking_up, run_here
+from ottla.base.turns import Turns
 from ottla.testing.disk_handles import MemoryFile
 from ottla.testing.filesystem import MemoryDisk
 
@@ -69,7 +71,7 @@ def test_a_look_up_starts_again_until_all_of_it_is_in_memory(disk: MemoryDisk) -
         begun.append(threading.get_ident())
         return reader.read(reader.open(disk, "/cold"), 0, 10)
 
-    assert asyncio.run(drive(looking_up(attempt))) == b"some bytes"
+    assert asyncio.run(Turns(SystemClock()).run(looking_up(attempt))) == b"some bytes"
     assert begun == [threading.get_ident()] * 2  # opening it has read it, as short as it is
 
 
@@ -124,7 +126,8 @@ def test_starting_again_leaves_no_garbage(disk: MemoryDisk) -> None:
         gc.collect()
         gc.disable()
         try:
-            await drive(looking_up(lambda reader: reader.read(file, 0, 4)))
+            turns = Turns(SystemClock())
+            await turns.run(looking_up(lambda reader: reader.read(file, 0, 4)))
             # A thread may know for a moment what it has read.
             await asyncio.get_running_loop().shutdown_default_executor()
             return sum(isinstance(each, NotCached) for each in gc.get_objects())

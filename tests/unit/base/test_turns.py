@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import run_with
 
-from ottla.base.turns import FIRST_SLICE_S, FIRST_SLICES_S, SLICE_S, Slices, Turns, run_at_once
+from ottla.base.clock import SystemClock
+from ottla.base.steps import Steps, noting, run_here, until
+from ottla.base.threads import Threads
+from ottla.base.turns import FIRST_SLICE_S, FIRST_SLICES_S, SLICE_S, Lane, Turns
 from ottla.testing.clock import ManualClock
 
 MS = 1000
 
 
-def steps(count: int, clock: ManualClock, *, step_ms: int = 1, log: list[int]) -> Slices[int]:
+def steps(count: int, clock: ManualClock, *, step_ms: int = 1, log: list[int]) -> Steps[int]:
     """Work whose every step takes the same time."""
     for step in range(count):
         clock.advance_ms(step_ms)
@@ -67,7 +75,7 @@ def test_works_take_turns_in_the_order_in_which_they_came() -> None:
     turns = Turns(clock)
     order: list[str] = []
 
-    def named(name: str) -> Slices[None]:
+    def named(name: str) -> Steps[None]:
         for _ in range(9):
             clock.advance_ms(1)
             order.append(name)
@@ -85,7 +93,7 @@ def test_work_that_is_cancelled_lets_the_next_one_have_its_turn() -> None:
     turns = Turns(clock)
     closed: list[bool] = []
 
-    def endless() -> Slices[None]:
+    def endless() -> Steps[None]:
         try:
             while True:
                 clock.advance_ms(10)
@@ -107,7 +115,7 @@ def test_work_that_is_cancelled_lets_the_next_one_have_its_turn() -> None:
 def test_what_the_work_raises_reaches_its_caller() -> None:
     clock = ManualClock()
 
-    def failing() -> Slices[None]:
+    def failing() -> Steps[None]:
         clock.advance_ms(10)
         yield 0
         raise ValueError("broken")
@@ -117,7 +125,7 @@ def test_what_the_work_raises_reaches_its_caller() -> None:
 
 
 def test_all_of_it_can_be_run_without_a_pause() -> None:
-    assert run_at_once(steps(7, ManualClock(), log=[])) == 7
+    assert run_here(steps(7, ManualClock(), log=[])) == 7
 
 
 def test_many_works_that_come_together_share_the_time_for_their_first_slices() -> None:
@@ -190,3 +198,158 @@ def test_new_work_does_not_wait_for_all_that_is_long() -> None:
 
     asyncio.run(main())
     assert short == [0]
+
+
+# Jobs
+
+
+def with_job(job: Callable[[], int], log: list[object]) -> Steps[int]:
+    """A job between two pauses."""
+    yield 1
+    try:
+        log.append((yield job))
+    except ValueError as error:
+        log.append(str(error))
+    yield 2
+    return 3
+
+
+def broken() -> int:
+    raise ValueError("broken")
+
+
+@pytest.mark.parametrize(("job", "outcome"), [(threading.get_ident, None), (broken, "broken")])
+def test_a_job_runs_in_a_thread_and_its_outcome_comes_back(
+    job: Callable[[], int], outcome: str | None
+) -> None:
+    log: list[object] = []
+    assert asyncio.run(Turns(SystemClock()).run(with_job(job, log))) == 3
+    if outcome is None:
+        assert log[0] not in (None, threading.get_ident())
+    else:
+        assert log == [outcome]
+    assert len(log) == 1
+
+
+@pytest.mark.parametrize("job", [threading.get_ident, broken])
+def test_steps_that_are_started_run_up_to_their_job_at_once(job: Callable[[], int]) -> None:
+    log: list[object] = []
+
+    def noted() -> Steps[None]:
+        log.append("begun")
+        yield from with_job(job, log)
+        log.append("ended")
+
+    async def main() -> None:
+        turns = Turns(SystemClock())
+        turns.start(noted())
+        assert log == ["begun"]
+        while "ended" not in log:
+            await asyncio.sleep(0.001)
+
+    asyncio.run(main())
+    assert len(log) == 3
+
+
+def test_what_started_steps_raise_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def failing() -> Steps[None]:
+        yield time.monotonic
+        raise ValueError("broken")
+
+    async def main() -> None:
+        Turns(SystemClock()).start(failing())
+        while not caplog.records:
+            await asyncio.sleep(0.001)
+
+    asyncio.run(main())
+    assert "broken" in caplog.text
+
+
+def test_what_follows_a_job_is_bounded_like_a_first_slice() -> None:
+    """However many jobs end in one turn of the loop."""
+    clock, log = ManualClock(), list[int]()
+    turns = Turns(clock)
+    release = threading.Event()
+    spent_ms: list[float] = []
+
+    def work() -> Steps[int]:
+        yield release.wait
+        return (yield from steps(20, clock, log=log))
+
+    async def main() -> None:
+        works = [asyncio.ensure_future(turns.run(work())) for _ in range(30)]
+        await asyncio.sleep(0)
+        release.set()
+        while not all(each.done() for each in works):
+            before_s = clock.monotonic_s()
+            await asyncio.sleep(0)
+            spent_ms.append((clock.monotonic_s() - before_s) * MS)
+
+    asyncio.run(main())
+    step_ms = 1
+    assert max(spent_ms) <= (FIRST_SLICES_S + FIRST_SLICE_S + SLICE_S) * MS + 2 * step_ms
+
+
+def test_a_lane_has_threads_of_its_own() -> None:
+    """Jobs of requests that take all their threads keep nobody else waiting."""
+    release = threading.Event()
+
+    async def main() -> str:
+        with ThreadPoolExecutor(1) as requests, ThreadPoolExecutor(1) as disk:
+            turns = Turns(SystemClock(), Threads(requests))
+            lane = Lane(turns, Threads(disk))
+            blocked = asyncio.ensure_future(turns.run(with_job(lambda: release.wait(60), [])))
+            try:
+                await asyncio.sleep(0)
+                return await lane.run(quick())
+            finally:
+                release.set()
+                await blocked
+
+    def quick() -> Steps[str]:
+        name: str = yield lambda: "done"
+        return name
+
+    assert asyncio.run(asyncio.wait_for(main(), 60)) == "done"
+
+
+def test_work_that_is_given_up_during_its_job_ends() -> None:
+    release, closed = threading.Event(), list[bool]()
+
+    def waiting() -> Steps[None]:
+        try:
+            yield lambda: release.wait(60)
+        finally:
+            closed.append(True)
+
+    async def main() -> None:
+        task = asyncio.ensure_future(Turns(SystemClock()).run(waiting()))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        release.set()
+
+    asyncio.run(main())
+    assert closed == [True]
+
+
+def test_noted_steps_hand_on_what_their_jobs_return_and_raise() -> None:
+    for job, outcome in ((lambda: 7, 7), (broken, "broken")):
+        log, grown = list[object](), list[int]()
+        assert run_here(noting(with_job(job, log), grown.append)) == 3
+        assert (log, grown) == ([outcome], [1, 2])
+
+
+def test_steps_end_once_it_is_over() -> None:
+    log = list[object]()
+
+    def endless() -> Steps[None]:
+        try:
+            while True:
+                log.append((yield time.monotonic))
+        finally:
+            log.append("closed")
+
+    run_with(until(lambda: len(log) > 2, endless()), lambda _job: "job")
+    assert log == ["job", "job", "job", "closed"]

@@ -13,7 +13,7 @@ import ottla.handlers
 from ottla.broker.preloading import preload
 
 logging.basicConfig(stream=sys.stdout, level="INFO", format="%(message)s")
-asyncio.run(preload(delay_s=0, pause_s=0))
+asyncio.run(preload(asyncio.to_thread, delay_s=0, pause_s=0))
 folder = Path(ottla.handlers.__file__).parent
 names = (path.relative_to(folder).with_suffix("") for path in folder.rglob("*.py"))
 modules = {".".join(("ottla.handlers", *name.parts)).removesuffix(".__init__") for name in names}

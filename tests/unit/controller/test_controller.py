@@ -13,6 +13,7 @@ import pytest
 from tests.unit.controller.clusters import CLUSTER_ID, Cluster
 
 from ottla.base.filesystem import read_file
+from ottla.base.threads import Threads
 from ottla.config.load import load_config
 from ottla.controller.controller import EVENTS_MAX, Controller, Settings
 from ottla.controller.create_topics import decide_create_topics
@@ -69,7 +70,7 @@ class Node:
         self.publisher = Publisher(Image())
         dice = Random(1)
         settings = Settings(1, LOADED.config, LOADED.layers, dice, lambda: dice.randbytes(16))
-        self.controller = Controller(self.log, self.publisher, settings)
+        self.controller = Controller(self.log, self.publisher, settings, Threads())
         self.running: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

@@ -22,7 +22,7 @@ from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
 from ottla.base import turns
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.fetching.large import LargeFetching
 from ottla.handlers.serving.large_responses import LARGE_BYTES
 from ottla.network.connection import Connection
@@ -317,7 +317,7 @@ def test_the_response_to_a_large_fetch_that_waited_counts_in_the_memory_of_respo
         monkeypatch.setattr(turns, "FIRST_SLICE_S", 0.0)  # the response is not done at once
         return await check(fetching)
 
-    def answering_counted(fetching: LargeFetching) -> Slices[FetchResponse]:
+    def answering_counted(fetching: LargeFetching) -> Steps[FetchResponse]:
         assert sum(held) == LARGE_BYTES
         return (yield from answering(fetching))
 

@@ -14,7 +14,7 @@ from tests.unit.handlers.test_fetch_bounds import PATIENT_MS, named, parked, tol
 from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.fetching.large import LargeFetching
 from ottla.handlers.fetching.operation import Fetching
 from ottla.handlers.serving.context import Context
@@ -45,13 +45,13 @@ def large_fetch(world: World, request: FetchRequest) -> LargeFetching:
     return LargeFetching(request, context)
 
 
-def read_all(fetching: LargeFetching, slices: Slices[Any], partitions: int) -> None:
+def read_all(fetching: LargeFetching, slices: Steps[Any], partitions: int) -> None:
     """Run it until it has read so many partitions."""
     while len(fetching.found) < partitions:
         next(slices)
 
 
-def finish(slices: Slices[Any]) -> Any:
+def finish(slices: Steps[Any]) -> Any:
     while True:
         try:
             next(slices)
@@ -121,7 +121,7 @@ def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_ow
 ) -> None:
     looks: Counter[int] = Counter()  # by turn of the event loop
     turn, count = 0, 10
-    look = Fetching.look_again
+    look = Fetching.look_up_all_again
 
     def counted_look(fetching: Fetching) -> bool:
         looks[turn] += 1
@@ -138,7 +138,7 @@ def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_ow
             for _ in range(count)
         ]
         await parked(world, count * 100)
-        monkeypatch.setattr(Fetching, "look_again", counted_look)
+        monkeypatch.setattr(Fetching, "look_up_all_again", counted_look)
         next_turn()
         partition_of(world).append(batch_of(b"woken"), -1)
         for each in fetches:

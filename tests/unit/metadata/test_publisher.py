@@ -6,7 +6,8 @@ from random import Random
 from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import batch
 
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
@@ -43,7 +44,7 @@ def test_what_a_listener_does_in_slices_is_done_when_an_image_is_published() -> 
     image, ahead = Image(), Image()
     publisher, done = Publisher(image), list[int]()
 
-    def react(image: Image, _changes: Changes) -> Slices[None]:
+    def react(image: Image, _changes: Changes) -> Steps[None]:
         for _ in range(2):
             yield 0
             done.append(image.offset)
@@ -98,13 +99,13 @@ def test_a_listener_that_reacts_in_slices_leaves_others_their_turns() -> None:
     async def story() -> None:
         done: list[str] = []
 
-        def slowly(_image: Image, _changes: Changes) -> Slices[None]:
+        def slowly(_image: Image, _changes: Changes) -> Steps[None]:
             for at in range(3):
                 clock.advance_ms(10)
                 done.append(f"slice {at}")
                 yield 0
 
-        def failing(_image: Image, _changes: Changes) -> Slices[None]:
+        def failing(_image: Image, _changes: Changes) -> Steps[None]:
             yield 0
             raise RuntimeError("of a listener")
 

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from ottla.base.steps import run_here
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.quota_filter import describe_client_quotas
 from ottla.metadata.records import QuotaChanged, QuotaEntity
@@ -40,13 +41,7 @@ def image_of(entities: list[QuotaEntity]) -> Image:
 def described(
     image: Image, components: list[ComponentData], *, strict: bool
 ) -> DescribeClientQuotasResponse:
-    slices = describe_client_quotas(image, DescribeClientQuotasRequest(components, strict))
-    try:
-        while True:
-            assert next(slices) >= 0
-    except StopIteration as end:
-        answer: DescribeClientQuotasResponse = end.value
-        return answer
+    return run_here(describe_client_quotas(image, DescribeClientQuotasRequest(components, strict)))
 
 
 def entities_in(answer: DescribeClientQuotasResponse) -> set[QuotaEntity]:

@@ -23,7 +23,8 @@ from tests.unit.metadata.test_file_log import at_once
 from ottla.base.disk import DiskFileSystem
 from ottla.base.filesystem import read_file
 from ottla.base.ids import TopicId
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import Known, load_known
 from ottla.metadata.file_log import FileMetadataLog
@@ -411,13 +412,13 @@ def test_an_exchange_runs_long_reactions_in_turns_and_waits_for_them() -> None:
         publisher = Publisher(image, Turns(clock))
         done: list[int] = []
 
-        def react(_image: Image, _changes: Changes) -> Slices[None]:
+        def react(_image: Image, _changes: Changes) -> Steps[None]:
             for number in range(3):
                 clock.advance_ms(100)  # longer than any slice
                 done.append(number)
                 yield 0
 
-        def fail(_image: Image, _changes: Changes) -> Slices[None]:
+        def fail(_image: Image, _changes: Changes) -> Steps[None]:
             yield 0
             raise RuntimeError("a bug")
 

@@ -1,18 +1,19 @@
 """The high watermark, and who waits for it: that a wait begins, how long it lasts, how it ends.
 
-Syncs do not run by themselves here: `Syncs` holds what was handed to a thread until a test lets it
+Syncs do not run by themselves here: `JobsLater` holds a job for a thread until a test lets it
 run, so that a test can look while a sync is under way.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
+from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import Place, batch_of, marker_of
 
 from ottla.base.ids import TopicId, TopicPartition
@@ -34,25 +35,6 @@ ME, OTHER, THIRD = 1, 2, 3
 EACH_MESSAGE = TopicConfig(flush_messages=1)
 
 
-class Syncs:
-    """Work that waits for a thread."""
-
-    def __init__(self) -> None:
-        self.waiting: list[tuple[Callable[[], None], Callable[[Exception | None], None]]] = []
-
-    def __call__(self, work: Callable[[], None], done: Callable[[Exception | None], None]) -> None:
-        self.waiting.append((work, done))
-
-    def run_one(self) -> None:
-        work, done = self.waiting.pop(0)
-        try:
-            work()
-        except Exception as error:
-            done(error)
-        else:
-            done(None)
-
-
 class World:
     """One partition, led by this broker unless a test says otherwise."""
 
@@ -63,7 +45,7 @@ class World:
         in_sync: tuple[int, ...] | None = None,
     ) -> None:
         self.place = Place(config=config)
-        self.syncs = Syncs()
+        self.syncs = JobsLater()
         self.partition = Partition(NAME, TOPIC_ID, ME, self.place.open(), self.syncs)
         self.replicas = replicas
         self.in_sync = replicas if in_sync is None else in_sync

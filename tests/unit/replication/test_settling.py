@@ -18,7 +18,6 @@ from ottla.base.collector import begin_lasting, end_lasting, paused_collector
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.readers import WAIT
 from ottla.base.steps import run_here
-from ottla.base.turns import run_at_once
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import ConfigResource, PartitionChanged, ResourceType, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
@@ -95,10 +94,10 @@ def test_settings_that_change_before_a_topics_first_partition_is_made_hold_for_i
     assert not configs.opening
     configs.of_topic = lambda _topic: TopicConfig(cleanup_policy=("compact",))
     image = world.image
-    run_at_once(configs.changing([ConfigResource(ResourceType.TOPIC, "later")], image))
+    run_here(configs.changing([ConfigResource(ResourceType.TOPIC, "later")], image))
     assert configs.opening == {"later", topic_id}
     configs.of_topic = lambda _topic: TopicConfig()
-    run_at_once(configs.changing([ConfigResource(ResourceType.BROKER, "")], image))
+    run_here(configs.changing([ConfigResource(ResourceType.BROKER, "")], image))
     assert not configs.opening
 
 

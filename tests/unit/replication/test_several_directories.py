@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from tests.support.steps_by_hand import Here
 from tests.unit.storage.log_making import append, values_of
 
 from ottla.base.ids import TopicId, TopicPartition
@@ -53,7 +54,7 @@ class World:
         placed = partial(is_placed, image, BROKER)
         list(self.logs.load(lambda _topic: TopicConfig(), placed))
         self.replicas = ReplicaManager(
-            BROKER, self.logs, lambda _topic: TopicConfig(), clock, lambda *_: None
+            BROKER, self.logs, lambda _topic: TopicConfig(), clock, Here()
         )
         self.replicas.load(image)
         self.publisher.subscribe(lambda _image, changes: self.replicas.apply(changes))

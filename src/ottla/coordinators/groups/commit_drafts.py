@@ -13,7 +13,7 @@ from operator import add
 from typing import NamedTuple
 
 from ottla.base.ids import TopicId
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.batches import RECORD_BYTES, BatchFormat, Writer
 from ottla.coordinators.groups.committed_offsets import (
     CommittedOffset,
@@ -123,7 +123,7 @@ class CommitDraft:
 
 def drafting_commit(
     draft: CommitDraft, topics: Iterable[OffsetCommitRequestTopic]
-) -> Slices[OffsetCommitResponse]:
+) -> Steps[OffsetCommitResponse]:
     """Take in the offsets; the response, should they be written."""
     answers = []
     for topic in topics:
@@ -139,7 +139,7 @@ def drafting_commit(
 
 def drafting_transactional_commit(
     draft: CommitDraft, topics: Iterable[tuple[TxnOffsetCommitRequestTopic, TopicId]]
-) -> Slices[TxnOffsetCommitResponse]:
+) -> Steps[TxnOffsetCommitResponse]:
     """The same for offsets that count only when their transaction commits."""
     answers = []
     for topic, topic_id in topics:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer import (
     changing_over,
@@ -287,7 +287,7 @@ def decide_resolved_epoch(shard: GroupShard, group_id: str, has_changed: bool) -
 # Tools
 
 
-def describe(shard: GroupShard, group_id: str) -> Slices[DescribedGroup]:
+def describe(shard: GroupShard, group_id: str) -> Steps[DescribedGroup]:
     group = consumer_group(shard, group_id)
     default = shard.shared.config.group_consumer_assignors[0]
     return describing.describing(group, default, shard.shared.image)

@@ -21,9 +21,10 @@ from collections.abc import Callable, Iterable, Mapping
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.pacing import pause_s
+from ottla.base.steps import Steps
 from ottla.base.tasks import OwnedTasks
 from ottla.base.timers import Timers
-from ottla.base.turns import Slices, Turns
+from ottla.base.turns import Turns
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.resource_options import GroupConfig
 from ottla.coordinators.batches import BatchFormat
@@ -153,7 +154,7 @@ class GroupCoordinator:
         """In slices: there may be many groups. Others may commit to a new topic of the name."""
         ends = [(shard, shard.log_end_offset) for shard in shards]
 
-        def forgetting() -> Slices[None]:
+        def forgetting() -> Steps[None]:
             for shard, end_offset in ends:
                 gone = {topic: Deleted(ids, end_offset) for topic, ids in deleted.items()}
                 yield from self._forgetting_topics(shard, gone)
@@ -162,7 +163,7 @@ class GroupCoordinator:
         if not is_done:
             self._tasks.start(self._turns.finish(work), name="forget offsets of deleted topics")
 
-    def _forgetting_topics(self, shard: LoadedShard, gone: Mapping[str, Deleted]) -> Slices[None]:
+    def _forgetting_topics(self, shard: LoadedShard, gone: Mapping[str, Deleted]) -> Steps[None]:
         try:
             yield from forgetting_topics(
                 shard.state.offsets, gone, lambda records: self._runtime.write(shard, records)

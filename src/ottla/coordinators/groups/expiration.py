@@ -10,7 +10,8 @@ import logging
 from collections.abc import Callable
 
 from ottla.base.log_text import shown
-from ottla.base.turns import Slices, Turns, run_at_once
+from ottla.base.steps import Steps, run_here
+from ottla.base.turns import Turns
 from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
 from ottla.coordinators.groups.shared import Deadline
@@ -55,9 +56,9 @@ class Expiration:
 
     def expire_timers(self) -> None:
         """Let happen what is due."""
-        run_at_once(self._expiring_timers())
+        run_here(self._expiring_timers())
 
-    def _expiring_timers(self) -> Slices[None]:
+    def _expiring_timers(self) -> Steps[None]:
         for shard in list(self._runtime.active_shards()):
             timers = shard.state.shared.timers
             while (deadline := timers.take_expired()) is not None:
@@ -84,7 +85,7 @@ class Expiration:
         """Forget offsets and groups that nobody uses any more."""
         await self._turns.run_later(self._expiring_offsets(retention_ms))
 
-    def _expiring_offsets(self, retention_ms: int) -> Slices[None]:
+    def _expiring_offsets(self, retention_ms: int) -> Steps[None]:
         for shard in list(self._runtime.active_shards()):
             for group_id in shard.state.group_ids():
                 yield from self._expiring_offsets_of(shard, group_id, retention_ms)
@@ -92,7 +93,7 @@ class Expiration:
 
     def _expiring_offsets_of(
         self, shard: LoadedShard, group_id: str, retention_ms: int
-    ) -> Slices[None]:
+    ) -> Steps[None]:
         state = shard.state
         try:
             yield from expiring(

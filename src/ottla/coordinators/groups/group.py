@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.committed_offsets import CommittedOffset
 from ottla.coordinators.records import CoordinatorRecord
 
@@ -57,7 +57,7 @@ class Group(Protocol):
     def is_abandoned(self) -> bool:
         """Whether nobody is in it, or about to be."""
 
-    def learn_subscriptions(self) -> Slices[None]:
+    def learn_subscriptions(self) -> Steps[None]:
         """Find out what the members subscribe to, before `is_subscribed` is asked."""
 
     def is_subscribed(self, topic: str) -> bool:

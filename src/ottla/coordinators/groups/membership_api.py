@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import answers, joining, leaving, syncing
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
@@ -100,7 +100,7 @@ def with_members(shard: GroupShard, group_id: str) -> ClassicGroup | ConsumerGro
 # Tools
 
 
-def describe(shard: GroupShard, group_id: str, version: int) -> Slices[DescribedGroup]:
+def describe(shard: GroupShard, group_id: str, version: int) -> Steps[DescribedGroup]:
     group = shard.find(group_id)
     if isinstance(group, ClassicGroup):
         return (yield from answers.describing(group))
@@ -115,7 +115,7 @@ def describe(shard: GroupShard, group_id: str, version: int) -> Slices[Described
 
 def list_groups(
     shard: GroupShard, states: Container[str], types: Container[str]
-) -> Slices[list[ListedGroup]]:
+) -> Steps[list[ListedGroup]]:
     """All groups, or those in one of the states and of one of the types, in lower case."""
     listed = []
     for group in shard.all_groups():
@@ -127,7 +127,7 @@ def list_groups(
     return listed
 
 
-def lowered(texts: Iterable[str]) -> Slices[set[str]]:
+def lowered(texts: Iterable[str]) -> Steps[set[str]]:
     found = set()
     for each in texts:
         found.add(each.strip().lower())

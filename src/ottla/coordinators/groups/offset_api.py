@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.commit_drafts import CommitDraft, drafting_transactional_commit
 from ottla.coordinators.groups.committed_offsets import CommittedOffsets, OffsetName
@@ -116,7 +116,7 @@ def producer_errors() -> Iterator[None]:
 
 def drafting_commit_transactional(
     shard: GroupShard, request: TxnOffsetCommitRequest, draft: CommitDraft
-) -> Slices[TxnOffsetCommitResponse]:
+) -> Steps[TxnOffsetCommitResponse]:
     """The same for many offsets."""
     with producer_errors():
         topics = []
@@ -177,7 +177,7 @@ def fetch(
     require_stable: bool,
     *,
     at_once: bool = False,
-) -> Slices[OffsetFetchResponseGroup]:
+) -> Steps[OffsetFetchResponseGroup]:
     """A group that does not exist has no offsets."""
     group_id, offsets = wanted.group_id, shard.offsets
     group = shard.find(group_id)
@@ -193,7 +193,7 @@ def fetch(
 
 def delete(
     shard: GroupShard, request: OffsetDeleteRequest, write: WriteRecords
-) -> Slices[OffsetDeleteResponse]:
+) -> Steps[OffsetDeleteResponse]:
     """Forget single offsets, some at a time, except of topics that the group is subscribed to."""
     group = existing_for_delete(shard, request.group_id)
     if isinstance(group, ClassicGroup):

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.committed_offsets import NEVER, CommittedOffsets, OffsetName
 from ottla.coordinators.groups.group import PartitionCheck
 from ottla.coordinators.groups.record_types import (
@@ -162,7 +162,7 @@ def decide_delete_all(group_id: str, offsets: CommittedOffsets) -> list[Coordina
 
 def forgetting(
     offsets: CommittedOffsets, names: Iterable[OffsetName], write: WriteRecords
-) -> Slices[None]:
+) -> Steps[None]:
     """Write tombstones of offsets, some at a time: each counts by itself."""
     left = iter(names)
     while some := list(islice(left, TOMBSTONES_MAX)):
@@ -170,7 +170,7 @@ def forgetting(
         yield 0
 
 
-def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords) -> Slices[None]:
+def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords) -> Steps[None]:
     """The same for every offset that a group has now."""
     for topic, partitions in offsets.partitions_of(group_id):
         names = (OffsetName(group_id, topic, each) for each in partitions)
@@ -179,7 +179,7 @@ def forgetting_all(offsets: CommittedOffsets, group_id: str, write: WriteRecords
 
 def forgetting_topics(
     offsets: CommittedOffsets, deleted: Mapping[str, Deleted], write: WriteRecords
-) -> Slices[None]:
+) -> Steps[None]:
     """The same for the offsets of topics that were deleted, unless they belong to a later topic of
     that name."""
     for topic, gone in deleted.items():

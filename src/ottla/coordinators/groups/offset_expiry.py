@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.committed_offsets import (
     NEVER,
     CommittedOffset,
@@ -32,7 +32,7 @@ def expiring(
     now_ms: int,
     retention_ms: int,
     write: WriteRecords,
-) -> Slices[None]:
+) -> Steps[None]:
     """Write tombstones of what has expired, some at a time; of the group too, if it is empty and
     nothing is left. The group is looked for again after each pause: it may have changed."""
     group = find()

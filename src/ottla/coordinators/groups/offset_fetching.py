@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ottla.base.ids import NO_TOPIC_ID
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.committed_offsets import (
     CommittedOffset,
     CommittedOffsets,
@@ -44,7 +44,7 @@ def snapshot(
 
 def fetching(
     known: GroupOffsets, topics: Sequence[OffsetFetchRequestTopics], require_stable: bool
-) -> Slices[FetchedTopics]:
+) -> Steps[FetchedTopics]:
     """The offsets that were asked for; a partition without one is answered with -1."""
     answers = []
     for topic in topics:
@@ -66,7 +66,7 @@ def fetching(
     return answers
 
 
-def fetching_all(known: GroupOffsets, require_stable: bool) -> Slices[FetchedTopics]:
+def fetching_all(known: GroupOffsets, require_stable: bool) -> Steps[FetchedTopics]:
     answers = []
     for topic, committed in known.by_topic.items():
         partitions = []

@@ -6,7 +6,8 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from ottla.base.log_text import shown
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import compile_topic_pattern
@@ -44,7 +45,7 @@ def is_known_empty(group: object, pattern: str) -> bool:
 
 def matching(
     patterns: Iterable[str], names: list[str]
-) -> Slices[tuple[dict[str, set[str]], dict[str, str]]]:
+) -> Steps[tuple[dict[str, set[str]], dict[str, str]]]:
     """The topics of each pattern, and why some stand for none: an older release took them.
 
     Each step, compiling or one comparison, takes milliseconds.
@@ -71,7 +72,7 @@ def resolving(
     found: Mapping[str, set[str]],
     version: int,
     runtime: Runtime[GroupShard],
-) -> Slices[None]:
+) -> Steps[None]:
     """A record for each pattern, and then the epoch that follows on what has changed."""
     changes: list[bool] = []
     for pattern, topics in found.items():

@@ -7,12 +7,12 @@ Leaves    the decisions to the `*_api.py` modules, their order with the log to t
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.batches import NOBODY, Writer
 from ottla.coordinators.groups import consumer_api, membership_api, offset_api
@@ -163,9 +163,7 @@ class GroupService:
         shown = self._runtime.show(shard, response)
         return await shown if isinstance(shown, Awaitable) else shown
 
-    def _leaving(
-        self, shard: LoadedShard, request: LeaveGroupRequest
-    ) -> Slices[LeaveGroupResponse]:
+    def _leaving(self, shard: LoadedShard, request: LeaveGroupRequest) -> Steps[LeaveGroupResponse]:
         answers: list[MemberResponse] = []
         for at in range(0, len(request.members), LEAVING_MAX):
             some = request.members[at : at + LEAVING_MAX]
@@ -212,7 +210,7 @@ class GroupService:
 
     def commit_many(
         self, request: OffsetCommitRequest, caller: Caller
-    ) -> Slices[Awaitable[OffsetCommitResponse]]:
+    ) -> Steps[Awaitable[OffsetCommitResponse]]:
         """The same for many offsets: nothing has changed before what this returns is done."""
 
         def rules() -> CommitRules:
@@ -239,7 +237,7 @@ class GroupService:
         """Ask the group again, and write all of it; answer when it is replicated."""
         runtime, end_offset = self._runtime, shard.log_end_offset
         if len(draft):
-            batch = await asyncio.to_thread(draft.encode, writer, runtime.format)
+            batch = await self._turns.in_thread(partial(draft.encode, writer, runtime.format))
             shard.check_current()
             draft.check_again(rules().check)
             apply = partial(draft.apply, shard.state.offsets, writer.producer_id)
@@ -304,13 +302,13 @@ class GroupService:
         require_stable: bool,
         *,
         at_once: bool = False,
-    ) -> Slices[OffsetFetchResponseGroup]:
+    ) -> Steps[OffsetFetchResponseGroup]:
         """`at_once` if nothing else runs before the last slice: then nothing is copied."""
         return offset_api.fetch(shard.state, wanted, require_stable, at_once=at_once)
 
     def delete_offsets(
         self, shard: LoadedShard, request: OffsetDeleteRequest
-    ) -> Slices[OffsetDeleteResponse]:
+    ) -> Steps[OffsetDeleteResponse]:
         if not request.group_id:
             raise BrokerError(ErrorCode.INVALID_GROUP_ID)
         return offset_api.delete(shard.state, request, self._writing(shard))
@@ -334,17 +332,17 @@ class GroupService:
 
     # Tools
 
-    def describe(self, shard: LoadedShard, group_id: str, version: int) -> Slices[DescribedGroup]:
+    def describe(self, shard: LoadedShard, group_id: str, version: int) -> Steps[DescribedGroup]:
         return membership_api.describe(shard.state, group_id, version)
 
     def describe_consumers(
         self, shard: LoadedShard, group_id: str
-    ) -> Slices[DescribedConsumerGroup]:
+    ) -> Steps[DescribedConsumerGroup]:
         if not group_id:
             raise BrokerError(ErrorCode.INVALID_GROUP_ID)
         return consumer_api.describe(shard.state, group_id)
 
-    def list_groups(self, request: ListGroupsRequest) -> Slices[ListGroupsResponse]:
+    def list_groups(self, request: ListGroupsRequest) -> Steps[ListGroupsResponse]:
         """What this broker coordinates; tools ask every broker."""
         if self._runtime.is_loading:
             raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
@@ -355,7 +353,7 @@ class GroupService:
             groups += yield from membership_api.list_groups(shard.state, states, types)
         return ListGroupsResponse(groups=groups)
 
-    def delete_group(self, shard: LoadedShard, group_id: str) -> Slices[None]:
+    def delete_group(self, shard: LoadedShard, group_id: str) -> Steps[None]:
         """Many offsets are forgotten some at a time, while nobody may use the group.
 
         To be run to its end: else the group keeps some of its offsets.

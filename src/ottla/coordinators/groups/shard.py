@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import rebalance, stored
@@ -140,7 +140,7 @@ class GroupShard:
 
     # Soft state begins and ends.
 
-    def loaded(self, now_ms: int) -> Slices[None]:  # noqa: ARG002  # timers have their own clock
+    def loaded(self, now_ms: int) -> Steps[None]:  # noqa: ARG002  # timers have their own clock
         """From now on members have to show that they are alive."""
         for group in list(self.groups.values()):
             if isinstance(group, ClassicGroup):
@@ -149,7 +149,7 @@ class GroupShard:
                 yield from self._watch_consumers(group)
             yield 0
 
-    def _watch_classic(self, group: ClassicGroup) -> Slices[None]:
+    def _watch_classic(self, group: ClassicGroup) -> Steps[None]:
         for member in list(group.members.values()):
             group.renew_session(member)
             yield 0
@@ -158,7 +158,7 @@ class GroupShard:
             # The limit was lowered: in a rebalance members can commit before some must go.
             rebalance.prepare_rebalance(group, f"more than {size_max} members")
 
-    def _watch_consumers(self, group: ConsumerGroup) -> Slices[None]:
+    def _watch_consumers(self, group: ConsumerGroup) -> Steps[None]:
         for member in list(group.members.values()):
             yield 0
             renew_session(self.shared, group.group_id, member)
@@ -166,7 +166,7 @@ class GroupShard:
                 deadline = Deadline(group.group_id, Waits.REVOCATION, member.member_id)
                 self.shared.timers.start(deadline, member.rebalance_timeout_ms)
 
-    def unloaded(self) -> Slices[None]:
+    def unloaded(self) -> Steps[None]:
         """Another broker coordinates these groups from now on."""
         self.shared.timers.clear()
         self.offsets.dropped()

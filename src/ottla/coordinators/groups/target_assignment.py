@@ -7,11 +7,11 @@ Promises  what was divided for an epoch is written as the target of that epoch, 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
 from ottla.base.log_text import shown
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.coordinators.groups.assignors.division import Division
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.records import target_epoch_record, target_record
@@ -39,7 +39,7 @@ async def assign_target(
                 return
             default = shared.config.group_consumer_assignors[0]
             plan = await turns.run_later(planning(group, shared.image, default))
-            division = await asyncio.to_thread(plan.divide)
+            division = await turns.in_thread(plan.divide)
             is_written = await turns.run_later(writing(shard, group_id, plan, division, runtime))
     except BrokerError as error:
         log.warning("group %s: it keeps its target for now: %s", shown(group_id), error)
@@ -56,7 +56,7 @@ def unassigned(shard: LoadedShard, group_id: str) -> ConsumerGroup | None:
 
 def writing(
     shard: LoadedShard, group_id: str, plan: Plan, division: Division, runtime: Runtime[GroupShard]
-) -> Slices[bool]:
+) -> Steps[bool]:
     """Write the target, some members at a time; whether it is complete."""
     records: list[CoordinatorRecord] = []
     has_skipped = False

@@ -23,8 +23,9 @@ from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicPartition
 from ottla.base.log_text import shown
 from ottla.base.pacing import pause_s
+from ottla.base.steps import Steps, run_here
 from ottla.base.tasks import OwnedTasks
-from ottla.base.turns import Slices, Turns, run_at_once
+from ottla.base.turns import Turns
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.batches import BatchFormat
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
@@ -160,7 +161,7 @@ class TransactionCoordinator:
         partitions: Collection[TopicPartition],
     ) -> dict[TopicPartition, ErrorCode]:
         """Which partitions are enlisted in the producer's open transaction."""
-        shard, codes = run_at_once(self.verifying(transactional_id, producer, partitions))
+        shard, codes = run_here(self.verifying(transactional_id, producer, partitions))
         await self.runtime.replicated(shard, shard.state.end_offset(transactional_id))
         return codes
 
@@ -169,7 +170,7 @@ class TransactionCoordinator:
         transactional_id: str,
         producer: ProducerIdAndEpoch,
         partitions: Collection[TopicPartition],
-    ) -> Slices[tuple[LoadedShard, dict[TopicPartition, ErrorCode]]]:
+    ) -> Steps[tuple[LoadedShard, dict[TopicPartition, ErrorCode]]]:
         """The same; to be shown when the shard's log is replicated."""
         shard, current = self._get(transactional_id)
         return shard, (yield from verifying(current, producer, partitions))

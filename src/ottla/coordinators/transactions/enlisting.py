@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.ids import TopicPartition
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
 from ottla.coordinators.transactions.states import ENDING, IDLE, State
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.protocol.error_codes import ErrorCode
@@ -49,7 +49,7 @@ def decide_add_partitions(
 
 def verifying(
     current: Transaction | None, producer: ProducerIdAndEpoch, partitions: Iterable[TopicPartition]
-) -> Slices[dict[TopicPartition, ErrorCode]]:
+) -> Steps[dict[TopicPartition, ErrorCode]]:
     """Which of the partitions take part in the producer's open transaction."""
     known = _check_producer(current, producer)
     codes = {}
@@ -63,7 +63,7 @@ def verifying(
 def decide_verify(
     current: Transaction | None, producer: ProducerIdAndEpoch, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
-    return run_at_once(verifying(current, producer, partitions))
+    return run_here(verifying(current, producer, partitions))
 
 
 def _check_producer(current: Transaction | None, producer: ProducerIdAndEpoch) -> Transaction:

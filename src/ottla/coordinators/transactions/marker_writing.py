@@ -14,8 +14,8 @@ from inspect import isawaitable
 from typing import Protocol
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.steps import drive, looking_up
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.coordinators.batches import Writer
 from ottla.metadata.topic_names import GROUP_OFFSETS
 from ottla.protocol.error_codes import ErrorCode
@@ -74,7 +74,7 @@ class MarkerWriter:
 
     async def write(self, markers: Sequence[WritableTxnMarker]) -> list[WritableTxnMarkerResult]:
         for unread in await self._turns.run(self._finding_unread(markers)):
-            await read_producers(unread)
+            await self._load_producers(unread)
         waiting: list[Waiting] = []
         results = await self._turns.run(self._appending(markers, waiting))
         deadline_s = asyncio.get_running_loop().time() + self._timeout_s
@@ -83,7 +83,14 @@ class MarkerWriter:
             await asyncio.gather(*(self._wait(*each, deadline_s) for each in some))
         return results
 
-    def _finding_unread(self, markers: Sequence[WritableTxnMarker]) -> Slices[list[Log]]:
+    async def _load_producers(self, unread: Log) -> None:
+        """What is wrong with the log is told by the append."""
+        try:
+            await self._turns.run(unread.loading_producers())
+        except (BrokerError, CorruptLogError):
+            pass
+
+    def _finding_unread(self, markers: Sequence[WritableTxnMarker]) -> Steps[list[Log]]:
         """Logs whose producers have to be read from their files first, as after a start."""
         logs: dict[Log, None] = {}
         for marker in markers:
@@ -98,7 +105,7 @@ class MarkerWriter:
 
     def _appending(
         self, markers: Sequence[WritableTxnMarker], waiting: list[Waiting]
-    ) -> Slices[list[WritableTxnMarkerResult]]:
+    ) -> Steps[list[WritableTxnMarkerResult]]:
         results = []
         for marker in markers:
             yield 0
@@ -108,7 +115,7 @@ class MarkerWriter:
 
     def _appending_one(
         self, marker: WritableTxnMarker, waiting: list[Waiting]
-    ) -> Slices[list[WritableTxnMarkerTopicResult]]:
+    ) -> Steps[list[WritableTxnMarkerTopicResult]]:
         """To each partition once, however often it is named, as on Kafka."""
         named: set[tuple[str, int]] = set()
         topics: list[WritableTxnMarkerTopicResult] = []
@@ -187,16 +194,6 @@ class MarkerWriter:
             answer.error_code = ErrorCode.REQUEST_TIMED_OUT
         except BrokerError as error:
             answer.error_code = LEADER_ERRORS.get(error.code, error.code)
-
-
-async def read_producers(unread: Log) -> None:
-    """Without blocking the event loop. What is wrong is reported by the append."""
-    try:
-        await drive(
-            looking_up(lambda reader: None if unread.is_closed else unread.load_producers(reader))
-        )
-    except (BrokerError, CorruptLogError):
-        pass
 
 
 def check_producer(marker: WritableTxnMarker) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.shard import PendingResponse, Shard
@@ -33,14 +33,14 @@ class TransactionShard:
     def get(self, transactional_id: str) -> Transaction | None:
         return self.transactions.get(transactional_id)
 
-    def ending(self) -> Slices[list[Transaction]]:
+    def ending(self) -> Steps[list[Transaction]]:
         """Decided, but not all of their markers are known to be written."""
         return matching(list(self.transactions.values()), lambda each: each.state in ENDING)
 
-    def timed_out(self, now_ms: int) -> Slices[list[Transaction]]:
+    def timed_out(self, now_ms: int) -> Steps[list[Transaction]]:
         return matching(list(self._ongoing.values()), lambda each: each.is_timed_out(now_ms))
 
-    def expired(self, now_ms: int, expiration_ms: int) -> Slices[list[Transaction]]:
+    def expired(self, now_ms: int, expiration_ms: int) -> Steps[list[Transaction]]:
         """Whose ids nobody used for long."""
         known = list(self.transactions.values())
         return matching(known, lambda each: each.is_expired(now_ms, expiration_ms))
@@ -85,11 +85,11 @@ class TransactionShard:
 
     def cancel_step(self) -> None: ...
 
-    def loaded(self, now_ms: int) -> Slices[None]:  # noqa: ARG002
+    def loaded(self, now_ms: int) -> Steps[None]:  # noqa: ARG002
         """The coordinator takes up what is ending."""
         yield from ()
 
-    def unloaded(self) -> Slices[None]:
+    def unloaded(self) -> Steps[None]:
         """Nobody waits in here."""
         yield from ()
 
@@ -99,7 +99,7 @@ LoadedShard = Shard[TransactionShard]
 
 def matching(
     transactions: Iterable[Transaction], is_wanted: Callable[[Transaction], bool]
-) -> Slices[list[Transaction]]:
+) -> Steps[list[Transaction]]:
     found = []
     for each in transactions:
         if is_wanted(each):

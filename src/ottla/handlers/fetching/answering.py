@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.fetching.reading import Found
 from ottla.handlers.fetching.requested import Wants
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
@@ -35,7 +35,7 @@ def response_of(found: list[Found], wants: Wants, context: Context) -> FetchResp
     return response
 
 
-def responding(found: list[Found], wants: Wants, context: Context) -> Slices[FetchResponse]:
+def responding(found: list[Found], wants: Wants, context: Context) -> Steps[FetchResponse]:
     response, topics = _begin_response(wants)
     for start in range(0, len(found), ADDED_AT_ONCE):
         _add(found[start : start + ADDED_AT_ONCE], topics, response, wants, context)
@@ -89,7 +89,7 @@ def response_bytes(found: Iterable[Found], wants: Wants, version: int) -> int:
     return LENGTH_BYTES + sum(len(segment) for segment in segments)
 
 
-def measuring(found: list[Found], wants: Wants, version: int) -> Slices[int]:
+def measuring(found: list[Found], wants: Wants, version: int) -> Steps[int]:
     """As `response_bytes`, and a few bytes more: it is measured in several parts."""
     size = 0
     for start in range(0, len(found), MEASURED_AT_ONCE):

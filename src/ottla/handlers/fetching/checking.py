@@ -8,9 +8,9 @@ Leaves    what is checked to the log.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from ottla.base.turns import Turns
 from ottla.handlers.fetching.reading import NOTHING, Found, failed
@@ -33,7 +33,8 @@ async def check_all(
 ) -> None:
     """Replace what must not be served by what may be; `unchecked` are its places."""
     for _ in range(READ_AGAIN_MAX):
-        outcomes = await asyncio.to_thread(run_checks, [found[at].check for at in unchecked])
+        checks = [found[at].check for at in unchecked]
+        outcomes = await turns.in_thread(partial(run_checks, checks))
         still_unchecked = []
         for number, (at, error) in enumerate(zip(unchecked, outcomes, strict=True), 1):
             found[at] = await outcome_of(found[at], error, read_again)

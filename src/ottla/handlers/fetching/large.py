@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from functools import partial
 
 from ottla.base.freeing import freeing
 from ottla.base.readers import CACHED, LookUpReader
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.fetching.answering import measuring, responding
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.operation import Fetching
@@ -24,7 +25,7 @@ ABORTED_BYTES = 16
 
 
 class LargeFetching(Fetching):
-    def serving(self) -> Slices[FetchResponse | Awaitable[FetchResponse]]:
+    def serving(self) -> Steps[FetchResponse | Awaitable[FetchResponse]]:
         try:
             yield from self.wants.settling()
             return (yield from self.serving_settled())
@@ -32,11 +33,11 @@ class LargeFetching(Fetching):
             self.give_up()
             raise
 
-    def serving_settled(self) -> Slices[FetchResponse | Awaitable[FetchResponse]]:
+    def serving_settled(self) -> Steps[FetchResponse | Awaitable[FetchResponse]]:
         self.context.on_refusal = self.wants.forget_new_session
         try:
-            is_enough = yield from self.looking_at_all()
-            if self.cold or self.unchecked or not is_enough:
+            is_enough = yield from self.looking_up_all()
+            if self.missing or self.unchecked or not is_enough:
                 return self.find_later(is_enough)
             return (yield from self.answering())
         except GeneratorExit:
@@ -49,9 +50,9 @@ class LargeFetching(Fetching):
         disposal.take(cut_up(self.found))
         disposal.take(cut_up(list(self.wants.named.values())))
 
-    def looking_at_all(self) -> Slices[bool]:
+    def looking_up_all(self) -> Steps[bool]:
         yield from freeing(self.found)
-        self.begin_look()
+        self.begin_look_up()
         for wanted in (yield from self.wants.ordering()):
             aborted = self.aborted
             self.take(wanted)
@@ -60,23 +61,23 @@ class LargeFetching(Fetching):
 
     async def find_later(self, is_enough: bool) -> FetchResponse:
         """What a thread has to read first, or what has to be waited for."""
-        if self.cold:
-            is_enough = await self.look_longer()
+        if self.missing:
+            is_enough = await self.fetch_missing()
         if not is_enough and self.may_park:
             await self.park()
         return await self.check()
 
-    async def look_longer(self) -> bool:
+    async def fetch_missing(self) -> bool:
         is_enough, self.reader = False, (reader := LookUpReader())
-        while self.cold:
-            await asyncio.to_thread(reader.fetch, self.cold)
-            is_enough = await self.context.parts.turns.run(self.looking_at_all())
+        while self.missing:
+            await self.context.parts.turns.in_thread(partial(reader.fetch, self.missing))
+            is_enough = await self.context.parts.turns.run(self.looking_up_all())
         self.reader = CACHED
         return is_enough
 
     async def is_enough(self) -> bool:
-        is_enough = await self.context.parts.turns.run(self.looking_at_all())
-        return await self.look_longer() if self.cold else is_enough
+        is_enough = await self.context.parts.turns.run(self.looking_up_all())
+        return await self.fetch_missing() if self.missing else is_enough
 
     # Waiting
 
@@ -109,7 +110,7 @@ class LargeFetching(Fetching):
             parts.parked_fetches.partitions -= partitions
             waiter.close()
 
-    def joining(self, waiter: LargeWaiter) -> Slices[None]:
+    def joining(self, waiter: LargeWaiter) -> Steps[None]:
         if self.wants.session is not None:
             waiter.join(self.wants.session)
             return
@@ -118,7 +119,7 @@ class LargeFetching(Fetching):
                 waiter.join(each.partition)
             yield 0
 
-    def forgetting_request(self) -> Slices[None]:
+    def forgetting_request(self) -> Steps[None]:
         """All that it names was taken over, and what it names twice is not worth keeping."""
         topics = list(self.request.topics)
         self.request.topics = ()
@@ -137,14 +138,14 @@ class LargeFetching(Fetching):
             await check_all(self.found, self.unchecked, self.read_again, parts.turns)
         return await parts.large_responses.build(self.answering_counted(), self.context)
 
-    def answering_counted(self) -> Slices[FetchResponse]:
+    def answering_counted(self) -> Steps[FetchResponse]:
         """As `answering`; the response counts by its size, unless a first look was counted."""
         account = self.context.account
         size = ANSWER_BYTES * len(self.found) + ABORTED_BYTES * self.aborted
         yield max(0, size - (0 if account is None else account.size))
         return (yield from self.answering())
 
-    def answering(self) -> Slices[FetchResponse]:
+    def answering(self) -> Steps[FetchResponse]:
         size = 0
         if self.quota is not None:
             size = yield from measuring(self.found, self.wants, self.context.version)

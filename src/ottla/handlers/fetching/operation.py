@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from functools import partial
 
 from ottla.base.kept_errors import without_frames
 from ottla.base.readers import CACHED, CachedReader, LookUpReader, NotCached, Reader
-from ottla.base.steps import drive, looking_up
+from ottla.base.steps import looking_up
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
-from ottla.handlers.fetching.reading import Found, look_at
+from ottla.handlers.fetching.reading import Found, look_up
 from ottla.handlers.fetching.requested import Wants
 from ottla.handlers.quotas.request_time import charge_time, exempt_time
 from ottla.handlers.serving.context import Context
@@ -39,7 +40,7 @@ class Fetching:
         self.bytes_max = self.limit_bytes()
         self.found: list[Found] = []
         self.size = 0
-        self.cold: list[NotCached] = []  # what nothing could be said without
+        self.missing: list[NotCached] = []  # what nothing could be said without
         self.reader: CachedReader = CACHED
         self.unchecked: list[int] = []  # places in `found` that must be checked before they leave
         self.has_news = False  # something that cannot wait for more data
@@ -58,29 +59,29 @@ class Fetching:
         """Fewer are worth waiting for more."""
         return min(self.request.min_bytes, self.bytes_max)
 
-    # Looking
+    # Looking up
 
-    def look(self) -> bool:
-        """Gather what there is; whether that is enough to answer now, if nothing was `cold`."""
+    def look_up_all(self) -> bool:
+        """Gather what there is; whether that is enough to answer now, if nothing is `missing`."""
         for wanted in self.wants.partitions():
             self.take(wanted)
         return self.has_enough
 
-    def look_again(self) -> bool:
-        self.begin_look()
-        return self.look()
+    def look_up_all_again(self) -> bool:
+        self.begin_look_up()
+        return self.look_up_all()
 
-    def begin_look(self) -> None:
-        self.found, self.unchecked, self.cold = [], [], []
+    def begin_look_up(self) -> None:
+        self.found, self.unchecked, self.missing = [], [], []
         self.size = self.aborted = 0
         self.has_news = self.has_unstable = False
 
     def take(self, wanted: WantedPartition) -> None:
         """What one partition has to tell."""
         try:
-            found = self.look_at(self.reader, wanted)
-        except NotCached as cold:
-            self.cold.append(without_frames(cold))
+            found = self.look_up(self.reader, wanted)
+        except NotCached as missing:
+            self.missing.append(without_frames(missing))
             self.size += max(0, wanted.partition_bytes_max)  # as if it had all it may have
             return
         if found.check is not None:
@@ -101,20 +102,20 @@ class Fetching:
         has_partitions = bool(session.partitions if session else self.found)
         return self.size >= self.bytes_wanted or self.has_news or not has_partitions
 
-    def look_at(self, reader: Reader, wanted: WantedPartition) -> Found:
+    def look_up(self, reader: Reader, wanted: WantedPartition) -> Found:
         room = max(0, self.bytes_max - self.size)
-        return look_at(reader, wanted, self.wants, self.context, room, is_first=self.size == 0)
+        return look_up(reader, wanted, self.wants, self.context, room, is_first=self.size == 0)
 
-    async def look_longer(self) -> bool:
-        """As `look`, once all that is cold has been read.
+    async def fetch_missing(self) -> bool:
+        """As `look_up_all`, once what is not cached has been read.
 
         All partitions again each time: what was there first may be gone or more by now, and a
         wait begins with what they have at one moment.
         """
         is_enough, self.reader = False, (reader := LookUpReader())
-        while self.cold:
-            await asyncio.to_thread(reader.fetch, self.cold)
-            is_enough = self.look_again()
+        while self.missing:
+            await self.context.parts.turns.in_thread(partial(reader.fetch, self.missing))
+            is_enough = self.look_up_all_again()
         self.reader = CACHED
         return is_enough
 
@@ -123,8 +124,8 @@ class Fetching:
         they share: those that look at many partitions do so in one turn each."""
         if self.wants.count > LOOKED_AT_TOGETHER_MAX:
             await self.context.parts.turns.next()
-        is_enough = self.look_again()
-        return await self.look_longer() if self.cold else is_enough
+        is_enough = self.look_up_all_again()
+        return await self.fetch_missing() if self.missing else is_enough
 
     # Waiting
 
@@ -143,8 +144,8 @@ class Fetching:
         return len(self.wants.named)
 
     async def find(self) -> FetchResponse:
-        """After a first look that met something cold."""
-        if not await self.look_longer() and self.may_park:
+        """After a first look-up for which something was not cached."""
+        if not await self.fetch_missing() and self.may_park:
             return await self.begin_wait()
         return await self.check()
 
@@ -199,7 +200,9 @@ class Fetching:
     async def read_again(self, before: Found) -> Found:
         """The file has changed: what the partition has to tell now, within the same bounds."""
         self.size -= before.size
-        found = await drive(looking_up(lambda reader: self.look_at(reader, before.wanted)))
+        found = await self.context.parts.turns.run(
+            looking_up(lambda reader: self.look_up(reader, before.wanted))
+        )
         self.size += found.size
         return found
 

@@ -49,7 +49,7 @@ class Found(NamedTuple):
         return bool(self.answer.error_code) or self.answer.diverging_epoch is not None
 
 
-def look_at(
+def look_up(
     reader: Reader,
     wanted: WantedPartition,
     wants: Wants,

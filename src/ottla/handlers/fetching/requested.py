@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -65,12 +65,12 @@ class Wants:
         """The session's mark of a partition that is about to be read."""
         return NO_MARK if self.session is None else self.session.marked.get(key, NO_MARK)
 
-    def ordering(self) -> Slices[Iterable[WantedPartition]]:
+    def ordering(self) -> Steps[Iterable[WantedPartition]]:
         if self.session is not None:
             return (yield from self.session.ordering())
         return self.named.values()
 
-    def forgetting_named(self) -> Slices[None]:
+    def forgetting_named(self) -> Steps[None]:
         """To free very many at once takes its time, too."""
         named = self.named
         while named:
@@ -101,7 +101,7 @@ class Wants:
         if session_or_none is not None:
             self._begin_with(session_or_none, session_or_none.update(named.values()))
 
-    def settling(self) -> Slices[None]:
+    def settling(self) -> Steps[None]:
         if not self.is_full:
             session = self._resume()
             has_room = True
@@ -124,7 +124,7 @@ class Wants:
         if session_or_none is not None:
             yield from self._beginning_with(session_or_none)
 
-    def _beginning_with(self, session: FetchSession) -> Slices[None]:
+    def _beginning_with(self, session: FetchSession) -> Steps[None]:
         has_room = False
         try:
             for wanted in self.named.values():

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable
 from functools import partial
 from typing import Generic, TypeVar
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps, noting
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.serving.context import Context
 from ottla.protocol.errors import BrokerError
@@ -37,11 +37,11 @@ class GroupReader(Generic[A]):
         self,
         key: Hashable,
         group_id: str,
-        read: Callable[[LoadedShard], Slices[A]],
-        refuse: Callable[[BrokerError], Slices[A]],
+        read: Callable[[LoadedShard], Steps[A]],
+        refuse: Callable[[BrokerError], Steps[A]],
         *,
         repeats: bool = True,
-    ) -> Slices[None]:
+    ) -> Steps[None]:
         """Read one group. Equal keys have equal results."""
         at = self._known.get(key)
         if at is None:
@@ -59,9 +59,9 @@ class GroupReader(Generic[A]):
         self,
         at: int,
         group_id: str,
-        read: Callable[[LoadedShard], Slices[A]],
-        refuse: Callable[[BrokerError], Slices[A]],
-    ) -> Slices[A]:
+        read: Callable[[LoadedShard], Steps[A]],
+        refuse: Callable[[BrokerError], Steps[A]],
+    ) -> Steps[A]:
         try:
             shard = self._groups.shard_of(group_id)
             answer = yield from self._measured(at, read(shard))
@@ -71,17 +71,14 @@ class GroupReader(Generic[A]):
         self._read.setdefault(shard, []).append(at)
         return answer
 
-    def _measured(self, at: int, reading: Slices[A]) -> Slices[A]:
+    def _measured(self, at: int, reading: Steps[A]) -> Steps[A]:
         """Record the size of a result."""
         self._sizes[at] = 0
-        while True:
-            try:
-                grown = next(reading)
-            except StopIteration as end:
-                answer: A = end.value
-                return answer
+
+        def note(grown: int) -> None:
             self._sizes[at] += grown
-            yield grown
+
+        return noting(reading, note)
 
     def show(self, refuse: Callable[[A, BrokerError], A]) -> list[A] | Awaitable[list[A]]:
         """The results, not awaitable if all of their state is replicated."""
@@ -93,7 +90,7 @@ class GroupReader(Generic[A]):
     ) -> list[A]:
         failed = await self._groups.replicated(waiting)
 
-        def refusing() -> Slices[None]:
+        def refusing() -> Steps[None]:
             for shard, error in failed.items():
                 for at in self._read[shard]:
                     self._answers[at] = refuse(self._answers[at], error)
@@ -109,14 +106,14 @@ class GroupReader(Generic[A]):
 def read_groups(
     group_ids: Iterable[str],
     context: Context,
-    read: Callable[[str, LoadedShard], Slices[A]],
+    read: Callable[[str, LoadedShard], Steps[A]],
     refuse: Callable[[str, BrokerError], A],
     *,
     repeats: bool = True,
-) -> Slices[list[A] | Awaitable[list[A]]]:
+) -> Steps[list[A] | Awaitable[list[A]]]:
     """A result for each group."""
 
-    def refusing(group_id: str, error: BrokerError) -> Slices[A]:
+    def refusing(group_id: str, error: BrokerError) -> Steps[A]:
         yield REFUSAL_BYTES + len(group_id) + len(error.message)
         return refuse(group_id, error)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 
 PARTITIONS_AT_ONCE = 50  # more are handled in slices
 
@@ -32,7 +32,7 @@ def is_small(topics: Sequence[HasPartitions]) -> bool:
 
 def parting(
     partitions: Sequence[P], count: int, refuse: Callable[[P], A]
-) -> Slices[tuple[list[P], list[A]]]:
+) -> Steps[tuple[list[P], list[A]]]:
     """(the partitions below `count`, the results for the others)."""
     existing: list[P] = []
     refused: list[A] = []

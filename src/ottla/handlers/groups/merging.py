@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
 
 T = TypeVar("T", bound=Any)  # a topic's result: a name, partitions, and in some APIs an id
 
 
-def merging(first: Sequence[T], second: Sequence[T]) -> Slices[list[T]]:
+def merging(first: Sequence[T], second: Sequence[T]) -> Steps[list[T]]:
     """Results of the handler, and those of the coordinator for other partitions."""
     topics: dict[tuple[str, bytes], T] = {}
     for topic in chain(first, second):
@@ -26,4 +26,4 @@ def merging(first: Sequence[T], second: Sequence[T]) -> Slices[list[T]]:
 
 
 def merged(first: Sequence[T], second: Sequence[T]) -> list[T]:
-    return run_at_once(merging(first, second))
+    return run_here(merging(first, second))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_partitions_response import CreatePartitionsTopicResult
 from ottla.protocol.messages.create_topics_response import CreatableTopicResult
@@ -19,7 +19,7 @@ NUMBERS_MAX = 10
 def tell_missing(
     results: Iterable[CreatableTopicResult | CreatePartitionsTopicResult],
     missing_of: Callable[[str], Collection[int]],
-) -> Slices[None]:
+) -> Steps[None]:
     """Turn the success of a topic with such partitions into KAFKA_STORAGE_ERROR."""
     for result in results:
         if not result.error_code and (missing := missing_of(result.name)):
@@ -30,7 +30,7 @@ def tell_missing(
 
 def noting_missing(
     topics: Iterable[str], missing_of: Callable[[str], set[int]]
-) -> Slices[dict[str, set[int]]]:
+) -> Steps[dict[str, set[int]]]:
     """The partitions without a log, before more are created."""
     missing: dict[str, set[int]] = {}
     for topic in topics:

@@ -7,7 +7,7 @@ repeatedly. It is built in slices, because a topic may have very many partitions
 from __future__ import annotations
 
 from ottla.base.ids import TopicId
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.administration.permissions import NOT_ASKED, TOPIC_OPERATIONS
 from ottla.handlers.serving.chunks import chunks
 from ottla.metadata.changes import Changes
@@ -39,7 +39,7 @@ class TopicAnswers:
     def is_encoded(answer: MetadataResponseTopic, version: int) -> bool:
         return answer.kept is not None and version in answer.kept
 
-    def describing(self, topic: Topic, with_operations: bool) -> Slices[MetadataResponseTopic]:
+    def describing(self, topic: Topic, with_operations: bool) -> Steps[MetadataResponseTopic]:
         """A new entry. It is cached, unless the metadata has changed meanwhile."""
         changes = self._changes
         answer = yield from describing_topic(topic, self._image, with_operations)
@@ -48,7 +48,7 @@ class TopicAnswers:
             self._kept[topic.id, with_operations] = answer
         return answer
 
-    def forget(self, _image: Image, changes: Changes) -> Slices[None]:
+    def forget(self, _image: Image, changes: Changes) -> Steps[None]:
         """Called after each change of the metadata: removes the entries that it changes."""
         self._changes += 1
         if changes.brokers:
@@ -64,7 +64,7 @@ class TopicAnswers:
 
 def describing_topic(
     topic: Topic, image: Image, with_operations: bool
-) -> Slices[MetadataResponseTopic]:
+) -> Steps[MetadataResponseTopic]:
     described: list[MetadataResponsePartition] = []
     for chunk in chunks(list(topic.partitions)):
         described += [

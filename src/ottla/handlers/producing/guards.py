@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import ClientSupport, produce_support
 from ottla.handlers.serving.context import Context
@@ -103,10 +103,10 @@ class ProduceGuards:
 
 
 def guards_of(request: ProduceRequest, context: Context) -> ProduceGuards:
-    return run_at_once(guarding(request, context))
+    return run_here(guarding(request, context))
 
 
-def guarding(request: ProduceRequest, context: Context) -> Slices[ProduceGuards]:
+def guarding(request: ProduceRequest, context: Context) -> Steps[ProduceGuards]:
     """For all partitions of a request."""
     guards = ProduceGuards(request, context)
     if not guards.is_needed:
@@ -151,7 +151,7 @@ def _transactional_batch(
     return None if header.producer_id == NO_PRODUCER_ID else TransactionalBatch(partition, header)
 
 
-def finding_transactional_batch(request: ProduceRequest) -> Slices[bool]:
+def finding_transactional_batch(request: ProduceRequest) -> Steps[bool]:
     """As `has_transactional_batch`, for very many partitions."""
     for topic in request.topic_data:
         for part in topic.partition_data:

@@ -13,10 +13,10 @@ from typing import NamedTuple, cast
 
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicId
-from ottla.base.turns import Slices
-from ottla.handlers.partitions.cold_logs import read_all_producers
+from ottla.base.steps import Steps
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
+from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.producing.guards import ProduceGuards
 from ottla.handlers.producing.preparation import Preparation
 from ottla.handlers.quotas.request_time import exempt_time
@@ -132,7 +132,7 @@ class Production:
     async def read_and_finish(self, topics: list[TopicProduceResponse]) -> ProduceResponse | None:
         unread, self.unread = self.unread, None
         assert unread is not None
-        await read_all_producers(unread, self.context.parts.turns)
+        await self.context.parts.turns.run(loading_producers(unread))
         for topic, answered in zip(self.request.topic_data, topics, strict=True):
             answers = cast(list[PartitionProduceResponse], answered.partition_responses)
             for at, part in enumerate(topic.partition_data):
@@ -141,7 +141,7 @@ class Production:
         outcome = self.finish(topics)
         return await outcome if isinstance(outcome, Awaitable) else outcome
 
-    def running(self) -> Slices[Produced]:
+    def running(self) -> Steps[Produced]:
         """As `run`, in slices: other requests may append between them."""
         topics = []
         for topic in self.request.topic_data:
@@ -274,7 +274,7 @@ class Production:
             reach(FaultPoint.DATA_REPLICATED)
         return response
 
-    def beginning_wait(self, outcomes: Outcomes) -> Slices[None]:
+    def beginning_wait(self, outcomes: Outcomes) -> Steps[None]:
         is_all = self.request.acks == ACKS_ALL
         for number, (partition, end_offset, leader_epoch, _) in enumerate(self.waiting):
             done = partial(outcomes.note, number)
@@ -284,7 +284,7 @@ class Production:
                 partition.when_synced(end_offset, done, leader_epoch)
             yield 0
 
-    def ending_wait(self, outcomes: Outcomes) -> Slices[None]:
+    def ending_wait(self, outcomes: Outcomes) -> Steps[None]:
         timed_out = BrokerError(ErrorCode.REQUEST_TIMED_OUT)
         for number, each in enumerate(self.waiting):
             error = outcomes.errors.get(number, timed_out)

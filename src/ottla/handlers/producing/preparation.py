@@ -7,10 +7,10 @@ Leaves    the choice of batches, and their processing, to the log.
 
 from __future__ import annotations
 
-import asyncio
 from typing import cast
 
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
+from ottla.base.turns import Turns
 from ottla.handlers.serving.context import Context
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.produce_request import (
@@ -45,9 +45,9 @@ class Preparation:
         """On the event loop, if the work is small. Returns whether it is done."""
         return self._share <= 1 and all(each.run_at_once() for each in self._by_part.values())
 
-    async def run(self) -> None:
+    async def run(self, turns: Turns) -> None:
         """In one thread, so that a request does not occupy all of them."""
-        await asyncio.to_thread(self._run_all)
+        await turns.in_thread(self._run_all)
 
     def _run_all(self) -> None:
         for prepared in self._by_part.values():
@@ -68,10 +68,10 @@ def opens_batches(request: ProduceRequest, context: Context) -> bool:
 
 
 def preparation(request: ProduceRequest, context: Context) -> Preparation | None:
-    return run_at_once(preparing(request, context))
+    return run_here(preparing(request, context))
 
 
-def preparing(request: ProduceRequest, context: Context) -> Slices[Preparation | None]:
+def preparing(request: ProduceRequest, context: Context) -> Steps[Preparation | None]:
     """As `preparation`, for very many partitions."""
     prepared = None
     for topic in request.topic_data:

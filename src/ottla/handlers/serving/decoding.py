@@ -10,9 +10,11 @@ Promises  decoding blocks the loop for a few milliseconds at most: a request wit
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ottla.base.collector import without_full_pass
+from ottla.base.threads import Threads
 from ottla.protocol.errors import TooManyItems
 from ottla.protocol.message import Message
 
@@ -47,7 +49,8 @@ def decode_large(request: type[Message], frame: memoryview, version: int, at: in
 class DecodingThread:
     """Decodes requests one at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: Threads) -> None:
+        self._threads = threads
         self._turn = asyncio.Lock()
         self._in_line: dict[Connection, asyncio.Task[object]] = {}  # those that wait
 
@@ -62,7 +65,7 @@ class DecodingThread:
         await self._wait_in_line(connection)
         try:
             with without_full_pass():
-                return await asyncio.to_thread(decode_large, request, frame, version, at)
+                return await self._threads.run(partial(decode_large, request, frame, version, at))
         finally:
             self._turn.release()
 

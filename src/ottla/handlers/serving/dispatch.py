@@ -10,9 +10,9 @@ Leaves    the order of a connection's requests to the network.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable
+from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,7 @@ class Dispatcher:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._decoding = DecodingThread()
+        self._decoding = DecodingThread(parts.turns.threads)
         self._large = parts.large_responses
 
     def opened(self, connection: Connection) -> None:
@@ -229,7 +229,9 @@ async def encode_large(
     if context.account is not None:
         await context.account.go_on()
     with without_full_pass():
-        segments, pieces = await asyncio.to_thread(encode_and_cut, request, response, context)
+        segments, pieces = await context.parts.turns.in_thread(
+            partial(encode_and_cut, request, response, context)
+        )
     context.parts.disposal.take(pieces)
     held = (segment for segment in segments if not isinstance(segment, FileRange))
     try:
@@ -263,8 +265,12 @@ async def refuse_large(
         context.on_refusal()
     charge_time(context)
     with without_full_pass():
-        response = await asyncio.to_thread(refusal, handler, request, context, error)
-        segments, pieces = await asyncio.to_thread(encode_and_cut, request, response, context)
+        response = await context.parts.turns.in_thread(
+            partial(refusal, handler, request, context, error)
+        )
+        segments, pieces = await context.parts.turns.in_thread(
+            partial(encode_and_cut, request, response, context)
+        )
     context.parts.disposal.take(pieces)
     return Answer(segments, context.throttle_ms)
 

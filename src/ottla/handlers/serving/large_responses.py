@@ -18,7 +18,8 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ottla.base.collector import without_full_pass
-from ottla.base.turns import Slices, Turns, Work
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns, Work
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
@@ -45,7 +46,7 @@ class LargeResponses:
         self.bytes_max = bytes_max
         self._building = asyncio.Lock()
 
-    async def build(self, slices: Slices[T], context: Context) -> T:
+    async def build(self, slices: Steps[T], context: Context) -> T:
         """The result of the slices, for a handler that builds its response in an awaitable."""
         work, is_done = self._turns.begin(slices)
         if is_done:
@@ -79,12 +80,14 @@ class LargeResponses:
         return context.account
 
 
-def build_at_once(slices: Slices[T], context: Context) -> T:
-    """For few items: what comes of the slices, without a pause, within the same size."""
+def build_at_once(steps: Steps[T], context: Context) -> T:
+    """For few items, which need no thread: the result, without a pause, within the same size."""
     grown = 0
     try:
         while True:
-            grown += next(slices)
+            step = next(steps)
+            assert isinstance(step, int), "a job needs a driver"
+            grown += step
     except StopIteration as end:
         check_size(grown, context.parts.large_responses.bytes_max)
         result: T = end.value

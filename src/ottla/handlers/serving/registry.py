@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.handlers.serving.served import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -28,7 +28,7 @@ class Working(NamedTuple):
 
 
 Outcome = Message | None | Awaitable[Message | None] | Working
-HandlerFunction = Callable[[Any, Any], Outcome | Slices[Outcome]]
+HandlerFunction = Callable[[Any, Any], Outcome | Steps[Outcome]]
 Refusal = Callable[[Any, ErrorCode, str], Message]
 RefusalInVersion = Callable[[Any, ErrorCode, str, int], Message]
 F = TypeVar("F", bound=HandlerFunction)
@@ -56,7 +56,7 @@ def handles(
     A plain function has taken effect when it returns; if it returns an awaitable, only the
     response is still to come. With an `async def` the connection's next request waits until it
     is done.
-    A generator (`Slices`) is for work that grows with the request or with what the broker holds: it
+    A generator (`Steps`) is for work that grows with the request or with what the broker holds: it
     yields after each item, by how many bytes its response has grown, and returns what a plain
     function would. It may be abandoned at any yield, so what must be done together is done
     between two of them, or in the awaitable that it returns.

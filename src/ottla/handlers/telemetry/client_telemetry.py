@@ -9,12 +9,13 @@ Leaves    the use of the metrics to `receivers`, which get each set decompressed
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
 from ottla.base.clock import Clock
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.base.uuids import random_uuid
 from ottla.handlers.serving.context import Context
 from ottla.handlers.telemetry.otlp import OtlpReader
@@ -86,7 +87,7 @@ class ClientTelemetry:
         for resource in image.configs:
             self._read_subscription(image, resource)
 
-    def changed(self, image: Image, changes: Changes) -> Slices[None]:
+    def changed(self, image: Image, changes: Changes) -> Steps[None]:
         for resource in changes.configs:
             self._read_subscription(image, resource)
             yield 0
@@ -176,8 +177,8 @@ class ClientTelemetry:
         if not len(data):
             return
         try:
-            unpacked, metrics = await asyncio.to_thread(
-                unpack, codec, data, unpacked_bytes_max(self.bytes_max)
+            unpacked, metrics = await self._turns.in_thread(
+                partial(unpack, codec, data, unpacked_bytes_max(self.bytes_max))
             )
         except (InvalidBatch, MalformedMessage) as error:
             raise self._refused(ErrorCode.INVALID_RECORD) from error

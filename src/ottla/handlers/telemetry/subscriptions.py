@@ -15,7 +15,7 @@ import crc32c
 
 from ottla.base.log_text import shown
 from ottla.base.patterns import Pattern
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.base.uuids import uuid_to_text
 from ottla.config.options import InvalidOption, stored_values
 from ottla.config.resource_options import (
@@ -88,7 +88,7 @@ def client_properties(context: Context, instance_id: bytes) -> dict[str, str]:
 
 def wish_for(
     instance_id: bytes, properties: Mapping[str, str], subscriptions: Iterable[Subscription]
-) -> Slices[Wish]:
+) -> Steps[Wish]:
     """In slices: there may be many subscriptions, and a match can take some milliseconds."""
     names: set[str] = set()
     interval_ms = INTERVAL_MS_DEFAULT

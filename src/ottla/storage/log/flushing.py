@@ -5,16 +5,17 @@ Owns      what a sync of a log must include, and the group commit: while one syn
 Promises  a log's recovery point moves only over records that a sync begun after their write has
           covered. A sync that fails takes the directory offline and is never tried again; one that
           could not begin, because no file could be opened, changes nothing.
-Leaves    threads to the broker, which hands in how work is run elsewhere.
+Leaves    threads to whoever runs the steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ottla.base.filesystem import FileSystem, parent_directory
 from ottla.base.readers import WAIT
+from ottla.base.steps import Start, Steps, run_here
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import DELETED_SUFFIX, PARTITION_METADATA_NAME
 from ottla.storage.segments.segment import Segment
@@ -24,22 +25,6 @@ if TYPE_CHECKING:
     from ottla.storage.log.log import Log
 
 Done = Callable[[Exception | None], None]
-
-
-class RunElsewhere(Protocol):
-    """Run `work` in some thread, then call `done` with its error, if any, in the log's thread."""
-
-    def __call__(self, work: Callable[[], None], done: Done) -> None: ...
-
-
-def run_here(work: Callable[[], None], done: Done) -> None:
-    """For tools and tests that have one thread."""
-    try:
-        work()
-    except Exception as error:
-        done(error)
-    else:
-        done(None)
 
 
 class FlushJob:
@@ -148,19 +133,24 @@ def finish_flush(log: Log, job: FlushJob, error: Exception | None) -> None:
     log.last_flush_ms = log.clock.now_ms()
 
 
-def flush(log: Log) -> None:
-    """Sync here and now: for shutdown, tools and tests."""
+def flushing(log: Log) -> Steps[None]:
+    """Sync what the log holds now. StorageUnavailable where that fails."""
     log.health.check()
     try:
         job = FlushJob(log)
     except OSError as error:
         raise log.health.unsynced(f"syncing {log.path}", error) from error
     try:
-        job.run()
+        yield job.run
     except OSError as error:
         finish_flush(log, job, error)
     else:
         finish_flush(log, job, None)
+
+
+def flush(log: Log) -> None:
+    """Sync here and now: for shutdown, tools and tests."""
+    run_here(flushing(log))
 
 
 def is_flush_due(log: Log, now_ms: int) -> bool:
@@ -173,9 +163,9 @@ def is_flush_due(log: Log, now_ms: int) -> bool:
 class GroupCommit:
     """The syncs of one log, one at a time, each for all who wait when it begins."""
 
-    def __init__(self, log: Log, run: RunElsewhere) -> None:
+    def __init__(self, log: Log, start: Start) -> None:
         self._log = log
-        self._run = run
+        self._start = start
         self._waiting: list[tuple[int, Done]] = []
         self._is_running = False
 
@@ -186,45 +176,36 @@ class GroupCommit:
             return
         self._waiting.append((offset, done))
         if not self._is_running:
-            self._begin()
+            self._is_running = True
+            self._start(self._syncing())
 
-    def _begin(self) -> None:
+    def _syncing(self) -> Steps[None]:
+        try:
+            while self._waiting:
+                try:
+                    self._check_open()
+                    yield from flushing(self._log)
+                except Exception as error:
+                    self._end_all(error)
+                else:
+                    self._serve()
+        finally:
+            self._is_running = False
+
+    def _check_open(self) -> None:
         if self._log.is_closed:
-            self._end_all(StorageUnavailable(f"{self._log.partition}: closed before its sync"))
-            return
-        try:
-            self._log.health.check()
-            job = FlushJob(self._log)
-        except OSError as error:
-            self._end_all(self._log.health.unsynced(f"syncing {self._log.path}", error))
-            return
-        except StorageUnavailable as error:
-            self._end_all(error)
-            return
-        self._is_running = True
-        self._run(job.run, lambda error: self._finished(job, error))
+            raise StorageUnavailable(f"{self._log.partition}: closed before its sync")
 
-    def _finished(self, job: FlushJob, error: Exception | None) -> None:
-        self._is_running = False
-        try:
-            finish_flush(self._log, job, error)
-        except Exception as failure:
-            self._end_all(failure)
-            return
-        point = self._log.recovery_point
-        served = [done for offset, done in self._waiting if offset <= point]
-        gone = [done for offset, done in self._waiting if offset > self._log.log_end_offset]
-        self._waiting = [
-            (offset, done)
-            for offset, done in self._waiting
-            if point < offset <= self._log.log_end_offset
-        ]
-        for done in served:
-            done(None)
-        for done in gone:  # cut off by a new leader: acknowledging is up to replication
-            done(StorageUnavailable(f"{self._log.partition}: cut before it was synced"))
-        if self._waiting and not self._is_running:
-            self._begin()
+    def _serve(self) -> None:
+        point, end_offset = self._log.recovery_point, self._log.log_end_offset
+        waiting, self._waiting = self._waiting, []
+        for offset, done in waiting:
+            if offset <= point:
+                done(None)
+            elif offset > end_offset:  # cut off by a new leader: acknowledging is up to replication
+                done(StorageUnavailable(f"{self._log.partition}: cut before it was synced"))
+            else:
+                self._waiting.append((offset, done))
 
     def _end_all(self, error: Exception) -> None:
         waiting, self._waiting = self._waiting, []

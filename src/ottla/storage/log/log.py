@@ -17,8 +17,7 @@ from collections.abc import Sequence
 from ottla.base.filesystem import Buffer
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.readers import WAIT, Reader
-from ottla.base.steps import Steps
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps, looking_up
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME, PARTITION_METADATA_NAME
@@ -230,6 +229,12 @@ class Log:
             self._states.bound = self.context.producers
         return self._states
 
+    def loading_producers(self) -> Steps[None]:
+        """Before anything depends on them. A log that is closed meanwhile is left alone."""
+        yield from looking_up(
+            lambda reader: None if self.is_closed else self.load_producers(reader)
+        )
+
     @property
     def knows_producers(self) -> bool:
         """Whether the producers are in memory."""
@@ -242,7 +247,7 @@ class Log:
             self.snapshots.newest is not None or self.log_end_offset > self.segments[0].base_offset
         )
 
-    def expiring_producers(self, now_ms: int, expiration_ms: int) -> Slices[int]:
+    def expiring_producers(self, now_ms: int, expiration_ms: int) -> Steps[int]:
         """Forget idle producers; how many were. A log that nobody writes to is not read for it."""
         if self._states is None:
             return 0

@@ -78,11 +78,6 @@ def follow_beginning(source: Log, target: Log) -> None:
         target.truncate_fully_and_start_at(source.log_start_offset)
 
 
-def loading_for_hand_over(source: Log) -> Steps[None]:
-    """What nobody may have asked for since the broker was started: the hand-over does not wait."""
-    yield from looking_up(lambda reader: None if source.is_gone else source.load_producers(reader))
-
-
 def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
     """Give a copy what is not in the records, and make it as safe as the source is."""
     target.update_config(source.config)

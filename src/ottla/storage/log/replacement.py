@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ottla.base.steps import Steps
 from ottla.storage.files.file_names import CLEANED_SUFFIX, SWAP_SUFFIX
 from ottla.storage.log.deletion import Removal
-from ottla.storage.log.flushing import FlushJob, finish_flush
+from ottla.storage.log.flushing import flushing
 from ottla.storage.log.truncation import retire, retire_snapshots
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_files import open_segment
@@ -139,12 +139,6 @@ def _passing_recovery_point(log: Log, swap: Swap) -> Steps[None]:
     """Compaction leaves gaps between segments. Recovery takes a gap for a lost end, unless it lies
     before the recovery point; so that must be behind, and written down."""
     if log.recovery_checkpoint < swap.end_offset:
-        job = FlushJob(log)
-        try:
-            yield job.run
-        except OSError as error:
-            finish_flush(log, job, error)
-        else:
-            finish_flush(log, job, None)
+        yield from flushing(log)
     if swap.is_possible:  # else it may be deleted: what it says could be taken for a later log's
         yield from log.context.checkpointing(log)

@@ -8,9 +8,11 @@ Leaves    the decision to `segment.py`; syncing what was closed to `flushing.py`
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ottla.base.readers import WAIT
+from ottla.base.steps import Steps
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.producers.producer_snapshot import encode_snapshot
@@ -79,7 +81,7 @@ def take_snapshot(log: Log, offset: int, *, sync: bool = False) -> None:
         if sync or states.count <= ENCODED_HERE_MAX:
             log.snapshots.write(states, offset, sync=sync)
         else:
-            encode_elsewhere(log, states, offset)
+            log.context.start(encoding(log, states, offset))
     except (OSError, CorruptLogError) as error:
         _note_missing(log, offset, error)
 
@@ -92,7 +94,7 @@ def _note_missing(log: Log, offset: int, error: Exception) -> None:
     logger.warning("%s: no producer snapshot at %d: %s", log.path, offset, error)
 
 
-def encode_elsewhere(log: Log, states: ProducerStates, offset: int) -> None:
+def encoding(log: Log, states: ProducerStates, offset: int) -> Steps[None]:
     """Very many producers are encoded in a thread, from a copy; the file is written here again, if
     the log is still what it was. Where segments are closed more quickly than that, some have no
     snapshot."""
@@ -100,20 +102,13 @@ def encode_elsewhere(log: Log, states: ProducerStates, offset: int) -> None:
         return
     log.snapshots_under_way += 1
     producers, cuts = states.freeze(), log.cuts
-    encoded: list[bytes] = []
-
-    def encode() -> None:
-        encoded.append(encode_snapshot(producers))
-
-    def done(error: Exception | None) -> None:
+    try:
+        data: bytes = yield partial(encode_snapshot, producers)
+    finally:
         states.thaw()
         log.snapshots_under_way -= 1
-        if error is not None:
-            raise error
-        if not log.is_gone and log.cuts == cuts and offset >= log.segments[0].base_offset:
-            write_late(log, offset, encoded.pop())
-
-    log.context.run_elsewhere(encode, done)
+    if not log.is_gone and log.cuts == cuts and offset >= log.segments[0].base_offset:
+        write_late(log, offset, data)
 
 
 def write_late(log: Log, offset: int, data: bytes) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from types import MappingProxyType
 
-from ottla.base.turns import Slices, run_at_once
+from ottla.base.steps import Steps, run_here
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import (
     CONTROL_BIT,
@@ -240,7 +240,7 @@ class ProducerStates:
         self._transactions.replicated_to(log_start_offset)
         self.end_offset = max(self.end_offset, log_start_offset)
 
-    def expiring(self, now_ms: int, expiration_ms: int) -> Slices[int]:
+    def expiring(self, now_ms: int, expiration_ms: int) -> Steps[int]:
         """Forget producers that are idle and have no open transaction; how many were."""
         count = 0
         for producer_id in list(self._producers):
@@ -253,7 +253,7 @@ class ProducerStates:
         return count
 
     def expire(self, now_ms: int, expiration_ms: int) -> int:
-        return run_at_once(self.expiring(now_ms, expiration_ms))
+        return run_here(self.expiring(now_ms, expiration_ms))
 
     def evict(self, count: int) -> None:
         """Look at so many of the least recently used, and forget those without open transaction, as

@@ -7,6 +7,8 @@ from random import Random
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
 from ottla.config.topic_options import TopicConfig
@@ -35,6 +37,13 @@ DIRECTORY = "/data"
 OFFSETS_ID = TopicId(b"offsets topic id")
 
 
+class WithoutSyncs(Turns):
+    """No sync that the flush policy wants is ever done."""
+
+    def start(self, steps: Steps[None]) -> None:
+        steps.close()
+
+
 class BrokerWorld:
     def __init__(
         self,
@@ -55,7 +64,7 @@ class BrokerWorld:
         self.logs.open(Owner("cluster", BROKER))
         list(self.logs.load(lambda _topic: TopicConfig()))
         self.replicas = ReplicaManager(
-            BROKER, self.logs, lambda _topic: TopicConfig(), self.clock, lambda *_: None
+            BROKER, self.logs, lambda _topic: TopicConfig(), self.clock, WithoutSyncs(self.clock)
         )
         self.created: list[str] = []
         self.groups = GroupCoordinator(

@@ -13,9 +13,10 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.steps import run_here
 from ottla.base.tasks import OwnedTasks
 from ottla.base.timers import Timers
-from ottla.base.turns import Turns, run_at_once
+from ottla.base.turns import Turns
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
 from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
@@ -194,7 +195,7 @@ class Harness:
     def _load(self, shard: GroupShard) -> LoadedShard:
         loaded = Shard(self.partition, shard)  # type: ignore[arg-type]
         loaded.status = Status.ACTIVE
-        run_at_once(shard.loaded(self.clock.now_ms()))
+        run_here(shard.loaded(self.clock.now_ms()))
         return loaded
 
     @property
@@ -244,7 +245,7 @@ class Harness:
             topic.name: Deleted({topic.id}, len(self.log))
             for topic in changes.deleted_topics.values()
         }
-        run_at_once(forgetting_topics(self.shard.offsets, deleted, self.write))
+        run_here(forgetting_topics(self.shard.offsets, deleted, self.write))
 
     def create_topic(self, name: str, partitions: int = 4) -> TopicId:
         topic_id = TopicId(f"{name}{self.image.offset}".encode().ljust(16, b"\1")[:16])
@@ -296,7 +297,7 @@ class Harness:
         return shard
 
     def restart(self) -> None:
-        run_at_once(self.shard.unloaded())
+        run_here(self.shard.unloaded())
         shard = self.replayed()
         shard.shared.topics_version = self.image.offset
         self.loaded = self._load(shard)
@@ -337,7 +338,7 @@ class Harness:
             find = partial(self.shard.find, group_id)
             retention_ms = self.config.offsets_retention_minutes * 60_000
             now_ms = self.clock.now_ms()
-            run_at_once(expiring(find, self.shard.offsets, now_ms, retention_ms, self.write))
+            run_here(expiring(find, self.shard.offsets, now_ms, retention_ms, self.write))
 
     # Patterns
 
@@ -447,7 +448,7 @@ class Harness:
         wanted = OffsetFetchRequestGroup(
             group_id, topics=[OffsetFetchRequestTopics(topic, topic_id, [partition])]
         )
-        answer = run_at_once(offset_api.fetch(self.shard, wanted, require_stable))
+        answer = run_here(offset_api.fetch(self.shard, wanted, require_stable))
         found = answer.topics[0].partitions[0]
         return ErrorCode(found.error_code) if found.error_code else found.committed_offset
 
@@ -456,7 +457,7 @@ class Harness:
     ) -> list[ErrorCode]:
         wanted = [OffsetDeleteRequestPartition(each) for each in partitions]
         request = OffsetDeleteRequest(group_id, [OffsetDeleteRequestTopic(topic, wanted)])
-        answer = run_at_once(offset_api.delete(self.shard, request, self.write))
+        answer = run_here(offset_api.delete(self.shard, request, self.write))
         return [ErrorCode(each.error_code) for each in answer.topics[0].partitions]
 
     def delete_group(self, group_id: str = GROUP) -> None:

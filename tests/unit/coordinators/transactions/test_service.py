@@ -6,6 +6,7 @@ import asyncio
 import errno
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TypeVar
 
 import pytest
@@ -17,7 +18,7 @@ from tests.unit.handlers.world import DIRECTORIES, World
 
 from ottla.base.ids import TopicPartition
 from ottla.base.readers import WAIT, Reader
-from ottla.base.steps import PAUSE, Steps, looking_up
+from ottla.base.steps import Steps, looking_up
 from ottla.coordinators import loading
 from ottla.coordinators.transactions import finishing, markers
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator, repeat
@@ -439,8 +440,7 @@ def test_a_log_that_moves_to_another_directory_is_loaded_from_there(
 
     def looking_up_and_waiting(attempt: Callable[[Reader], T]) -> Steps[T]:
         found = yield from looking_up(attempt)
-        while not has_moved.is_set():
-            yield PAUSE
+        yield partial(has_moved.wait, 60)
         return found
 
     monkeypatch.setattr(loading, "looking_up", looking_up_and_waiting)

@@ -7,7 +7,8 @@ from typing import cast
 
 import pytest
 
-from ottla.base.turns import Slices, Turns
+from ottla.base.steps import Steps
+from ottla.base.turns import Turns
 from ottla.handlers.serving.context import Context, Peer
 from ottla.handlers.serving.large_responses import LARGE_BYTES, LargeResponses, ResponseAccount
 from ottla.network.response_memory import ResponseMemory
@@ -28,7 +29,7 @@ class Building:
         self.large = LargeResponses(self.turns, self.memory, RESPONSE_BYTES_MAX)
         self.held_most = 0
 
-    def growing(self, size: int) -> Slices[int]:
+    def growing(self, size: int) -> Steps[int]:
         """A slice for every half of a mebibyte."""
         for _ in range(0, size, MIB // 2):
             self.clock.advance_ms(10)

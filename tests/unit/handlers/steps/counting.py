@@ -23,6 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
+from ottla.base.threads import Threads
 from ottla.handlers.serving import decoding
 from ottla.network.connection import Connection
 from ottla.network.served import Answer
@@ -113,6 +114,7 @@ class CountedWorld(World):
         self.counter = LineCounter()
         super().__init__(config, loop=CountingLoop(self.counter), clock=LineClock(self.counter))
         self.loop.set_default_executor(PacedThreads(self.loop))
+        self.broker.disk.threads = Threads(PacedThreads(self.loop))
 
     def steps_of(self, request: Message, version: int, by: FakeConnection | None = None) -> int:
         """The lines of the longest turn until the request is answered, or only waits."""

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
-from ottla.base.turns import Turns, run_at_once
+from ottla.base.steps import run_here
+from ottla.base.turns import Turns
 from ottla.config.resource_options import CLIENT_PROPERTIES
 from ottla.handlers.telemetry import client_telemetry
 from ottla.handlers.telemetry.otlp import FIELDS_MAX, OtlpReader
@@ -116,7 +117,7 @@ def stored_telemetry(*settings: tuple[str, str, str]) -> client_telemetry.Client
 def wished(telemetry: client_telemetry.ClientTelemetry) -> tuple[str, ...]:
     properties = dict.fromkeys(CLIENT_PROPERTIES, "a")
     subscriptions = telemetry._subscriptions.values()
-    return run_at_once(wish_for(bytes(16), properties, subscriptions)).metrics
+    return run_here(wish_for(bytes(16), properties, subscriptions)).metrics
 
 
 @pytest.mark.parametrize("pattern", ["[", "(a)\\1", "(?!a).*", "a" * 5000, "(?:a|bc){999}" * 3])

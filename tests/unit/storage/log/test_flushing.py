@@ -1,40 +1,26 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import PATH, SMALL, Place, append, append_many, values_of
 
 from ottla.base.readers import WAIT
+from ottla.base.steps import run_here
 from ottla.config.options import INT64_MAX
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import (
-    Done,
     FlushJob,
     GroupCommit,
     finish_flush,
     flush,
     is_flush_due,
-    run_here,
 )
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
-
-
-class Later:
-    """Work that is run when the test says so."""
-
-    def __init__(self) -> None:
-        self.waiting: list[tuple[Callable[[], None], Done]] = []
-
-    def __call__(self, work: Callable[[], None], done: Done) -> None:
-        self.waiting.append((work, done))
-
-    def run(self) -> None:
-        run_here(*self.waiting.pop(0))
 
 
 class Waiter:
@@ -204,8 +190,8 @@ def test_flush_ms_makes_a_log_due() -> None:
 # Group commit
 
 
-def committed(log: Log) -> tuple[GroupCommit, Later]:
-    later = Later()
+def committed(log: Log) -> tuple[GroupCommit, JobsLater]:
+    later = JobsLater()
     return GroupCommit(log, later), later
 
 
@@ -217,10 +203,10 @@ def test_all_who_wait_are_served_by_one_sync(place: Place) -> None:
         append(log, b"x")
         commits.wait(log.log_end_offset, waiter)
     assert len(later.waiting) == 1
-    later.run()
+    later.run_one()
     assert [waiter.errors for waiter in waiters] == [[None], [], [], [], []]
     assert len(later.waiting) == 1
-    later.run()
+    later.run_one()
     assert [waiter.errors for waiter in waiters] == [[None]] * 5
     assert not later.waiting
 
@@ -245,7 +231,7 @@ def test_a_failed_sync_is_told_to_all_who_wait(place: Place) -> None:
     append(log, b"y")
     commits.wait(2, second)
     place.disk.fail("sync", "*.log")
-    later.run()
+    later.run_one()
     commits.wait(2, third)
     for waiter in (first, second, third):
         assert isinstance(waiter.errors[0], StorageUnavailable)
@@ -260,8 +246,8 @@ def test_who_waits_for_records_that_are_cut_off_is_told(place: Place) -> None:
     commits.wait(2, kept)
     commits.wait(4, lost)
     log.truncate_to(2)
-    later.run()
-    later.run()
+    later.run_one()
+    later.run_one()
     assert kept.errors == [None]
     assert isinstance(lost.errors[0], StorageUnavailable)
 

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
 import pytest
+from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import SMALL, Place, batch_of, names_in
 
 from ottla.base.filesystem import parent_directory
 from ottla.base.readers import WAIT
 from ottla.storage.log import rolling
-from ottla.storage.log.flushing import Done, FlushJob, finish_flush, flush
+from ottla.storage.log.flushing import FlushJob, finish_flush, flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
 from ottla.storage.producers.producer_snapshot import encode_snapshot
 
 MANY = 20  # producers that count as very many here
 SEGMENT = replace(SMALL, segment_bytes=100_000)
-
-
-class Threads:
-    """Work waits until it is told to run."""
-
-    def __init__(self) -> None:
-        self.waiting: list[tuple[Callable[[], None], Done]] = []
-
-    def __call__(self, work: Callable[[], None], done: Done) -> None:
-        self.waiting.append((work, done))
-
-    def run_one(self, at: int = 0) -> None:
-        work, done = self.waiting.pop(at)
-        work()
-        done(None)
-
-    def run_all(self) -> None:
-        while self.waiting:
-            self.run_one()
 
 
 @pytest.fixture(autouse=True)
@@ -48,11 +29,11 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 class Story:
     def __init__(self) -> None:
         self.place = Place(config=SEGMENT)
-        self.threads = Threads()
+        self.threads = JobsLater()
         self.log = self.opened(self.place.open())
 
     def opened(self, log: Log) -> Log:
-        log.context.run_elsewhere = self.threads
+        log.context.start = self.threads
         return log
 
     def write(self, sequence: int = 0, producers: int = MANY) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.protocol.messages.describe_groups_response import DescribedGroup, DescribedGroupMember
 from ottla.protocol.messages.join_group_response import (
@@ -36,7 +36,7 @@ def members_for_leader(group: ClassicGroup) -> list[JoinGroupResponseMember]:
     ]
 
 
-def describing(group: ClassicGroup) -> Slices[DescribedGroup]:
+def describing(group: ClassicGroup) -> Steps[DescribedGroup]:
     """Subscriptions are given for a stable group only: during a rebalance nothing is agreed on.
 
     Begun again if the group changes meanwhile, so that the members are all of one generation.
@@ -56,7 +56,7 @@ def describing(group: ClassicGroup) -> Slices[DescribedGroup]:
 
 def describing_members(
     group: ClassicGroup, protocol: str | None, state: State
-) -> Slices[list[DescribedGroupMember]]:
+) -> Steps[list[DescribedGroupMember]]:
     described = []
     for each in list(group.members.values()):
         metadata = each.metadata_or_first(protocol) if state is State.STABLE else b""

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 from enum import Enum
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.classic.membership import Membership
 from ottla.coordinators.groups.embedded_protocol import CONSUMER_PROTOCOL, iterate_subscribed_topics
 from ottla.coordinators.groups.group import CLASSIC, CommitBy, ExpiryStart, PartitionCheck
@@ -134,7 +134,7 @@ class ClassicGroup(Membership):
             with suppress(KeyError):  # a member that does not have the protocol
                 self._offered = [each.metadata(self.protocol) for each in self.members.values()]
 
-    def learn_subscriptions(self) -> Slices[None]:
+    def learn_subscriptions(self) -> Steps[None]:
         """Read them, in slices; they stay unknown where they cannot be read."""
         while (offered := self._offered) is not None:
             topics = yield from self._read_topics(offered)
@@ -142,7 +142,7 @@ class ClassicGroup(Membership):
                 self.subscribed, self._offered = topics, None
 
     @staticmethod
-    def _read_topics(offered: Iterable[bytes]) -> Slices[set[str] | None]:
+    def _read_topics(offered: Iterable[bytes]) -> Steps[set[str] | None]:
         topics: set[str] = set()
         try:
             for metadata in offered:

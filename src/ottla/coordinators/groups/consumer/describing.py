@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ottla.base.ids import TopicId
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Partitions
 from ottla.coordinators.groups.consumer.group import ConsumerGroup, held_by
 from ottla.coordinators.groups.consumer.member import ConsumerMember
@@ -25,7 +25,7 @@ CLASSIC_MEMBER = 0
 CONSUMER_MEMBER = 1
 
 
-def describing(group: ConsumerGroup, default_assignor: str, image: Image) -> Slices[DescribedGroup]:
+def describing(group: ConsumerGroup, default_assignor: str, image: Image) -> Steps[DescribedGroup]:
     """As it is when this is called: members and targets are values."""
     described = DescribedGroup(
         group_id=group.group_id,

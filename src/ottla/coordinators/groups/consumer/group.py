@@ -14,7 +14,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ottla.base.turns import Slices
+from ottla.base.steps import Steps
 from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Partitions
 from ottla.coordinators.groups.consumer import records
 from ottla.coordinators.groups.consumer.kinds import (
@@ -147,7 +147,7 @@ class ConsumerGroup:
     def subscribed_regexes(self) -> Set[str]:
         return self.patterns.keys()
 
-    def learn_subscriptions(self) -> Slices[None]:
+    def learn_subscriptions(self) -> Steps[None]:
         """They are known."""
         yield from ()
 
