@@ -11,13 +11,13 @@ from collections.abc import Container, Iterator
 from ottla.base.sorting import sorting
 from ottla.base.steps import Steps
 from ottla.handlers.administration.permissions import TOPIC_OPERATIONS
-from ottla.handlers.partitions.topic_answers import offline_replicas
+from ottla.handlers.partitions.topic_answers import missing_topic_code, offline_replicas
 from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.metadata.entities import Partition, Topic
 from ottla.metadata.image import Image
-from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
+from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -125,11 +125,8 @@ def check_cursor(cursor: RequestCursor, names: Container[str], *, has_names: boo
 
 
 def missing_topic(name: str) -> DescribeTopicPartitionsResponseTopic:
-    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if fault_of_name(name) is not None:
-        code = ErrorCode.INVALID_TOPIC_EXCEPTION
     return DescribeTopicPartitionsResponseTopic(
-        code,
+        missing_topic_code(name),
         name,
         is_internal=name in INTERNAL_TOPICS,
         topic_authorized_operations=TOPIC_OPERATIONS,

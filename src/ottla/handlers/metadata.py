@@ -9,8 +9,9 @@ A topic that does not exist is created if the client and the broker allow it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
 from ottla.base.steps import Steps
@@ -20,6 +21,7 @@ from ottla.handlers.administration.permissions import (
     TOPIC_OPERATIONS,
 )
 from ottla.handlers.partitions.leaders import live_brokers
+from ottla.handlers.partitions.topic_answers import missing_topic_code
 from ottla.handlers.quotas.mutations import charging_unasked
 from ottla.handlers.serving.chunks import CHUNK_ITEMS, chunks
 from ottla.handlers.serving.context import Context
@@ -35,6 +37,8 @@ from ottla.protocol.messages.metadata_response import (
     MetadataResponseBroker,
     MetadataResponseTopic,
 )
+
+K = TypeVar("K")
 
 TOPIC_IDS_FROM = 12
 CREATED_MAX = 100  # topics that one request creates automatically
@@ -169,10 +173,15 @@ def answer(wanted: Wanted, request: MetadataRequest, context: Context) -> Steps[
     image = context.parts.metadata
     operations = asks_for_operations(request, context.version)
     if wanted.ids:
-        topics = yield from topics_by_id(wanted.ids, context, operations)
+        topics = yield from describing(
+            wanted.ids, image.topic_by_id, missing_id, context, operations
+        )
+    elif wanted.is_all:
+        names = list(image.topics)  # one that is deleted meanwhile is left out
+        topics = yield from describing(names, image.topic, lambda _: None, context, operations)
     else:
-        names = list(image.topics) if wanted.is_all else wanted.names
-        topics = yield from topics_by_name(names, context, operations, is_all=wanted.is_all)
+        missing = partial(missing_topic, operations=operations)
+        topics = yield from describing(wanted.names, image.topic, missing, context, operations)
     return respond(topics, request, context)
 
 
@@ -189,42 +198,30 @@ def respond(
     )
 
 
-def topics_by_name(
-    names: Iterable[str], context: Context, operations: bool, *, is_all: bool
+def describing(
+    keys: Iterable[K],
+    find: Callable[[K], Topic | None],
+    missing: Callable[[K], MetadataResponseTopic | None],
+    context: Context,
+    operations: bool,
 ) -> Steps[list[MetadataResponseTopic]]:
-    found: list[MetadataResponseTopic] = []
-    for chunk in chunks(names):
+    """The topics of the keys; for a key without one, `missing`, unless that is None."""
+    topics: list[MetadataResponseTopic] = []
+    for chunk in chunks(keys):
         grown = 0
-        for name in chunk:
-            topic = context.parts.metadata.topic(name)
-            if topic is not None:
-                answer = yield from described(topic, context, operations)
-            elif is_all:
-                continue  # deleted since this began
-            else:
-                answer = missing_topic(name, operations)
-            found.append(answer)
-            grown += TOPIC_BYTES + len(name) + PARTITION_BYTES * len(answer.partitions)
+        for key in chunk:
+            topic = find(key)
+            answer = (
+                missing(key)
+                if topic is None
+                else (yield from described(topic, context, operations))
+            )
+            if answer is not None:
+                topics.append(answer)
+                grown += TOPIC_BYTES + len(answer.name or "")
+                grown += PARTITION_BYTES * len(answer.partitions)
         yield grown
-    return found
-
-
-def topics_by_id(
-    ids: Iterable[TopicId], context: Context, operations: bool
-) -> Steps[list[MetadataResponseTopic]]:
-    found: list[MetadataResponseTopic] = []
-    for chunk in chunks(ids):
-        grown = 0
-        for topic_id in chunk:
-            topic = context.parts.metadata.topic_by_id(topic_id)
-            if topic is not None:
-                answer = yield from described(topic, context, operations)
-            else:
-                answer = MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id)
-            found.append(answer)
-            grown += TOPIC_BYTES + PARTITION_BYTES * len(answer.partitions)
-        yield grown
-    return found
+    return topics
 
 
 def described(topic: Topic, context: Context, operations: bool) -> Steps[MetadataResponseTopic]:
@@ -237,12 +234,13 @@ def described(topic: Topic, context: Context, operations: bool) -> Steps[Metadat
     return answer
 
 
+def missing_id(topic_id: TopicId) -> MetadataResponseTopic:
+    return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id)
+
+
 def missing_topic(name: str, operations: bool) -> MetadataResponseTopic:
-    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if fault_of_name(name) is not None:
-        code = ErrorCode.INVALID_TOPIC_EXCEPTION
     return MetadataResponseTopic(
-        code,
+        missing_topic_code(name),
         name,
         is_internal=name in INTERNAL_TOPICS,
         topic_authorized_operations=TOPIC_OPERATIONS if operations else NOT_ASKED,

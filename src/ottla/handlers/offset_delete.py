@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ottla.base.steps import Steps
-from ottla.handlers.groups.known_partitions import parting
+from ottla.handlers.groups.known_partitions import splitting
 from ottla.handlers.groups.merging import merging
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Working, handles
-from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
-from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
     OffsetDeleteRequestTopic,
@@ -30,10 +28,13 @@ from ottla.protocol.messages.offset_delete_response import (
 def offset_delete(
     request: OffsetDeleteRequest, context: Context
 ) -> Steps[OffsetDeleteResponse | Working]:
-    known, unknown = list[OffsetDeleteRequestTopic](), list[OffsetDeleteResponseTopic]()
-    for topic in request.topics:
-        yield from sorting_out(topic, context.parts.metadata, known, unknown)
-    request.topics = known
+    request.topics, unknown = yield from splitting(
+        request.topics,
+        context.parts.metadata,
+        OffsetDeleteRequestTopic,
+        OffsetDeleteResponseTopic,
+        OffsetDeleteResponsePartition,
+    )
     return Working(delete_known(request, unknown, context))
 
 
@@ -50,22 +51,3 @@ async def delete_known(
     if unknown:  # else the response keeps duplicate topics, as in Kafka
         response.topics = await turns.run(merging(unknown, response.topics))
     return response
-
-
-def sorting_out(
-    topic: OffsetDeleteRequestTopic,
-    image: Image,
-    known: list[OffsetDeleteRequestTopic],
-    unknown: list[OffsetDeleteResponseTopic],
-) -> Steps[None]:
-    """The partitions of a topic that exist, and the answer for those that do not, or for all."""
-    found, code = image.topic(topic.name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    existing, missing = yield from parting(
-        topic.partitions,
-        0 if found is None else len(found.partitions),
-        lambda each: OffsetDeleteResponsePartition(each.partition_index, code),
-    )
-    if existing:
-        known.append(OffsetDeleteRequestTopic(topic.name, existing))
-    if missing or found is None:
-        unknown.append(OffsetDeleteResponseTopic(topic.name, missing))

@@ -17,11 +17,10 @@ from ottla.base.steps import Steps
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import offset_commit_support
-from ottla.handlers.groups.known_partitions import is_small, parting
+from ottla.handlers.groups.known_partitions import is_small, splitting
 from ottla.handlers.groups.merging import merging
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Working, handles
-from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -59,9 +58,13 @@ def refuse_commit(
 def txn_offset_commit(
     request: TxnOffsetCommitRequest, context: Context
 ) -> Steps[TxnOffsetCommitResponse | Working]:
-    known, unknown = list[TxnOffsetCommitRequestTopic](), list[TxnOffsetCommitResponseTopic]()
-    for topic in request.topics:
-        yield from sorting_out(topic, context.parts.metadata, known, unknown)
+    known, unknown = yield from splitting(
+        request.topics,
+        context.parts.metadata,
+        TxnOffsetCommitRequestTopic,
+        TxnOffsetCommitResponseTopic,
+        TxnOffsetCommitResponsePartition,
+    )
     if not known:
         return TxnOffsetCommitResponse(topics=(yield from merging(unknown, ())))
     request.topics = known
@@ -122,25 +125,6 @@ def as_group_error(code: ErrorCode, version: int) -> ErrorCode:
     if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and version < LOADING_ERROR_FROM:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE  # the oldest clients fail on the other
     return code
-
-
-def sorting_out(
-    topic: TxnOffsetCommitRequestTopic,
-    image: Image,
-    known: list[TxnOffsetCommitRequestTopic],
-    unknown: list[TxnOffsetCommitResponseTopic],
-) -> Steps[None]:
-    """The partitions of a topic that exist, and the answer for those that do not, or for all."""
-    found, code = image.topic(topic.name), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    existing, missing = yield from parting(
-        topic.partitions,
-        0 if found is None else len(found.partitions),
-        lambda each: TxnOffsetCommitResponsePartition(each.partition_index, code),
-    )
-    if existing:
-        known.append(TxnOffsetCommitRequestTopic(topic.name, existing))
-    if missing or found is None:
-        unknown.append(TxnOffsetCommitResponseTopic(topic.name, missing))
 
 
 def refused(topic: TxnOffsetCommitRequestTopic, code: ErrorCode) -> TxnOffsetCommitResponseTopic:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from ottla.base.steps import Steps
+from ottla.metadata.image import Image
+from ottla.protocol.error_codes import ErrorCode
 
 PARTITIONS_AT_ONCE = 50  # more are handled in slices
 
@@ -22,6 +24,17 @@ class HasPartitions(Protocol):
 
 P = TypeVar("P", bound=HasIndex)
 A = TypeVar("A")
+T = TypeVar("T")
+R = TypeVar("R")
+P_co = TypeVar("P_co", bound=HasIndex, covariant=True)
+
+
+class RequestTopic(Protocol[P_co]):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def partitions(self) -> Sequence[P_co]: ...
 
 
 def is_small(topics: Sequence[HasPartitions]) -> bool:
@@ -44,3 +57,32 @@ def parting(
                 refused.append(refuse(each))
         yield 0
     return existing, refused
+
+
+def splitting(
+    topics: Sequence[RequestTopic[P]],
+    image: Image,
+    keep: Callable[[str, Sequence[P]], T],
+    respond: Callable[[str, list[A]], R],
+    refuse: Callable[[int, ErrorCode], A],
+) -> Steps[tuple[list[T], list[R]]]:
+    """(the topics with their existing partitions, the results for the others).
+
+    `keep`, `respond` and `refuse` are the classes of an API: of a topic in the request, of a topic
+    in the response, and of its partitions.
+    """
+    known: list[T] = []
+    unknown: list[R] = []
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    for topic in topics:
+        found = image.topic(topic.name)
+        existing, missing = yield from parting(
+            topic.partitions,
+            0 if found is None else len(found.partitions),
+            lambda each: refuse(each.partition_index, code),
+        )
+        if existing:
+            known.append(keep(topic.name, existing))
+        if missing or found is None:
+            unknown.append(respond(topic.name, missing))
+    return known, unknown

@@ -13,7 +13,7 @@ from ottla.handlers.serving.chunks import chunks
 from ottla.metadata.changes import Changes
 from ottla.metadata.entities import Partition, Topic
 from ottla.metadata.image import Image
-from ottla.metadata.topic_names import INTERNAL_TOPICS
+from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.metadata_response import (
     MetadataResponsePartition,
@@ -103,3 +103,9 @@ def offline_replicas(partition: Partition, image: Image) -> list[int]:
         if broker is None or broker.is_fenced or not broker.has_directory(directory_id):
             offline.append(broker_id)
     return offline
+
+
+def missing_topic_code(name: str) -> ErrorCode:
+    if fault_of_name(name) is not None:
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
