@@ -39,7 +39,7 @@ TOPIC_BYTES = 8
 PARTITION_BYTES = 8
 
 Codes = Mapping[TopicPartition, ErrorCode]
-Told = list[AddPartitionsToTxnTopicResult]
+TopicResults = list[AddPartitionsToTxnTopicResult]
 
 
 def refuse_add_partitions(
@@ -49,7 +49,7 @@ def refuse_add_partitions(
     only = only_transaction(request)
     return AddPartitionsToTxnResponse(
         error_code=code if request.transactions else ErrorCode.NONE,
-        results_by_topic_v3_and_below=run_here(telling(only, AllThe(code))),
+        results_by_topic_v3_and_below=run_here(building_results(only, ResultCodes(code))),
     )
 
 
@@ -57,7 +57,7 @@ class Added(NamedTuple):
     """The outcome for one transaction of a request."""
 
     wanted: AddPartitionsToTxnTransaction
-    told: Told
+    results: TopicResults
     shard: LoadedShard | None  # its log must be replicated before the response is sent
 
 
@@ -76,11 +76,11 @@ def add_partitions_to_txn(
             shards[one.shard] = None
     waiting = transactions.unreplicated(shards)
     if waiting:
-        return show_later(added, waiting, context)
+        return respond_later(added, waiting, context)
     return (yield from responding(added, {}, context))
 
 
-async def show_later(
+async def respond_later(
     added: Iterable[Added], waiting: Mapping[LoadedShard, int], context: Context
 ) -> AddPartitionsToTxnResponse:
     failed = await context.parts.transactions.all_replicated(waiting)
@@ -92,15 +92,17 @@ def responding(
     added: Iterable[Added], failed: Mapping[LoadedShard, BrokerError], context: Context
 ) -> Steps[AddPartitionsToTxnResponse]:
     """Transactions whose records cannot be replicated get the error."""
-    results = []
-    for wanted, told, shard in added:
+    responses = []
+    for wanted, results, shard in added:
         if shard is not None and shard in failed:
-            told = yield from telling(wanted, AllThe(code_of(failed[shard], context)))
-        results.append(AddPartitionsToTxnResult(wanted.transactional_id, told))
+            results = yield from building_results(
+                wanted, ResultCodes(code_of(failed[shard], context))
+            )
+        responses.append(AddPartitionsToTxnResult(wanted.transactional_id, results))
         yield 0
     if context.version < SEVERAL_FROM:
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results[0].topic_results)
-    return AddPartitionsToTxnResponse(results_by_transaction=results)
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=responses[0].topic_results)
+    return AddPartitionsToTxnResponse(results_by_transaction=responses)
 
 
 def only_transaction(request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnTransaction:
@@ -115,26 +117,28 @@ def only_transaction(request: AddPartitionsToTxnRequest) -> AddPartitionsToTxnTr
 def add(wanted: AddPartitionsToTxnTransaction, context: Context) -> Steps[Added]:
     """Add the partitions of one transaction, or verify that they were added."""
     yield TRANSACTION_BYTES + len(wanted.transactional_id)
-    partitions, faults = yield from checking(wanted, context)
-    if faults:
-        told = yield from telling(wanted, AllThe(ErrorCode.OPERATION_NOT_ATTEMPTED, faults))
-        return Added(wanted, told, None)
+    partitions, errors = yield from checking(wanted, context)
+    if errors:
+        results = yield from building_results(
+            wanted, ResultCodes(ErrorCode.OPERATION_NOT_ATTEMPTED, errors)
+        )
+        return Added(wanted, results, None)
     producer = ProducerIdAndEpoch(wanted.producer_id, wanted.producer_epoch)
-    transactions, shard, codes = context.parts.transactions, None, AllThe(ErrorCode.NONE)
+    transactions, shard, codes = context.parts.transactions, None, ResultCodes(ErrorCode.NONE)
     try:
         if wanted.verify_only:
             shard, found = yield from transactions.verifying(
                 wanted.transactional_id, producer, partitions
             )
-            codes = AllThe(ErrorCode.NONE, found)
+            codes = ResultCodes(ErrorCode.NONE, found)
         else:
             client_version = EPOCH_BUMP_VERSION if context.version >= SEVERAL_FROM else 0
             shard = transactions.enlist(
                 wanted.transactional_id, producer, partitions, client_version
             )
     except BrokerError as error:
-        codes = AllThe(code_of(error, context))
-    return Added(wanted, (yield from telling(wanted, codes)), shard)
+        codes = ResultCodes(code_of(error, context))
+    return Added(wanted, (yield from building_results(wanted, codes)), shard)
 
 
 def code_of(error: BrokerError, context: Context) -> ErrorCode:
@@ -146,19 +150,19 @@ def checking(
 ) -> Steps[tuple[set[TopicPartition], dict[TopicPartition, ErrorCode]]]:
     """(the distinct partitions, the errors of those that cannot be added)."""
     partitions: set[TopicPartition] = set()
-    faults = {}
+    errors = {}
     for topic in wanted.topics:
         for index in topic.partitions:
             each = TopicPartition(topic.name, index)
             partitions.add(each)
-            if (fault := fault_of(each, context)) is not None:
-                faults[each] = fault
+            if (error_code := error_of(each, context)) is not None:
+                errors[each] = error_code
             yield 0
         yield 0
-    return partitions, faults
+    return partitions, errors
 
 
-def fault_of(partition: TopicPartition, context: Context) -> ErrorCode | None:
+def error_of(partition: TopicPartition, context: Context) -> ErrorCode | None:
     """Why a partition cannot be added. Clients may not add internal topics."""
     if context.version < SEVERAL_FROM and partition.topic in INTERNAL_TOPICS:
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -167,8 +171,8 @@ def fault_of(partition: TopicPartition, context: Context) -> ErrorCode | None:
     return None
 
 
-class AllThe(NamedTuple):
-    """One code for all partitions but some."""
+class ResultCodes(NamedTuple):
+    """One error code for all partitions, except `others`."""
 
     code: ErrorCode
     others: Codes = {}  # noqa: RUF012  # never changed
@@ -179,16 +183,18 @@ class AllThe(NamedTuple):
         return self.others.get(TopicPartition(topic, partition), self.code)
 
 
-def telling(wanted: AddPartitionsToTxnTransaction, codes: AllThe) -> Steps[Told]:
-    told = []
+def building_results(
+    wanted: AddPartitionsToTxnTransaction, codes: ResultCodes
+) -> Steps[TopicResults]:
+    results = []
     for topic in wanted.topics:
         yield TOPIC_BYTES + len(topic.name)
         if not topic.partitions and wanted.verify_only:
             continue
-        results = []
+        partitions = []
         for each in topic.partitions:
             code = codes.of(topic.name, each)
-            results.append(AddPartitionsToTxnPartitionResult(each, code))
+            partitions.append(AddPartitionsToTxnPartitionResult(each, code))
             yield PARTITION_BYTES
-        told.append(AddPartitionsToTxnTopicResult(topic.name, results))
-    return told
+        results.append(AddPartitionsToTxnTopicResult(topic.name, partitions))
+    return results

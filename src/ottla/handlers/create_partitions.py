@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ottla.controller.create_partitions import decide_create_partitions
 from ottla.handlers.administration.deciding import decide
-from ottla.handlers.partitions.missing_logs import noting_missing, tell_missing
+from ottla.handlers.partitions.missing_logs import finding_missing, report_missing
 from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -43,7 +43,7 @@ async def create_partitions(
     run, before = context.parts.turns.run, dict[str, set[int]]()
     if not replicas.all_have_logs:
         names = (topic.name for topic in request.topics)
-        before = await run(noting_missing(names, replicas.without_log))
+        before = await run(finding_missing(names, replicas.without_log))
     answer = await decide(
         context,
         lambda state: decide_create_partitions(state, request, charge=charge),
@@ -52,7 +52,7 @@ async def create_partitions(
     await replicas.made(topic.name for topic in request.topics)
     if not replicas.all_have_logs:
         await run(
-            tell_missing(
+            report_missing(
                 answer.results, lambda topic: replicas.without_log(topic) - before.get(topic, set())
             )
         )

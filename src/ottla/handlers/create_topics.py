@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ottla.controller.create_topics import decide_create_topics
 from ottla.handlers.administration.deciding import decide
-from ottla.handlers.partitions.missing_logs import tell_missing
+from ottla.handlers.partitions.missing_logs import report_missing
 from ottla.handlers.quotas.mutations import charging
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -46,7 +46,7 @@ async def create_topics(request: CreateTopicsRequest, context: Context) -> Creat
     replicas = context.parts.replicas
     await replicas.made(topic.name for topic in request.topics)
     if not replicas.all_have_logs:
-        await context.parts.turns.run(tell_missing(answer.topics, replicas.without_log))
+        await context.parts.turns.run(report_missing(answer.topics, replicas.without_log))
     return answer
 
 

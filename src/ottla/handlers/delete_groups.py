@@ -9,7 +9,7 @@ from ottla.base.steps import Steps
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.groups.answers import read_groups
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -29,8 +29,10 @@ def refuse_delete(
 
 
 @handles(ApiKey.DELETE_GROUPS, refuse=refuse_delete)
-def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse | Working:
-    return Working(delete_all(request, context))
+def delete_groups(
+    request: DeleteGroupsRequest, context: Context
+) -> DeleteGroupsResponse | Deferred:
+    return Deferred(delete_all(request, context))
 
 
 async def delete_all(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:

@@ -12,7 +12,7 @@ from ottla.base.steps import Steps
 from ottla.base.turns import Turns
 from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -55,10 +55,10 @@ def refuse_delete_records(
 @handles(ApiKey.DELETE_RECORDS, refuse=refuse_delete_records)
 def delete_records(
     request: DeleteRecordsRequest, context: Context
-) -> Steps[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse] | Working]:
+) -> Steps[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse] | Deferred]:
     unread = yield from finding_unread(request, context.parts.replicas)
     if unread:
-        return Working(read_and_delete(request, context, unread))
+        return Deferred(read_and_delete(request, context, unread))
     return (yield from deleting(request, context))
 
 

@@ -52,11 +52,11 @@ def refuse_describe_topic_partitions(
 def describe_topic_partitions(
     request: DescribeTopicPartitionsRequest, context: Context
 ) -> Steps[DescribeTopicPartitionsResponse]:
-    names = yield from wanted_names(request, context.parts.metadata)
+    names = yield from requested_names(request, context.parts.metadata)
     limit_max = context.parts.config.broker.max_request_partition_size_limit
     page = Page(request, max(1, min(limit_max, request.response_partition_limit)))
     for name in names:
-        yield from page.tell(name, context.parts.metadata)
+        yield from page.add_topic(name, context.parts.metadata)
         if page.room == 0:
             if page.next_cursor is None:
                 following = next(names, None)
@@ -72,15 +72,15 @@ class Page:
 
     def __init__(self, request: DescribeTopicPartitionsRequest, room: int) -> None:
         self._cursor = request.cursor
-        self._tells_missing = bool(request.topics)
+        self._reports_missing = bool(request.topics)
         self.room = room  # in partitions
         self.topics: list[DescribeTopicPartitionsResponseTopic] = []
         self.next_cursor: Cursor | None = None
 
-    def tell(self, name: str, image: Image) -> Steps[None]:
+    def add_topic(self, name: str, image: Image) -> Steps[None]:
         topic, cursor = image.topic(name), self._cursor
         if topic is None:
-            if self._tells_missing:
+            if self._reports_missing:
                 self.topics.append(missing_topic(name))
                 yield TOPIC_BYTES + len(name)
             return
@@ -89,18 +89,18 @@ class Page:
         described = yield from describe(topic, first, self.room, image)
         self.topics.append(described)
         yield TOPIC_BYTES + len(name)
-        told = len(described.partitions)
-        self.room -= told
-        if first + told < partition_count:
-            self.next_cursor, self.room = Cursor(name, first + told), 0
+        count = len(described.partitions)
+        self.room -= count
+        if first + count < partition_count:
+            self.next_cursor, self.room = Cursor(name, first + count), 0
 
 
-def wanted_names(request: DescribeTopicPartitionsRequest, image: Image) -> Steps[Iterator[str]]:
+def requested_names(request: DescribeTopicPartitionsRequest, image: Image) -> Steps[Iterator[str]]:
     cursor = request.cursor
     start = "" if cursor is None else cursor.topic_name
     names: dict[str, None] = {}
-    asked = (topic.name for topic in request.topics) if request.topics else list(image.topics)
-    for chunk in chunks(asked):
+    requested = (topic.name for topic in request.topics) if request.topics else list(image.topics)
+    for chunk in chunks(requested):
         for name in chunk:
             if name >= start:
                 names[name] = None

@@ -14,7 +14,7 @@ from ottla.coordinators.internal_topic import InternalTopic
 from ottla.handlers.partitions.leaders import BrokerAddress, live_broker
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.large_responses import build_at_once
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -53,10 +53,10 @@ def refuse_find(
 @handles(ApiKey.FIND_COORDINATOR, refuse_in_version=refuse_find)
 def find_coordinator(
     request: FindCoordinatorRequest, context: Context
-) -> FindCoordinatorResponse | Working | Steps[FindCoordinatorResponse]:
+) -> FindCoordinatorResponse | Deferred | Steps[FindCoordinatorResponse]:
     topic = topic_of(request.key_type, context)
     if not topic.is_ready:
-        return Working(answer_later(request, topic, context))
+        return Deferred(answer_later(request, topic, context))
     answering = answer(request, topic, context)
     few = len(request.coordinator_keys) <= KEYS_AT_ONCE
     return build_at_once(answering, context) if few else answering

@@ -22,15 +22,15 @@ async def get_telemetry_subscriptions(
     request: GetTelemetrySubscriptionsRequest, context: Context
 ) -> GetTelemetrySubscriptionsResponse:
     telemetry = context.parts.telemetry
-    instance_id, wish = await telemetry.subscribe(context, request.client_instance_id)
+    instance_id, subscription = await telemetry.subscribe(context, request.client_instance_id)
     return GetTelemetrySubscriptionsResponse(
         0,
         ErrorCode.NONE,
         instance_id,
-        wish.id,
+        subscription.id,
         ACCEPTED_CODECS,
-        wish.interval_ms,
+        subscription.interval_ms,
         telemetry.bytes_max,
         delta_temporality=True,
-        requested_metrics=wish.metrics,
+        requested_metrics=subscription.metrics,
     )

@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 
 from ottla.coordinators.groups.service import LEAVING_MAX
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
@@ -33,11 +33,11 @@ def refuse_leave(request: LeaveGroupRequest, code: ErrorCode, _message: str) -> 
 @handles(ApiKey.LEAVE_GROUP, refuse=refuse_leave)
 def leave_group(
     request: LeaveGroupRequest, context: Context
-) -> LeaveGroupResponse | Awaitable[LeaveGroupResponse] | Working:
+) -> LeaveGroupResponse | Awaitable[LeaveGroupResponse] | Deferred:
     groups = context.parts.groups
     if context.version >= SEVERAL_FROM:
         if len(request.members) > LEAVING_MAX:
-            return Working(groups.leave_together(request))
+            return Deferred(groups.leave_together(request))
         return groups.leave(request)
     one = LeaveGroupRequest(request.group_id, members=[MemberIdentity(request.member_id)])
     outcome = groups.leave(one)

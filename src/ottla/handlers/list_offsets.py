@@ -136,7 +136,7 @@ def answer(
         if wanted.timestamp == MAX_TIMESTAMP or wanted.timestamp >= 0:
             return partial(search, partition.log, end_offset, wanted, context)
         found = find(partition, wanted.timestamp, end_offset)
-        return tell(wanted, found, context)
+        return partition_response(wanted, found, context)
 
     async def later(log: Log) -> ListOffsetsPartitionResponse:
         try:
@@ -162,7 +162,7 @@ def answer(
     return found if isinstance(found, ListOffsetsPartitionResponse) else partial(attempt, found)
 
 
-def tell(
+def partition_response(
     wanted: ListOffsetsPartition, found: FoundOffset, context: Context
 ) -> ListOffsetsPartitionResponse:
     epoch = found.leader_epoch if context.version >= LEADER_EPOCHS_FROM else -1
@@ -216,8 +216,10 @@ async def search(
     except CorruptLogError as error:
         raise damaged(error) from error
     if found is None or found.offset >= end_offset:
-        return tell(wanted, UNKNOWN, context)
-    return tell(wanted, FoundOffset(found.offset, found.timestamp, found.leader_epoch), context)
+        return partition_response(wanted, UNKNOWN, context)
+    return partition_response(
+        wanted, FoundOffset(found.offset, found.timestamp, found.leader_epoch), context
+    )
 
 
 def known_code(code: ErrorCode, version: int) -> ErrorCode:

@@ -25,7 +25,7 @@ from ottla.handlers.partitions.topic_answers import missing_topic_code
 from ottla.handlers.quotas.mutations import charging_unasked
 from ottla.handlers.serving.chunks import CHUNK_ITEMS, chunks
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.metadata.entities import Topic
 from ottla.metadata.topic_names import INTERNAL_TOPICS, fault_of_name
 from ottla.protocol.api_keys import ApiKey
@@ -59,19 +59,21 @@ def refuse_metadata(request: MetadataRequest, code: ErrorCode, _message: str) ->
 @handles(ApiKey.METADATA, refuse=refuse_metadata)
 def metadata(
     request: MetadataRequest, context: Context
-) -> MetadataResponse | Steps[MetadataResponse | Working]:
+) -> MetadataResponse | Steps[MetadataResponse | Deferred]:
     known = known_topics(request, context)
     if known is not None:
         return respond(known, request, context)
     return finding_topics(request, context)
 
 
-def finding_topics(request: MetadataRequest, context: Context) -> Steps[MetadataResponse | Working]:
-    wanted = yield from wanted_topics(request, context.version)
-    missing = yield from topics_to_create(wanted, request, context)
+def finding_topics(
+    request: MetadataRequest, context: Context
+) -> Steps[MetadataResponse | Deferred]:
+    requested = yield from requested_topics(request, context.version)
+    missing = yield from topics_to_create(requested, request, context)
     if missing:
-        return Working(create_and_answer(wanted, request, context, missing))
-    return (yield from answer(wanted, request, context))
+        return Deferred(create_and_answer(requested, request, context, missing))
+    return (yield from answer(requested, request, context))
 
 
 def known_topics(request: MetadataRequest, context: Context) -> list[MetadataResponseTopic] | None:
@@ -80,7 +82,7 @@ def known_topics(request: MetadataRequest, context: Context) -> list[MetadataRes
     if not topics or len(topics) > CHUNK_ITEMS:
         return None
     image, answers = context.parts.metadata, context.parts.topic_answers
-    operations = asks_for_operations(request, context.version)
+    operations = wants_operations(request, context.version)
     found: dict[str, MetadataResponseTopic] = {}
     for each in topics:
         topic = image.topic(each.name or "") if each.topic_id == NO_TOPIC_ID else None
@@ -91,11 +93,11 @@ def known_topics(request: MetadataRequest, context: Context) -> list[MetadataRes
     return list(found.values())
 
 
-def asks_for_operations(request: MetadataRequest, version: int) -> bool:
+def wants_operations(request: MetadataRequest, version: int) -> bool:
     return version >= 8 and request.include_topic_authorized_operations
 
 
-class Wanted(NamedTuple):
+class RequestedTopics(NamedTuple):
     """The requested topics in order, without duplicates. If there are ids, names are ignored."""
 
     names: dict[str, None]
@@ -103,18 +105,18 @@ class Wanted(NamedTuple):
     is_all: bool
 
 
-def wanted_topics(request: MetadataRequest, version: int) -> Steps[Wanted]:
-    wanted = Wanted({}, {}, asks_for_all(request, version))
+def requested_topics(request: MetadataRequest, version: int) -> Steps[RequestedTopics]:
+    requested = RequestedTopics({}, {}, is_for_all(request, version))
     for chunk in chunks(request.topics or ()):
         for topic in chunk:
             if version < TOPIC_IDS_FROM:
                 check_topic(topic)
             if topic.topic_id != NO_TOPIC_ID:
-                wanted.ids[TopicId(topic.topic_id)] = None
+                requested.ids[TopicId(topic.topic_id)] = None
             else:
-                wanted.names[topic.name or ""] = None
+                requested.names[topic.name or ""] = None
         yield 0
-    return wanted
+    return requested
 
 
 def check_topic(topic: MetadataRequestTopic) -> None:
@@ -124,23 +126,23 @@ def check_topic(topic: MetadataRequestTopic) -> None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a topic id in this version")
 
 
-def asks_for_all(request: MetadataRequest, version: int) -> bool:
+def is_for_all(request: MetadataRequest, version: int) -> bool:
     return request.topics is None or (version == 0 and not request.topics)
 
 
 def topics_to_create(
-    wanted: Wanted, request: MetadataRequest, context: Context
+    requested: RequestedTopics, request: MetadataRequest, context: Context
 ) -> Steps[list[str]]:
     """Requested names without a topic, if client and broker allow automatic creation.
 
     At most `CREATED_MAX`; the next request creates more.
     """
-    if not request.allow_auto_topic_creation or wanted.is_all:
+    if not request.allow_auto_topic_creation or requested.is_all:
         return []
     if not context.parts.config.broker.auto_create_topics_enable:
         return []
     missing: list[str] = []
-    for chunk in chunks(wanted.names):
+    for chunk in chunks(requested.names):
         known = context.parts.metadata.topics
         missing += [name for name in chunk if name not in known and fault_of_name(name) is None]
         if len(missing) >= CREATED_MAX:
@@ -150,18 +152,21 @@ def topics_to_create(
 
 
 async def create_and_answer(
-    wanted: Wanted, request: MetadataRequest, context: Context, names: list[str]
+    requested: RequestedTopics, request: MetadataRequest, context: Context, names: list[str]
 ) -> MetadataResponse:
     errors = await context.parts.automatic_topics.create(names, charging_unasked(context))
-    answering = answer_after(wanted, request, context, errors)
+    answering = answer_after(requested, request, context, errors)
     return await context.parts.large_responses.build(answering, context)
 
 
 def answer_after(
-    wanted: Wanted, request: MetadataRequest, context: Context, errors: Mapping[str, ErrorCode]
+    requested: RequestedTopics,
+    request: MetadataRequest,
+    context: Context,
+    errors: Mapping[str, ErrorCode],
 ) -> Steps[MetadataResponse]:
     """With the errors of topics that could not be created."""
-    response = yield from answer(wanted, request, context)
+    response = yield from answer(requested, request, context)
     for topic in response.topics if errors else ():
         if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             topic.error_code = errors.get(topic.name or "", topic.error_code)
@@ -169,32 +174,36 @@ def answer_after(
     return response
 
 
-def answer(wanted: Wanted, request: MetadataRequest, context: Context) -> Steps[MetadataResponse]:
+def answer(
+    requested: RequestedTopics, request: MetadataRequest, context: Context
+) -> Steps[MetadataResponse]:
     image = context.parts.metadata
-    operations = asks_for_operations(request, context.version)
-    if wanted.ids:
+    operations = wants_operations(request, context.version)
+    if requested.ids:
         topics = yield from describing(
-            wanted.ids, image.topic_by_id, missing_id, context, operations
+            requested.ids, image.topic_by_id, missing_id, context, operations
         )
-    elif wanted.is_all:
+    elif requested.is_all:
         names = list(image.topics)  # one that is deleted meanwhile is left out
         topics = yield from describing(names, image.topic, lambda _: None, context, operations)
     else:
         missing = partial(missing_topic, operations=operations)
-        topics = yield from describing(wanted.names, image.topic, missing, context, operations)
+        topics = yield from describing(requested.names, image.topic, missing, context, operations)
     return respond(topics, request, context)
 
 
 def respond(
     topics: list[MetadataResponseTopic], request: MetadataRequest, context: Context
 ) -> MetadataResponse:
-    asks_cluster = 8 <= context.version <= 10 and request.include_cluster_authorized_operations
+    has_cluster_operations = (
+        8 <= context.version <= 10 and request.include_cluster_authorized_operations
+    )
     return MetadataResponse(
         brokers=[MetadataResponseBroker(*each) for each in live_brokers(context)],
         cluster_id=context.parts.metadata.cluster_id,
         controller_id=context.parts.controller_id,
         topics=topics,
-        cluster_authorized_operations=CLUSTER_OPERATIONS if asks_cluster else NOT_ASKED,
+        cluster_authorized_operations=CLUSTER_OPERATIONS if has_cluster_operations else NOT_ASKED,
     )
 
 

@@ -17,7 +17,7 @@ from ottla.handlers.groups.known_partitions import is_small, parting
 from ottla.handlers.groups.merging import merged, merging
 from ottla.handlers.groups.waiting import attempt, combine
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.metadata.image import Image
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -44,7 +44,9 @@ def refuse_commit(
 @handles(ApiKey.OFFSET_COMMIT, refuse=refuse_commit)
 def offset_commit(
     request: OffsetCommitRequest, context: Context
-) -> OffsetCommitResponse | Awaitable[OffsetCommitResponse] | Steps[OffsetCommitResponse | Working]:
+) -> (
+    OffsetCommitResponse | Awaitable[OffsetCommitResponse] | Steps[OffsetCommitResponse | Deferred]
+):
     if not is_small(request.topics):
         return committing(request, context)
     unknown = run_here(keeping_known(request, context))
@@ -55,7 +57,7 @@ def offset_commit(
 
 def committing(
     request: OffsetCommitRequest, context: Context
-) -> Steps[OffsetCommitResponse | Working]:
+) -> Steps[OffsetCommitResponse | Deferred]:
     unknown = yield from keeping_known(request, context)
     if not request.topics:
         return OffsetCommitResponse(topics=(yield from merging(unknown, ())))
@@ -63,7 +65,7 @@ def committing(
         writing = yield from context.parts.groups.commit_many(request, caller_of(context))
     except BrokerError as error:
         writing = refuse_later(request, error, context)
-    return Working(respond_later(writing, request, unknown, context))
+    return Deferred(respond_later(writing, request, unknown, context))
 
 
 async def respond_later(

@@ -11,7 +11,7 @@ from ottla.base.steps import Steps
 from ottla.handlers.groups.known_partitions import splitting
 from ottla.handlers.groups.merging import merging
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages.offset_delete_request import (
     OffsetDeleteRequest,
@@ -27,7 +27,7 @@ from ottla.protocol.messages.offset_delete_response import (
 @handles(ApiKey.OFFSET_DELETE)
 def offset_delete(
     request: OffsetDeleteRequest, context: Context
-) -> Steps[OffsetDeleteResponse | Working]:
+) -> Steps[OffsetDeleteResponse | Deferred]:
     request.topics, unknown = yield from splitting(
         request.topics,
         context.parts.metadata,
@@ -35,7 +35,7 @@ def offset_delete(
         OffsetDeleteResponseTopic,
         OffsetDeleteResponsePartition,
     )
-    return Working(delete_known(request, unknown, context))
+    return Deferred(delete_known(request, unknown, context))
 
 
 async def delete_known(

@@ -33,7 +33,7 @@ from ottla.handlers.producing.preparation import (
     preparing,
 )
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, MalformedMessage
@@ -62,7 +62,7 @@ def refuse_produce(request: ProduceRequest, code: ErrorCode, message: str) -> Pr
 @handles(ApiKey.PRODUCE, refuse=refuse_produce)
 def produce(
     request: ProduceRequest, context: Context
-) -> Produced | Working | Steps[Produced | Working]:
+) -> Produced | Deferred | Steps[Produced | Deferred]:
     if context.is_large or has_many_partitions(request):
         return producing(request, context)
     production = Production(request, context)
@@ -70,7 +70,7 @@ def produce(
     if not is_transactional and not opens_batches(request, context):
         return production.run_or_read()
     if unread := unread_logs(request, context):
-        return Working(read_and_produce(unread, request, context))
+        return Deferred(read_and_produce(unread, request, context))
     if is_transactional:
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
@@ -78,9 +78,9 @@ def produce(
     if request.acks in ACKS:
         production.prepared = preparation(request, context)
         if production.prepared is not None and not production.prepared.run_at_once():
-            return Working(prepare_and_run(production, production.prepared))
+            return Deferred(prepare_and_run(production, production.prepared))
     if production.guards is not None and production.guards.guards:
-        return Working(prepare_and_run(production, None))
+        return Deferred(prepare_and_run(production, None))
     return production.run()
 
 
@@ -127,22 +127,22 @@ async def read_and_produce(
     turns = context.parts.turns
     await turns.run(loading_producers(unread))
     outcome = await turns.run(producing_known(request, context))
-    if isinstance(outcome, Working):
+    if isinstance(outcome, Deferred):
         answer = await outcome.answer
         assert answer is None or isinstance(answer, ProduceResponse)
         return answer
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
 
-def producing(request: ProduceRequest, context: Context) -> Steps[Produced | Working]:
+def producing(request: ProduceRequest, context: Context) -> Steps[Produced | Deferred]:
     """As `produce`, for very many partitions."""
     unread = yield from finding_unread(request, context)
     if unread:
-        return Working(read_and_produce(unread, request, context))
+        return Deferred(read_and_produce(unread, request, context))
     return (yield from producing_known(request, context))
 
 
-def producing_known(request: ProduceRequest, context: Context) -> Steps[Produced | Working]:
+def producing_known(request: ProduceRequest, context: Context) -> Steps[Produced | Deferred]:
     production = Production(request, context)
     if (yield from finding_transactional_batch(request)):
         if request.transactional_id is None:
@@ -153,7 +153,7 @@ def producing_known(request: ProduceRequest, context: Context) -> Steps[Produced
         unprepared = production.prepared = yield from preparing(request, context)
     has_guards = production.guards is not None and production.guards.guards
     if unprepared is not None or has_guards:
-        return Working(prepare_and_run(production, unprepared))
+        return Deferred(prepare_and_run(production, unprepared))
     return (yield from production.running())
 
 

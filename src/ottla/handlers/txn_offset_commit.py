@@ -20,7 +20,7 @@ from ottla.coordinators.transactions.verifying import offset_commit_support
 from ottla.handlers.groups.known_partitions import is_small, splitting
 from ottla.handlers.groups.merging import merging
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working, handles
+from ottla.handlers.serving.registry import Deferred, handles
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -57,7 +57,7 @@ def refuse_commit(
 @handles(ApiKey.TXN_OFFSET_COMMIT, refuse=refuse_commit)
 def txn_offset_commit(
     request: TxnOffsetCommitRequest, context: Context
-) -> Steps[TxnOffsetCommitResponse | Working]:
+) -> Steps[TxnOffsetCommitResponse | Deferred]:
     known, unknown = yield from splitting(
         request.topics,
         context.parts.metadata,
@@ -68,7 +68,7 @@ def txn_offset_commit(
     if not known:
         return TxnOffsetCommitResponse(topics=(yield from merging(unknown, ())))
     request.topics = known
-    return Working(commit_known(request, unknown, context))
+    return Deferred(commit_known(request, unknown, context))
 
 
 async def commit_known(

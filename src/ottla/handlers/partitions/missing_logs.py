@@ -16,7 +16,7 @@ from ottla.protocol.messages.create_topics_response import CreatableTopicResult
 NUMBERS_MAX = 10
 
 
-def tell_missing(
+def report_missing(
     results: Iterable[CreatableTopicResult | CreatePartitionsTopicResult],
     missing_of: Callable[[str], Collection[int]],
 ) -> Steps[None]:
@@ -28,7 +28,7 @@ def tell_missing(
         yield 0
 
 
-def noting_missing(
+def finding_missing(
     topics: Iterable[str], missing_of: Callable[[str], set[int]]
 ) -> Steps[dict[str, set[int]]]:
     """The partitions without a log, before more are created."""

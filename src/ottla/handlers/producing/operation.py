@@ -21,7 +21,7 @@ from ottla.handlers.producing.guards import ProduceGuards
 from ottla.handlers.producing.preparation import Preparation
 from ottla.handlers.quotas.request_time import exempt_time
 from ottla.handlers.serving.context import Context
-from ottla.handlers.serving.registry import Working
+from ottla.handlers.serving.registry import Deferred
 from ottla.handlers.serving.served import SERVED
 from ottla.metadata.topic_names import INTERNAL_TOPICS
 from ottla.protocol.api_keys import ApiKey
@@ -122,12 +122,12 @@ class Production:
             topics.append(TopicProduceResponse(topic.name, topic.topic_id, answers))
         return topics
 
-    def run_or_read(self) -> Produced | Working:
+    def run_or_read(self) -> Produced | Deferred:
         """As `run`. Logs whose producer state must be read from files first, as after a start, are
         appended to when a thread has read it."""
         self.unread = []
         topics = self.append_all()
-        return Working(self.read_and_finish(topics)) if self.unread else self.finish(topics)
+        return Deferred(self.read_and_finish(topics)) if self.unread else self.finish(topics)
 
     async def read_and_finish(self, topics: list[TopicProduceResponse]) -> ProduceResponse | None:
         unread, self.unread = self.unread, None

@@ -161,10 +161,10 @@ def served(handler: Handler, request: Message, context: Context, outcome: Outcom
             return Working(encode_large(handler, request, context, outcome))
         return encode_answer(outcome, context)
     spend_time(context)
-    if isinstance(outcome, registry.Working):
+    if isinstance(outcome, registry.Deferred):
         return Working(finish(handler, request, context, outcome.answer))
     finishing = finish(handler, request, context, outcome)
-    return Working(finishing) if handler.is_working else Waiting(finishing)
+    return Working(finishing) if handler.is_deferred else Waiting(finishing)
 
 
 async def finish(
@@ -212,7 +212,7 @@ def encode_answer(response: Message | None, context: Context) -> Answer:
     if response is None:
         return Answer([], context.throttle_ms)
     if context.throttle_ms:
-        tell_throttle(response, context)
+        set_throttle_time(response, context)
     segments = encode_response(context.key, context.version, context.correlation_id, response)
     if context.charged_s is not None:
         note_rest(context)
@@ -245,12 +245,12 @@ def encode_and_cut(
     request: Message, response: Message, context: Context
 ) -> tuple[list[Segment], Pieces]:
     """For any thread."""
-    tell_throttle(response, context)
+    set_throttle_time(response, context)
     segments = encode_response(context.key, context.version, context.correlation_id, response)
     return segments, pieces_of(request) + pieces_of(response)
 
 
-def tell_throttle(response: Message, context: Context) -> None:
+def set_throttle_time(response: Message, context: Context) -> None:
     if context.throttle_ms and hasattr(response, "throttle_time_ms"):
         response.throttle_time_ms = context.throttle_ms
 

@@ -21,13 +21,13 @@ from ottla.protocol.message import Message
 from ottla.protocol.messages import request_class, response_class
 
 
-class Working(NamedTuple):
+class Deferred(NamedTuple):
     """Returned by a plain handler whose request has not taken effect yet."""
 
     answer: Awaitable[Message | None]
 
 
-Outcome = Message | None | Awaitable[Message | None] | Working
+Outcome = Message | None | Awaitable[Message | None] | Deferred
 HandlerFunction = Callable[[Any, Any], Outcome | Steps[Outcome]]
 Refusal = Callable[[Any, ErrorCode, str], Message]
 RefusalInVersion = Callable[[Any, ErrorCode, str, int], Message]
@@ -39,7 +39,7 @@ class Handler(NamedTuple):
     request: type[Message]
     function: HandlerFunction
     refuse: RefusalInVersion  # builds the response if the whole request is refused
-    is_working: bool  # an `async def` takes effect when it is done
+    is_deferred: bool  # an `async def` takes effect when it is done
 
 
 _handlers: dict[ApiKey, Handler] = {}
@@ -64,9 +64,9 @@ def handles(
     """
 
     def register(function: F) -> F:
-        is_working = inspect.iscoroutinefunction(function)
+        is_deferred = inspect.iscoroutinefunction(function)
         refusal = refuse_in_version or in_any_version(refuse or top_level_refusal(key))
-        _handlers[key] = Handler(key, request_class(key), function, refusal, is_working)
+        _handlers[key] = Handler(key, request_class(key), function, refusal, is_deferred)
         return function
 
     return register

@@ -20,10 +20,10 @@ from ottla.base.uuids import random_uuid
 from ottla.handlers.serving.context import Context
 from ottla.handlers.telemetry.otlp import OtlpReader
 from ottla.handlers.telemetry.subscriptions import (
+    ClientSubscription,
     Subscription,
-    Wish,
     client_properties,
-    wish_for,
+    client_subscription,
 )
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
@@ -50,28 +50,28 @@ class Instance:
         "last_error",
         "pushed_ms",
         "seen_ms",
+        "subscription",
         "version",
-        "wish",
     )
 
-    def __init__(self, wish: Wish, version: int, now_ms: int) -> None:
-        self.wish = wish
+    def __init__(self, subscription: ClientSubscription, version: int, now_ms: int) -> None:
+        self.subscription = subscription
         self.version = version  # of the subscriptions
-        self.asked_ms = self.pushed_ms = -wish.interval_ms
+        self.asked_ms = self.pushed_ms = -subscription.interval_ms
         self.has_asked = False  # since the last push
         self.seen_ms = now_ms
         self.is_terminating = False
         self.last_error = ErrorCode.NONE
 
     def is_forgotten(self, now_ms: int) -> bool:
-        return now_ms - self.seen_ms > max(KEPT_MS, 3 * self.wish.interval_ms)
+        return now_ms - self.seen_ms > max(KEPT_MS, 3 * self.subscription.interval_ms)
 
     def is_time_to_ask(self, now_ms: int) -> bool:
-        return now_ms - max(self.asked_ms, self.pushed_ms) >= self.wish.interval_ms
+        return now_ms - max(self.asked_ms, self.pushed_ms) >= self.subscription.interval_ms
 
     def may_push(self, now_ms: int) -> bool:
         """The first push after a subscription may be early: clients spread their pushes."""
-        return self.has_asked or now_ms - self.pushed_ms >= self.wish.interval_ms
+        return self.has_asked or now_ms - self.pushed_ms >= self.subscription.interval_ms
 
 
 class ClientTelemetry:
@@ -110,7 +110,9 @@ class ClientTelemetry:
 
     # Requests of clients
 
-    async def subscribe(self, context: Context, instance_id: bytes) -> tuple[bytes, Wish]:
+    async def subscribe(
+        self, context: Context, instance_id: bytes
+    ) -> tuple[bytes, ClientSubscription]:
         """The subscription of a client. A client without an id gets one.
 
         After an error that requires it, a client may subscribe at once, but not push at once.
@@ -123,13 +125,13 @@ class ClientTelemetry:
         elif instance.last_error not in ASK_AGAIN:
             raise self._refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
         instance.last_error = ErrorCode.NONE
-        return known_id, instance.wish
+        return known_id, instance.subscription
 
     async def push(
         self,
         context: Context,
         instance_id: bytes,
-        wish_id: int,
+        subscription_id: int,
         codec: int,
         data: bytes,
         *,
@@ -141,7 +143,7 @@ class ClientTelemetry:
         instance = await self._instance(context, instance_id, now_ms)
         try:
             try:
-                self._check(instance, wish_id, codec, len(data), is_terminating, now_ms)
+                self._check(instance, subscription_id, codec, len(data), is_terminating, now_ms)
             finally:
                 instance.is_terminating = is_terminating
             await self._receive(context, instance_id, codec, data)
@@ -153,7 +155,7 @@ class ClientTelemetry:
     def _check(
         self,
         instance: Instance,
-        wish_id: int,
+        subscription_id: int,
         codec: int,
         size: int,
         is_terminating: bool,
@@ -165,7 +167,7 @@ class ClientTelemetry:
             instance.pushed_ms, instance.has_asked = now_ms, False
         elif not is_terminating:
             raise self._refused(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
-        if wish_id != instance.wish.id:
+        if subscription_id != instance.subscription.id:
             raise self._refused(ErrorCode.UNKNOWN_SUBSCRIPTION_ID)
         if not 0 <= codec <= 4:
             raise self._refused(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
@@ -198,10 +200,10 @@ class ClientTelemetry:
         if instance is None or instance.is_forgotten(now_ms) or instance.version != self._version:
             properties = client_properties(context, instance_id)
             version = self._version
-            wish = await self._turns.run(
-                wish_for(instance_id, properties, self._subscriptions.values())
+            subscription = await self._turns.run(
+                client_subscription(instance_id, properties, self._subscriptions.values())
             )
-            instance = Instance(wish, version, now_ms)
+            instance = Instance(subscription, version, now_ms)
         instance.seen_ms = now_ms
         self._instances.pop(instance_id, None)
         self._instances[instance_id] = instance

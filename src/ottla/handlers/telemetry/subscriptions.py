@@ -64,7 +64,7 @@ class Subscription:
             return {}
 
 
-class Wish(NamedTuple):
+class ClientSubscription(NamedTuple):
     """The metrics that one client should push. The id depends on the content."""
 
     id: int
@@ -86,9 +86,9 @@ def client_properties(context: Context, instance_id: bytes) -> dict[str, str]:
     return {name: text[:PROPERTY_CHARACTERS_MAX] for name, text in properties.items()}
 
 
-def wish_for(
+def client_subscription(
     instance_id: bytes, properties: Mapping[str, str], subscriptions: Iterable[Subscription]
-) -> Steps[Wish]:
+) -> Steps[ClientSubscription]:
     """In slices: there may be many subscriptions, and a match can take some milliseconds."""
     names: set[str] = set()
     interval_ms = INTERVAL_MS_DEFAULT
@@ -100,10 +100,12 @@ def wish_for(
             names = {ALL_METRICS}
         yield 0
     metrics = (ALL_METRICS,) if ALL_METRICS in names else tuple(sorted(names))
-    return Wish(wish_id(instance_id, metrics, interval_ms), metrics, interval_ms)
+    return ClientSubscription(
+        subscription_id(instance_id, metrics, interval_ms), metrics, interval_ms
+    )
 
 
-def wish_id(instance_id: bytes, metrics: tuple[str, ...], interval_ms: int) -> int:
+def subscription_id(instance_id: bytes, metrics: tuple[str, ...], interval_ms: int) -> int:
     checksum = crc32c.crc32c(f"{interval_ms},{','.join(metrics)}".encode())
     number = checksum ^ int.from_bytes(instance_id[:4], "big")
     return number - (1 << 32) if number >= 1 << 31 else number

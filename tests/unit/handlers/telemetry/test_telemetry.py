@@ -14,7 +14,7 @@ from ottla.base.turns import Turns
 from ottla.config.resource_options import CLIENT_PROPERTIES
 from ottla.handlers.telemetry import client_telemetry
 from ottla.handlers.telemetry.otlp import FIELDS_MAX, OtlpReader
-from ottla.handlers.telemetry.subscriptions import wish_for
+from ottla.handlers.telemetry.subscriptions import client_subscription
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import ConfigChanged, ConfigResource, ResourceType
 from ottla.protocol.error_codes import ErrorCode
@@ -117,7 +117,7 @@ def stored_telemetry(*settings: tuple[str, str, str]) -> client_telemetry.Client
 def wished(telemetry: client_telemetry.ClientTelemetry) -> tuple[str, ...]:
     properties = dict.fromkeys(CLIENT_PROPERTIES, "a")
     subscriptions = telemetry._subscriptions.values()
-    return run_here(wish_for(bytes(16), properties, subscriptions)).metrics
+    return run_here(client_subscription(bytes(16), properties, subscriptions)).metrics
 
 
 @pytest.mark.parametrize("pattern", ["[", "(a)\\1", "(?!a).*", "a" * 5000, "(?:a|bc){999}" * 3])
