@@ -224,6 +224,7 @@ class Broker:
                 self.config.max_incremental_fetch_session_cache_slots,
                 self._rng,
                 self.config.ottla_fetch_session_partitions_max,
+                on_close=self.replicas.drop_session,  # partitions must not notify it any more
             ),
             TopicAnswers(image),
             self.controller,

@@ -3,11 +3,10 @@
 v4 isolation level · v5 log start offset · v7 sessions · v9 leader epochs · v10 zstd · v11 racks ·
 v12 flexible encoding, divergence · v13 topics by id · v15 follower's state · v16 leader hints ·
 v17 directory ids · v18 follower's high watermark
-Records are not read here: an answer holds ranges of files, which the network sends. Where to begin
-is looked up on the event loop as long as that is in memory; what is not, a thread reads first.
-Where nothing is to be told yet, the answer waits until enough has come or the client's patience is
-over. What counts is what the reader may see: for one of committed data, what is below the last
-stable offset.
+Records are not read here: a response holds ranges of files, which the network sends. Positions are
+looked up on the event loop if they are in memory; otherwise a thread reads them first. If there is
+not enough data yet, the response waits for more, until `max_wait_ms` has passed. Only data that the
+reader may see counts: with READ_COMMITTED, what is below the last stable offset.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from ottla.base.steps import Steps
-from ottla.handlers.fetching.large import LargeFetching
-from ottla.handlers.fetching.operation import Fetching
+from ottla.handlers.fetching.large import LargeFetchOperation
+from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.fetching.reading import NOTHING
 from ottla.handlers.fetching.requested import TOPIC_IDS_FROM
 from ottla.handlers.serving.context import Context
@@ -30,8 +29,8 @@ from ottla.protocol.messages.fetch_response import (
     PartitionData,
 )
 
-# Beyond either a request is served in slices: it may name more than two hundred partitions, or its
-# session has more to look at.
+# A larger request is served in slices: it may name more than two hundred partitions, or its session
+# has more to read.
 SMALL_REQUEST_BYTES = 8 * 1024
 SMALL_LOOK_PARTITIONS = 200
 
@@ -45,9 +44,9 @@ SESSION_ERRORS = (
 def refuse_fetch(
     request: FetchRequest, code: ErrorCode, _message: str, version: int
 ) -> FetchResponse:
-    """Told for the whole answer where it has a place, and for every partition where names go.
+    """The error of the request, and of every partition in versions with topic names.
 
-    What is wrong with a session is told for the session alone.
+    Errors of a session have no partitions.
     """
     if version >= TOPIC_IDS_FROM or code in SESSION_ERRORS:
         return FetchResponse(error_code=code)
@@ -69,19 +68,19 @@ def fetch(
     request: FetchRequest, context: Context
 ) -> FetchResponse | Awaitable[FetchResponse] | Steps[FetchResponse | Awaitable[FetchResponse]]:
     if context.is_large or context.request_bytes > SMALL_REQUEST_BYTES:
-        return LargeFetching(request, context).serving()
-    fetching = Fetching(request, context)
-    wants = fetching.wants
-    wants.settle()
-    if wants.count > SMALL_LOOK_PARTITIONS:
-        large = LargeFetching(request, context)
-        large.wants = wants
-        return large.serving_settled()
-    is_enough = fetching.look_up_all()
-    if fetching.missing:
-        return fetching.find()
-    if not is_enough and fetching.may_park:
-        return fetching.begin_wait()
-    if fetching.unchecked:
-        return fetching.check()
-    return fetching.answer()
+        return LargeFetchOperation(request, context).serving()
+    operation = FetchOperation(request, context)
+    requested = operation.requested
+    requested.update_session()
+    if requested.count > SMALL_LOOK_PARTITIONS:
+        large = LargeFetchOperation(request, context)
+        large.requested = requested
+        return large.serving_partitions()
+    is_enough = operation.look_up_all()
+    if operation.missing:
+        return operation.find()
+    if not is_enough and operation.may_park:
+        return operation.begin_wait()
+    if operation.unchecked:
+        return operation.check()
+    return operation.answer()

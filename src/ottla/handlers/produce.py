@@ -23,7 +23,7 @@ from ottla.handlers.producing.operation import (
     ACKS_NONE,
     TOPIC_IDS_FROM,
     Produced,
-    Production,
+    ProduceOperation,
     failed,
 )
 from ottla.handlers.producing.preparation import (
@@ -65,23 +65,23 @@ def produce(
 ) -> Produced | Deferred | Steps[Produced | Deferred]:
     if context.is_large or has_many_partitions(request):
         return producing(request, context)
-    production = Production(request, context)
+    operation = ProduceOperation(request, context)
     is_transactional = has_transactional_batch(request)
     if not is_transactional and not opens_batches(request, context):
-        return production.run_or_read()
+        return operation.run_or_read()
     if unread := unread_logs(request, context):
         return Deferred(read_and_produce(unread, request, context))
     if is_transactional:
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        production.guards = guards_of(request, context)
+        operation.guards = guards_of(request, context)
     if request.acks in ACKS:
-        production.prepared = preparation(request, context)
-        if production.prepared is not None and not production.prepared.run_at_once():
-            return Deferred(prepare_and_run(production, production.prepared))
-    if production.guards is not None and production.guards.guards:
-        return Deferred(prepare_and_run(production, None))
-    return production.run()
+        operation.prepared = preparation(request, context)
+        if operation.prepared is not None and not operation.prepared.run_at_once():
+            return Deferred(prepare_and_run(operation, operation.prepared))
+    if operation.guards is not None and operation.guards.guards:
+        return Deferred(prepare_and_run(operation, None))
+    return operation.run()
 
 
 def has_many_partitions(request: ProduceRequest) -> bool:
@@ -143,28 +143,28 @@ def producing(request: ProduceRequest, context: Context) -> Steps[Produced | Def
 
 
 def producing_known(request: ProduceRequest, context: Context) -> Steps[Produced | Deferred]:
-    production = Production(request, context)
+    operation = ProduceOperation(request, context)
     if (yield from finding_transactional_batch(request)):
         if request.transactional_id is None:
             raise BrokerError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        production.guards = yield from guarding(request, context)
+        operation.guards = yield from guarding(request, context)
     unprepared = None
     if context.parts.replicas.opening and request.acks in ACKS:
-        unprepared = production.prepared = yield from preparing(request, context)
-    has_guards = production.guards is not None and production.guards.guards
+        unprepared = operation.prepared = yield from preparing(request, context)
+    has_guards = operation.guards is not None and operation.guards.guards
     if unprepared is not None or has_guards:
-        return Deferred(prepare_and_run(production, unprepared))
-    return (yield from production.running())
+        return Deferred(prepare_and_run(operation, unprepared))
+    return (yield from operation.running())
 
 
 async def prepare_and_run(
-    production: Production, unprepared: Preparation | None
+    operation: ProduceOperation, unprepared: Preparation | None
 ) -> ProduceResponse | None:
     """The first records of a transaction wait until its coordinator has added the partitions;
     batches that must be opened, for the thread that opens them."""
-    if production.guards is not None and production.guards.guards:
-        await production.guards.verify()
+    if operation.guards is not None and operation.guards.guards:
+        await operation.guards.verify()
     if unprepared is not None:
-        await unprepared.run(production.context.parts.turns)
-    outcome = await production.context.parts.turns.run(production.running())
+        await unprepared.run(operation.context.parts.turns)
+    outcome = await operation.context.parts.turns.run(operation.running())
     return await outcome if isinstance(outcome, Awaitable) else outcome

@@ -63,7 +63,7 @@ class Partition:
         self.leader_state: LeaderState | None = None  # only while this broker leads
         self._leads_since_epoch = NO_EPOCH  # without another leader in between
         self.watchers: set[Watcher] = set()
-        self.sessions: dict[FetchSession, FetchKey] = {}
+        self.sessions: dict[FetchSession, FetchKey] = {}  # to notify; `FetchSessions` owns them
         self._acks = OffsetWaiters()
         self._start = start
         self._commits = GroupCommit(partition_log, start)
@@ -284,6 +284,16 @@ class Partition:
         self._acks.reached(wanted)
         if self.sessions or self.watchers:
             self.announce(size)
+
+    def notify_session(self, session: FetchSession, key: FetchKey) -> bool:
+        """From now on; False if the session is closed or has removed the partition meanwhile."""
+        if session.is_closed or key not in session.partitions:
+            return False
+        self.sessions[session] = key
+        return True
+
+    def forget_session(self, session: FetchSession) -> None:
+        self.sessions.pop(session, None)
 
     def announce(self, size: int | None = None) -> None:
         """Tell readers that there is something new; without a size, that they must look now."""

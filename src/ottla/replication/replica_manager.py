@@ -131,7 +131,7 @@ class ReplicaManager:
         else:
             known = self._by_id.get((topic, index))
         if known is not None:
-            known.sessions.pop(session, None)
+            known.forget_session(session)
 
     def drop_session(self, session: FetchSession) -> None:
         """Nobody reads it any more. Of a large one some partitions go in each turn of the loop."""

@@ -2,7 +2,8 @@
 
 Owns      which sessions there are, and which one is evicted for another.
 Promises  a reader for which there is no room is served without a session, as on Kafka.
-Leaves    taking apart a session that was closed to the owner, who is told of each.
+Leaves    removing a closed session from its partitions to `on_close`. `Partition.sessions` refers
+          to sessions only to notify them.
 """
 
 from __future__ import annotations
@@ -25,10 +26,16 @@ EVICTION_MS = 120_000
 
 
 class FetchSessions:
-    def __init__(self, slots_max: int, rng: Random, partitions_max: int = 2**63) -> None:
+    def __init__(
+        self,
+        slots_max: int,
+        rng: Random,
+        partitions_max: int = 2**63,
+        on_close: Callable[[FetchSession], None] = lambda _session: None,
+    ) -> None:
         self.slots_max = slots_max
         self.room = SessionRoom(partitions_max)
-        self.on_close: Callable[[FetchSession], None] = lambda _session: None
+        self._on_close = on_close
         self._rng = rng
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()  # least recently used first
 
@@ -86,7 +93,7 @@ class FetchSessions:
         session = self._sessions.pop(session_id, None)
         if session is not None:
             session.is_closed = True
-            self.on_close(session)
+            self._on_close(session)
 
     def _make_room(self, partitions: int, is_follower: bool, now_ms: int) -> bool:
         """Whether so many partitions more can be held now. Of what is evicted for them, large

@@ -23,7 +23,7 @@ from tests.unit.storage.log_making import batch_of
 
 from ottla.base import turns
 from ottla.base.steps import Steps
-from ottla.handlers.fetching.large import LargeFetching
+from ottla.handlers.fetching.large import LargeFetchOperation
 from ottla.handlers.serving.large_responses import LARGE_BYTES
 from ottla.network.connection import Connection
 from ottla.network.served import Answer
@@ -113,9 +113,9 @@ def test_a_fetch_of_many_partitions_does_not_look_again_for_fewer_bytes_than_it_
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks = 0
-    look = LargeFetching.is_enough
+    look = LargeFetchOperation.is_enough
 
-    async def look_while_a_record_comes(fetching: LargeFetching) -> bool:
+    async def look_while_a_record_comes(fetching: LargeFetchOperation) -> bool:
         nonlocal looks
         looks += 1
         is_enough = await look(fetching)
@@ -133,7 +133,7 @@ def test_a_fetch_of_many_partitions_does_not_look_again_for_fewer_bytes_than_it_
         partition_of(world, 8).append(batch_of(b"x" * 10_000), -1)
         return await reading
 
-    monkeypatch.setattr(LargeFetching, "is_enough", look_while_a_record_comes)
+    monkeypatch.setattr(LargeFetchOperation, "is_enough", look_while_a_record_comes)
     response = world.run(story())
     assert [at for at, size in enumerate(sizes(response)) if size] == [7, 8]
     assert looks == 2
@@ -307,24 +307,28 @@ def test_the_response_to_a_large_fetch_that_waited_counts_in_the_memory_of_respo
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory, held = world.broker.parts.response_memory, list[int]()
-    change, check, answering = memory.change, LargeFetching.check, LargeFetching.answering
+    change, check, answering = (
+        memory.change,
+        LargeFetchOperation.check,
+        LargeFetchOperation.answering,
+    )
 
     def change_noted(count: int) -> None:
         held.append(count)
         change(count)
 
-    async def check_slowly(fetching: LargeFetching) -> FetchResponse:
+    async def check_slowly(fetching: LargeFetchOperation) -> FetchResponse:
         monkeypatch.setattr(turns, "FIRST_SLICE_S", 0.0)  # the response is not done at once
         return await check(fetching)
 
-    def answering_counted(fetching: LargeFetching) -> Steps[FetchResponse]:
+    def answering_counted(fetching: LargeFetchOperation) -> Steps[FetchResponse]:
         assert sum(held) == LARGE_BYTES
         return (yield from answering(fetching))
 
     monkeypatch.setattr(turns, "FIRST_SLICE_S", 1000.0)  # the first look is
     monkeypatch.setattr(memory, "change", change_noted)
-    monkeypatch.setattr(LargeFetching, "check", check_slowly)
-    monkeypatch.setattr(LargeFetching, "answering", answering_counted)
+    monkeypatch.setattr(LargeFetchOperation, "check", check_slowly)
+    monkeypatch.setattr(LargeFetchOperation, "answering", answering_counted)
     response = world.ask(named(list(range(PARTITIONS)), max_wait_ms=10), VERSION)
     assert len(told(response)) == PARTITIONS
     assert held

@@ -15,8 +15,8 @@ from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
 from ottla.base.steps import Steps
-from ottla.handlers.fetching.large import LargeFetching
-from ottla.handlers.fetching.operation import Fetching
+from ottla.handlers.fetching.large import LargeFetchOperation
+from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.serving.context import Context
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Served
@@ -40,12 +40,12 @@ def session_of(world: World, session_id: int) -> Any:
     return world.broker.parts.fetch_sessions.get(session_id)
 
 
-def large_fetch(world: World, request: FetchRequest) -> LargeFetching:
+def large_fetch(world: World, request: FetchRequest) -> LargeFetchOperation:
     context = Context(world.broker.parts, world.me.session, ApiKey.FETCH, VERSION, 1, None)
-    return LargeFetching(request, context)
+    return LargeFetchOperation(request, context)
 
 
-def read_all(fetching: LargeFetching, slices: Steps[Any], partitions: int) -> None:
+def read_all(fetching: LargeFetchOperation, slices: Steps[Any], partitions: int) -> None:
     """Run it until it has read so many partitions."""
     while len(fetching.found) < partitions:
         next(slices)
@@ -121,9 +121,9 @@ def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_ow
 ) -> None:
     looks: Counter[int] = Counter()  # by turn of the event loop
     turn, count = 0, 10
-    look = Fetching.look_up_all_again
+    look = FetchOperation.look_up_all_again
 
-    def counted_look(fetching: Fetching) -> bool:
+    def counted_look(fetching: FetchOperation) -> bool:
         looks[turn] += 1
         return look(fetching)
 
@@ -138,7 +138,7 @@ def test_fetches_of_many_partitions_that_wake_together_look_in_turns_of_their_ow
             for _ in range(count)
         ]
         await parked(world, count * 100)
-        monkeypatch.setattr(Fetching, "look_up_all_again", counted_look)
+        monkeypatch.setattr(FetchOperation, "look_up_all_again", counted_look)
         next_turn()
         partition_of(world).append(batch_of(b"woken"), -1)
         for each in fetches:

@@ -214,9 +214,8 @@ def test_a_closed_session_is_gone_and_knows_it() -> None:
 
 
 def test_there_are_never_more_sessions_than_slots_and_the_evicted_are_told() -> None:
-    known = sessions(2)
     evicted: list[FetchSession] = []
-    known.on_close = evicted.append
+    known = FetchSessions(2, Random(1), on_close=evicted.append)
     first, second = opened(known, 5, 0), opened(known, 9, 10)
     assert first is not None
     assert second is not None

@@ -29,8 +29,7 @@ class World:
     open_ones: dict[int, FetchSession] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.cache = FetchSessions(SLOTS_MAX, self.random, ROOM_MAX)
-        self.cache.on_close = self.was_closed
+        self.cache = FetchSessions(SLOTS_MAX, self.random, ROOM_MAX, self.was_closed)
         self.held_when_closed: list[int] = []
         self.followers = self.random.choice((0.3, 0.95))
 

@@ -30,8 +30,9 @@ class Cache:
     """Sessions whose partitions go at once when they are closed."""
 
     def __init__(self, slots_max: int = 10, partitions_max: int = 100) -> None:
-        self.sessions = FetchSessions(slots_max, Random(1), partitions_max)
-        self.sessions.on_close = self._take_apart
+        self.sessions = FetchSessions(
+            slots_max, Random(1), partitions_max, on_close=self._take_apart
+        )
         self.closed: list[int] = []
         self.now_ms = 0
 
@@ -209,9 +210,13 @@ NAMES: tuple[str | bytes, ...] = ("t", b"i" * 16, "t" * 249, "t" * 250, "t" * 64
 @pytest.mark.parametrize("seed", range(20))
 def test_all_room_comes_back_whatever_the_names_and_however_a_session_ends(seed: int) -> None:
     """Sessions grow, forget, are closed or evicted, and are taken apart later, some at a time."""
-    rng, sessions = Random(seed), FetchSessions(5, Random(1), partitions_max=600)
     known: list[FetchSession] = []
-    sessions.on_close = lambda session: known.append(session) if session not in known else None
+
+    def closed(session: FetchSession) -> None:
+        if session not in known:
+            known.append(session)
+
+    rng, sessions = Random(seed), FetchSessions(5, Random(1), 600, closed)
     for now_ms in range(0, 200 * LATER_MS // 40, LATER_MS // 40):
         session = sessions.open(3, False, False, now_ms, Reader(rng.random() < 0.2))
         if session is not None:

@@ -1,8 +1,8 @@
-"""What of all that was found a reader is told, and in which form.
+"""The Fetch response: which of the partitions that were read it includes, and in which form.
 
-Owns      leaving out what a session's reader knows already, and who leads instead (KIP-951).
-Promises  what is done for one partition costs the same for any number of them: callers with very
-          many let others have their turn in between.
+Owns      leaving out partitions that are unchanged in a session, and leader hints (KIP-951).
+Promises  the cost of a partition does not depend on their number: callers with very many process
+          them in slices.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ottla.base.steps import Steps
 from ottla.handlers.fetching.reading import Found
-from ottla.handlers.fetching.requested import Wants
+from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
 from ottla.handlers.serving.context import Context
 from ottla.protocol.error_codes import ErrorCode
@@ -29,71 +29,77 @@ ADDED_AT_ONCE = 50
 HINTED_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
-def response_of(found: list[Found], wants: Wants, context: Context) -> FetchResponse:
-    response, topics = _begin_response(wants)
-    _add(found, topics, response, wants, context)
+def response_of(
+    found: list[Found], requested: RequestedPartitions, context: Context
+) -> FetchResponse:
+    response, topics = _begin_response(requested)
+    _add(found, topics, response, requested, context)
     return response
 
 
-def responding(found: list[Found], wants: Wants, context: Context) -> Steps[FetchResponse]:
-    response, topics = _begin_response(wants)
+def responding(
+    found: list[Found], requested: RequestedPartitions, context: Context
+) -> Steps[FetchResponse]:
+    response, topics = _begin_response(requested)
     for start in range(0, len(found), ADDED_AT_ONCE):
-        _add(found[start : start + ADDED_AT_ONCE], topics, response, wants, context)
+        _add(found[start : start + ADDED_AT_ONCE], topics, response, requested, context)
         yield 0
     return response
 
 
-def _begin_response(wants: Wants) -> tuple[FetchResponse, list[FetchableTopicResponse]]:
-    """And its topics, which are still to be added."""
+def _begin_response(
+    requested: RequestedPartitions,
+) -> tuple[FetchResponse, list[FetchableTopicResponse]]:
+    """(the response, its list of topics, still empty)."""
     topics: list[FetchableTopicResponse] = []
-    return FetchResponse(session_id=wants.session_id, responses=topics), topics
+    return FetchResponse(session_id=requested.session_id, responses=topics), topics
 
 
 def _add(
     found: list[Found],
     topics: list[FetchableTopicResponse],
     response: FetchResponse,
-    wants: Wants,
+    requested: RequestedPartitions,
     context: Context,
 ) -> None:
-    told = found
-    if wants.session is not None:
-        told = [each for each in found if _must_tell(each, wants)]
-    _group_by_topic(told, wants.uses_ids, topics)
-    if context.version >= LEADER_HINTS_FROM and any(each.answer.error_code for each in told):
-        _add_leader_hints(told, response, wants, context)
+    included = found
+    if requested.session is not None:
+        included = [each for each in found if _record(each, requested)]
+    _group_by_topic(included, requested.uses_ids, topics)
+    if context.version >= LEADER_HINTS_FROM and any(each.answer.error_code for each in included):
+        _add_leader_hints(included, response, requested, context)
 
 
 def _add_leader_hints(
-    told: list[Found], response: FetchResponse, wants: Wants, context: Context
+    included: list[Found], response: FetchResponse, requested: RequestedPartitions, context: Context
 ) -> None:
-    """Tell who leads instead, which saves the client a Metadata request."""
+    """Add the current leaders, which saves the client a Metadata request."""
     leaders = {each.node_id for each in response.node_endpoints}
     before = len(leaders)
-    for found in told:
+    for found in included:
         if found.answer.error_code in HINTED_ERRORS and found.partition is not None:
             name = found.partition.name
             hint = current_leader(context, name.topic, name.partition)
             found.answer.current_leader = LeaderIdAndEpoch(*hint)
             leaders.add(hint[0])
-    if len(leaders) > before and not wants.is_follower:  # brokers know each other's addresses
+    if len(leaders) > before and not requested.is_follower:  # brokers know each other's addresses
         endpoints = leader_endpoints(context, leaders)
         response.node_endpoints = [NodeEndpoint(*each) for each in endpoints]
 
 
-def response_bytes(found: Iterable[Found], wants: Wants, version: int) -> int:
-    """How large the answer would be, as Kafka counts for quotas; nothing is noted."""
-    told = [each for each in found if wants.is_full or _is_unknown(each)]
-    response = FetchResponse(responses=_group_by_topic(told, wants.uses_ids, []))
+def response_bytes(found: Iterable[Found], requested: RequestedPartitions, version: int) -> int:
+    """The size of the response, as Kafka counts it for quotas; the session is not changed."""
+    included = [each for each in found if requested.is_full or _is_unknown(each)]
+    response = FetchResponse(responses=_group_by_topic(included, requested.uses_ids, []))
     segments = response.encode_segments(version, bytearray())
     return LENGTH_BYTES + sum(len(segment) for segment in segments)
 
 
-def measuring(found: list[Found], wants: Wants, version: int) -> Steps[int]:
+def measuring(found: list[Found], requested: RequestedPartitions, version: int) -> Steps[int]:
     """As `response_bytes`, and a few bytes more: it is measured in several parts."""
     size = 0
     for start in range(0, len(found), MEASURED_AT_ONCE):
-        size += response_bytes(found[start : start + MEASURED_AT_ONCE], wants, version)
+        size += response_bytes(found[start : start + MEASURED_AT_ONCE], requested, version)
         yield 0
     return size
 
@@ -109,36 +115,38 @@ def _is_unknown(found: Found) -> bool:
     )
 
 
-def _must_tell(found: Found, wants: Wants) -> bool:
-    """Whether the client does not know this yet; in a full fetch everything is told."""
-    assert wants.session is not None
+def _record(found: Found, requested: RequestedPartitions) -> bool:
+    """Record the result in the session. Returns whether the response includes the partition:
+    a full fetch includes all, others those that have changed."""
+    assert requested.session is not None
     answer = found.answer
     is_new = found.wanted.tell(answer.error_code, answer.high_watermark, answer.log_start_offset)
     has_more = found.size > 0 or found.is_news
-    is_left_over = not has_more and _has_readable(found, wants)
-    was_served = found.size > 0 and not wants.is_full  # a first answer begins no new round
-    wants.session.looked_at(
+    is_left_over = not has_more and _has_readable(found, requested)
+    was_served = (
+        found.size > 0 and not requested.is_full
+    )  # the first response does not change the order
+    requested.session.looked_at(
         found.wanted.key,
         found.mark,
         has_more=has_more,
         is_left_over=is_left_over,
         was_served=was_served,
     )
-    return wants.is_full or is_new or has_more
+    return requested.is_full or is_new or has_more
 
 
-def _has_readable(found: Found, wants: Wants) -> bool:
-    """Whether the log goes on where the reader stands: others had filled the answer."""
+def _has_readable(found: Found, requested: RequestedPartitions) -> bool:
+    """Whether there is data that did not fit into the response."""
     answer = found.answer
-    end = answer.last_stable_offset if wants.is_committed else answer.high_watermark
+    end = answer.last_stable_offset if requested.is_committed else answer.high_watermark
     return found.wanted.fetch_offset < end
 
 
 def _group_by_topic(
     found: Iterable[Found], uses_ids: bool, topics: list[FetchableTopicResponse]
 ) -> list[FetchableTopicResponse]:
-    """Added to `topics`: neighbours of one topic together, in the order in which they were looked
-    at."""
+    """Adds to `topics`, in the order of reading: neighbours of one topic together."""
     last: object = None
     if topics:
         last = topics[-1].topic_id if uses_ids else topics[-1].topic

@@ -1,8 +1,8 @@
-"""Bytes that nobody has verified since their file was opened are read before they are sent.
+"""Verification of bytes that have not been verified since their file was opened.
 
-Promises  the event loop does not wait for them. Damaged records are not served: their partition
-          answers CORRUPT_MESSAGE; a disk that cannot be read, KAFKA_STORAGE_ERROR. A range that
-          was cut or deleted during the check is no damage: the partition is read again.
+Promises  the event loop does not wait for it. Damaged records are not served: their partition gets
+          CORRUPT_MESSAGE; a disk that cannot be read, KAFKA_STORAGE_ERROR. A range that was
+          truncated or deleted during the check is not damaged: the partition is read again.
 Leaves    what is checked to the log.
 """
 
@@ -21,9 +21,9 @@ from ottla.storage.log.reading import RangeCheck
 
 log = logging.getLogger(__name__)
 
-READ_AGAIN_MAX = 3  # by then the client may as well ask again
+READ_AGAIN_MAX = 3  # then the client gets no records, and fetches again
 
-CHECKED_AT_ONCE = 100  # outcomes that are taken over in one turn of the event loop
+CHECKED_AT_ONCE = 100  # outcomes that are processed in one turn of the event loop
 
 ReadAgain = Callable[[Found], Awaitable[Found]]
 
@@ -31,7 +31,7 @@ ReadAgain = Callable[[Found], Awaitable[Found]]
 async def check_all(
     found: list[Found], unchecked: list[int], read_again: ReadAgain, turns: Turns
 ) -> None:
-    """Replace what must not be served by what may be; `unchecked` are its places."""
+    """Check the entries of `found` at the indexes `unchecked`; replace those that failed."""
     for _ in range(READ_AGAIN_MAX):
         checks = [found[at].check for at in unchecked]
         outcomes = await turns.in_thread(partial(run_checks, checks))
@@ -51,7 +51,7 @@ async def check_all(
 
 
 def run_checks(checks: list[RangeCheck | None]) -> list[Exception | None]:
-    """In a thread: what was wrong with each of them."""
+    """In a thread: the error of each, or None."""
     errors: list[Exception | None] = []
     for check in checks:
         assert check is not None

@@ -1,7 +1,7 @@
 """Fetch requests for very many partitions: as `operation.py`, in slices.
 
-Promises  the event loop is kept for a slice at a time. A reader joins all its partitions before it
-          looks at them, so that nothing that arrives meanwhile is missed.
+Promises  the event loop is blocked for a slice at a time. A request watches all its partitions
+          before it reads them, so that no change is missed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ottla.base.readers import CACHED, LookUpReader
 from ottla.base.steps import Steps
 from ottla.handlers.fetching.answering import measuring, responding
 from ottla.handlers.fetching.checking import check_all
-from ottla.handlers.fetching.operation import Fetching
+from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.serving.disposal import cut_up
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.waiting import LargeWaiter
@@ -24,43 +24,43 @@ ANSWER_BYTES = 40  # of a partition without records
 ABORTED_BYTES = 16
 
 
-class LargeFetching(Fetching):
+class LargeFetchOperation(FetchOperation):
     def serving(self) -> Steps[FetchResponse | Awaitable[FetchResponse]]:
         try:
-            yield from self.wants.settling()
-            return (yield from self.serving_settled())
+            yield from self.requested.updating_session()
+            return (yield from self.serving_partitions())
         except GeneratorExit:
-            self.give_up()
+            self.discard()
             raise
 
-    def serving_settled(self) -> Steps[FetchResponse | Awaitable[FetchResponse]]:
-        self.context.on_refusal = self.wants.forget_new_session
+    def serving_partitions(self) -> Steps[FetchResponse | Awaitable[FetchResponse]]:
+        self.context.on_refusal = self.requested.close_new_session
         try:
             is_enough = yield from self.looking_up_all()
             if self.missing or self.unchecked or not is_enough:
                 return self.find_later(is_enough)
             return (yield from self.answering())
         except GeneratorExit:
-            self.wants.forget_new_session()
+            self.requested.close_new_session()
             raise
 
-    def give_up(self) -> None:
-        """The client has left. What it has made here is freed in the next turns."""
+    def discard(self) -> None:
+        """The client has disconnected: free the memory of the request in the next turns."""
         disposal = self.context.parts.disposal
         disposal.take(cut_up(self.found))
-        disposal.take(cut_up(list(self.wants.named.values())))
+        disposal.take(cut_up(list(self.requested.named.values())))
 
     def looking_up_all(self) -> Steps[bool]:
         yield from freeing(self.found)
         self.begin_look_up()
-        for wanted in (yield from self.wants.ordering()):
+        for wanted in (yield from self.requested.ordering()):
             aborted = self.aborted
             self.take(wanted)
             yield ANSWER_BYTES + ABORTED_BYTES * (self.aborted - aborted)
         return self.has_enough
 
     async def find_later(self, is_enough: bool) -> FetchResponse:
-        """What a thread has to read first, or what has to be waited for."""
+        """Read what is not cached in a thread, or wait for data."""
         if self.missing:
             is_enough = await self.fetch_missing()
         if not is_enough and self.may_park:
@@ -82,19 +82,19 @@ class LargeFetching(Fetching):
     # Waiting
 
     async def park(self) -> None:
-        """Until enough has come that the reader may see, or the time is up.
+        """Until there is enough data that the reader may see, or the deadline has passed.
 
-        Between two looks it pauses for as long as the first one took: however much arrives, half
+        Between two reads it pauses for as long as the first one took: however much arrives, half
         of the time is left to other requests.
         """
         loop, parts = asyncio.get_running_loop(), self.context.parts
         deadline_s = loop.time() + self.request.max_wait_ms / 1000
-        waiter = LargeWaiter(is_committed=self.wants.is_committed)
+        waiter = LargeWaiter(is_committed=self.requested.is_committed)
         partitions = self.parked_partitions
         parts.parked_fetches.partitions += partitions
         try:
             await parts.turns.run(self.joining(waiter))
-            await parts.turns.run(self.forgetting_request())
+            await parts.turns.run(self.freeing_request())
             while True:
                 waiter.begin()
                 began_s = loop.time()
@@ -111,16 +111,16 @@ class LargeFetching(Fetching):
             waiter.close()
 
     def joining(self, waiter: LargeWaiter) -> Steps[None]:
-        if self.wants.session is not None:
-            waiter.join(self.wants.session)
+        if self.requested.session is not None:
+            waiter.join(self.requested.session)
             return
         for each in self.found:
             if each.partition is not None:
                 waiter.join(each.partition)
             yield 0
 
-    def forgetting_request(self) -> Steps[None]:
-        """All that it names was taken over, and what it names twice is not worth keeping."""
+    def freeing_request(self) -> Steps[None]:
+        """Its partitions have been copied, and duplicates need not be kept."""
         topics = list(self.request.topics)
         self.request.topics = ()
         for topic in topics:
@@ -148,11 +148,11 @@ class LargeFetching(Fetching):
     def answering(self) -> Steps[FetchResponse]:
         size = 0
         if self.quota is not None:
-            size = yield from measuring(self.found, self.wants, self.context.version)
+            size = yield from measuring(self.found, self.requested, self.context.version)
         if self.is_throttled(size):
-            return self.nothing()
-        response = yield from responding(self.found, self.wants, self.context)
+            return self.empty_response()
+        response = yield from responding(self.found, self.requested, self.context)
         self.note_costs()
         yield from freeing(self.found)
-        yield from self.wants.forgetting_named()
+        yield from self.requested.freeing_named()
         return response

@@ -1,8 +1,8 @@
-"""One Fetch request: what it wants, what was found, whether that is enough, and what is answered.
+"""One Fetch request: reading its partitions, waiting for enough data, and the response.
 
-Promises  a reader for which there is nothing yet waits until enough has come or its patience is
-          over, unless waiting fetches hold too many partitions already: then it is answered at
-          once, and not read for a moment, so that it does not ask again and again.
+Promises  a request without enough data waits for more, until its deadline. If waiting fetches hold
+          too many partitions already, it gets a response at once and is throttled shortly, so
+          that the client does not repeat it at full speed.
 Leaves    requests for very many partitions to `large.py`.
 """
 
@@ -18,7 +18,7 @@ from ottla.base.steps import looking_up
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.reading import Found, look_up
-from ottla.handlers.fetching.requested import Wants
+from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.quotas.request_time import charge_time, exempt_time
 from ottla.handlers.serving.context import Context
 from ottla.protocol.messages.fetch_request import FetchRequest
@@ -31,39 +31,41 @@ LOOKED_AT_TOGETHER_MAX = 20  # partitions of one fetch
 ABORTED_HERE_MAX = 500  # of one response: with more it is encoded in a thread
 
 
-class Fetching:
+class FetchOperation:
     def __init__(self, request: FetchRequest, context: Context) -> None:
         self.request = request
         self.context = context
-        self.wants = Wants(request, context)
-        self.quota = None if self.wants.is_follower else context.parts.quotas.fetch
+        self.requested = RequestedPartitions(request, context)
+        self.quota = None if self.requested.is_follower else context.parts.quotas.fetch
         self.bytes_max = self.limit_bytes()
         self.found: list[Found] = []
         self.size = 0
-        self.missing: list[NotCached] = []  # what nothing could be said without
+        self.missing: list[NotCached] = []  # positions that a thread must read first
         self.reader: CachedReader = CACHED
-        self.unchecked: list[int] = []  # places in `found` that must be checked before they leave
+        self.unchecked: list[
+            int
+        ] = []  # indexes in `found` that must be checked before they are sent
         self.has_news = False  # something that cannot wait for more data
-        self.has_unstable = False  # data that is there, but not committed yet
+        self.has_unstable = False  # there is data that is not committed yet
         self.aborted = 0  # transactions, of all partitions
-        self.is_unparked = False  # it would have waited, had there been room
+        self.is_unparked = False  # it did not wait because there was no room
 
     def limit_bytes(self) -> int:
-        """The client's wish, the broker's limit, and what the client's quota allows at once."""
+        """The least of the request's limit, the broker's limit, and the client's quota."""
         limit = self.context.parts.config.broker.fetch_max_bytes
         most = limit if self.quota is None else int(self.quota.amount_max(self.context))
         return min(self.request.max_bytes, limit, most)
 
     @property
     def bytes_wanted(self) -> int:
-        """Fewer are worth waiting for more."""
+        """With fewer bytes the request waits for more."""
         return min(self.request.min_bytes, self.bytes_max)
 
     # Looking up
 
     def look_up_all(self) -> bool:
-        """Gather what there is; whether that is enough to answer now, if nothing is `missing`."""
-        for wanted in self.wants.partitions():
+        """Read all partitions. Returns whether there is enough data, if nothing is `missing`."""
+        for wanted in self.requested.partitions():
             self.take(wanted)
         return self.has_enough
 
@@ -77,12 +79,12 @@ class Fetching:
         self.has_news = self.has_unstable = False
 
     def take(self, wanted: WantedPartition) -> None:
-        """What one partition has to tell."""
+        """Read one partition."""
         try:
             found = self.look_up(self.reader, wanted)
         except NotCached as missing:
             self.missing.append(without_frames(missing))
-            self.size += max(0, wanted.partition_bytes_max)  # as if it had all it may have
+            self.size += max(0, wanted.partition_bytes_max)  # assumed to be full
             return
         if found.check is not None:
             self.unchecked.append(len(self.found))
@@ -91,26 +93,26 @@ class Fetching:
         answer = found.answer
         if answer.error_code or answer.diverging_epoch is not None:
             self.has_news = True
-        if self.wants.is_committed:
+        if self.requested.is_committed:
             self.aborted += len(answer.aborted_transactions or ())
             if answer.last_stable_offset < answer.high_watermark:
                 self.has_unstable = True
 
     @property
     def has_enough(self) -> bool:
-        session = self.wants.session
+        session = self.requested.session
         has_partitions = bool(session.partitions if session else self.found)
         return self.size >= self.bytes_wanted or self.has_news or not has_partitions
 
     def look_up(self, reader: Reader, wanted: WantedPartition) -> Found:
         room = max(0, self.bytes_max - self.size)
-        return look_up(reader, wanted, self.wants, self.context, room, is_first=self.size == 0)
+        return look_up(reader, wanted, self.requested, self.context, room, is_first=self.size == 0)
 
     async def fetch_missing(self) -> bool:
         """As `look_up_all`, once what is not cached has been read.
 
-        All partitions again each time: what was there first may be gone or more by now, and a
-        wait begins with what they have at one moment.
+        Each time all partitions are read again: they may have changed, and a wait must begin with
+        their state at one moment.
         """
         is_enough, self.reader = False, (reader := LookUpReader())
         while self.missing:
@@ -120,9 +122,9 @@ class Fetching:
         return is_enough
 
     async def is_enough(self) -> bool:
-        """Many fetches may be woken in one turn of the event loop, by a record or by a time that
-        they share: those that look at many partitions do so in one turn each."""
-        if self.wants.count > LOOKED_AT_TOGETHER_MAX:
+        """Many fetches may be woken in one turn of the event loop, by a record or a deadline that
+        they share: those with many partitions take one turn each."""
+        if self.requested.count > LOOKED_AT_TOGETHER_MAX:
             await self.context.parts.turns.next()
         is_enough = self.look_up_all_again()
         return await self.fetch_missing() if self.missing else is_enough
@@ -131,7 +133,7 @@ class Fetching:
 
     @property
     def may_park(self) -> bool:
-        """Whether it is worth waiting, and there is room to wait."""
+        """Whether the request may wait, and there is room for it."""
         if self.request.max_wait_ms <= 0:
             return False
         if self.context.parts.parked_fetches.has_room(self.parked_partitions):
@@ -141,7 +143,7 @@ class Fetching:
 
     @property
     def parked_partitions(self) -> int:
-        return len(self.wants.named)
+        return len(self.requested.named)
 
     async def find(self) -> FetchResponse:
         """After a first look-up for which something was not cached."""
@@ -150,16 +152,16 @@ class Fetching:
         return await self.check()
 
     def begin_wait(self) -> Awaitable[FetchResponse]:
-        """Wait until enough has come that the reader may see, or the time is up.
+        """Wait until there is enough data that the reader may see, or the deadline has passed.
 
-        It is counted and listens from now on: the coroutine starts in the next turn of the event
-        loop, and other requests may be served before.
+        It is counted and watches its partitions from now on: the coroutine starts in the next
+        turn of the event loop, and other requests may be served before.
         """
         self.context.parts.parked_fetches.partitions += self.parked_partitions
         return self._wait(self.waiter())
 
     async def _wait(self, waiter: DataWaiter) -> FetchResponse:
-        """Removes what `begin_wait` has set up, so it has to be started."""
+        """Undoes what `begin_wait` has set up, so it must be started."""
         loop, parked = asyncio.get_running_loop(), self.context.parts.parked_fetches
         left_s = self.request.max_wait_ms / 1000
         deadline_s = loop.time() + left_s
@@ -172,21 +174,23 @@ class Fetching:
         return await self.check()
 
     def waiter(self) -> DataWaiter:
-        """For a session, which hears of all its partitions, waiting costs the same for any number.
-        What was found is looked for again, and not kept while it waits."""
+        """A session is notified of all its partitions, so waiting costs the same for any number.
+        What was read is not kept during the wait, but read again."""
         watched: list[Watched]
-        if self.wants.session is not None:
-            watched = [self.wants.session]
+        if self.requested.session is not None:
+            watched = [self.requested.session]
         else:
             watched = [each.partition for each in self.found if each.partition is not None]
         self.found = []
-        return DataWaiter(watched, self.bytes_missing, is_committed=self.wants.is_committed)
+        return DataWaiter(watched, self.bytes_missing, is_committed=self.requested.is_committed)
 
     @property
     def bytes_missing(self) -> int:
-        """A reader of committed data hears of bytes when they become visible, and where some are
-        there already, nobody can say how many will."""
-        if self.wants.is_committed and (self.wants.session is not None or self.has_unstable):
+        """With READ_COMMITTED, bytes are reported when they become visible; how many uncommitted
+        bytes will become visible is not known."""
+        if self.requested.is_committed and (
+            self.requested.session is not None or self.has_unstable
+        ):
             return 0
         return self.bytes_wanted - self.size
 
@@ -198,7 +202,7 @@ class Fetching:
         return self.answer()
 
     async def read_again(self, before: Found) -> Found:
-        """The file has changed: what the partition has to tell now, within the same bounds."""
+        """The file has changed: read the partition again, within the same bounds."""
         self.size -= before.size
         found = await self.context.parts.turns.run(
             looking_up(lambda reader: self.look_up(reader, before.wanted))
@@ -211,31 +215,31 @@ class Fetching:
     def answer(self) -> FetchResponse:
         size = 0
         if self.quota is not None:
-            size = response_bytes(self.found, self.wants, self.context.version)
+            size = response_bytes(self.found, self.requested, self.context.version)
         if self.is_throttled(size):
-            return self.nothing()
+            return self.empty_response()
         if self.is_unparked or self.aborted:
             self.note_costs()
-        return response_of(self.found, self.wants, self.context)
+        return response_of(self.found, self.requested, self.context)
 
-    def nothing(self) -> FetchResponse:
-        """This time, and the session is as it was; a new one was not opened."""
-        self.wants.forget_new_session()
-        return FetchResponse(session_id=self.wants.session_id)
+    def empty_response(self) -> FetchResponse:
+        """The session is unchanged, and a new one is closed."""
+        self.requested.close_new_session()
+        return FetchResponse(session_id=self.requested.session_id)
 
     def note_costs(self) -> None:
-        if self.is_unparked and not self.wants.is_follower:
+        if self.is_unparked and not self.requested.is_follower:
             self.context.throttle(min(self.request.max_wait_ms, UNPARKED_THROTTLE_MS))
         if self.aborted > ABORTED_HERE_MAX:
             self.context.is_large = True
 
     def is_throttled(self, size: int) -> bool:
-        """Whether the reader has to wait. It then gets nothing, which costs it nothing.
+        """Whether the client is over its quota: it then gets an empty response, free of charge.
 
-        Only what is so large that it would never be read has to be waited for afterwards.
+        Only a response so large that it would never be sent is sent, and throttled afterwards.
         """
         context, quota = self.context, self.quota
-        if self.wants.is_follower:
+        if self.requested.is_follower:
             exempt_time(context)
             return False
         charge_time(context)

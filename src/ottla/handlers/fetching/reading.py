@@ -1,6 +1,6 @@
-"""What one partition has to tell a reader: records as a range of a file, offsets, or an error.
+"""Reading one partition: its records as a range of a file, its offsets, or an error.
 
-Promises  one partition's trouble leaves the others served.
+Promises  an error of one partition does not affect the others.
 Leaves    reading the bytes to the network, verifying them to `checking.py`.
 """
 
@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 from ottla.base.ids import TopicId
 from ottla.base.readers import Reader
-from ottla.handlers.fetching.requested import Wants
+from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.serving.context import Context
 from ottla.metadata.image import Image
@@ -27,16 +27,16 @@ from ottla.replication.partition import NO_EPOCH, Partition
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.reading import RangeCheck
 
-NOTHING = b""  # zero bytes, never null: some clients take null for a broken answer
+NOTHING = b""  # zero bytes, never null: some clients treat null as an error
 
 
 class Found(NamedTuple):
-    """What one partition has to tell."""
+    """The result of reading one partition."""
 
     wanted: WantedPartition
     answer: PartitionData
     partition: Partition | None
-    check: RangeCheck | None = None  # to be passed before the answer is sent
+    check: RangeCheck | None = None  # must succeed before the response is sent
     mark: int = NO_MARK  # of the session, when the partition was read
 
     @property
@@ -52,24 +52,22 @@ class Found(NamedTuple):
 def look_up(
     reader: Reader,
     wanted: WantedPartition,
-    wants: Wants,
+    requested: RequestedPartitions,
     context: Context,
     room: int,
     *,
     is_first: bool,
 ) -> Found:
-    """At most `room` bytes; the first partition with data gives at least one batch (KIP-74)."""
+    """At most `room` bytes; the first partition with data returns at least one batch (KIP-74)."""
     try:
         partition = context.parts.replicas.partition_by_key(wanted.key)
     except BrokerError as error:
         return Found(wanted, _absent(wanted, error.code, context.parts.metadata), None)
-    session = wants.session
-    # Another request of the session may have removed the partition while this one runs in slices.
-    if session is not None and not session.is_closed and wanted.key in session.partitions:
-        partition.sessions[session] = wanted.key
+    session = requested.session
+    if session is not None and partition.notify_session(session, wanted.key):
         wanted.topic_name = partition.name.topic
     try:
-        return _read(reader, wanted, wants, partition, room, is_first)
+        return _read(reader, wanted, requested, partition, room, is_first)
     except BrokerError as error:
         return Found(wanted, failed(wanted, error.code), partition)
     except CorruptLogError as error:
@@ -77,7 +75,7 @@ def look_up(
 
 
 def _absent(wanted: WantedPartition, code: ErrorCode, image: Image) -> PartitionData:
-    """A session that asks by id for a topic that is gone is told of its name, as Kafka does it."""
+    """For a deleted topic, a session with topic ids gets the error of its name, as in Kafka."""
     (topic_key, index), name = wanted.key, wanted.topic_name
     if isinstance(topic_key, bytes):
         topic = image.topic_by_id(TopicId(topic_key))
@@ -88,22 +86,22 @@ def _absent(wanted: WantedPartition, code: ErrorCode, image: Image) -> Partition
         elif name is not None:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     answer = failed(wanted, code)
-    answer.aborted_transactions = ()  # as Kafka tells those it does not have from the rest
+    answer.aborted_transactions = ()  # as in Kafka, only for absent partitions
     return answer
 
 
 def _read(
     reader: Reader,
     wanted: WantedPartition,
-    wants: Wants,
+    requested: RequestedPartitions,
     partition: Partition,
     room: int,
     is_first: bool,
 ) -> Found:
     partition.check_leader(max(NO_EPOCH, wanted.current_leader_epoch))
-    if wants.is_follower:
-        partition.check_follower(wants.follower, wanted.current_leader_epoch)
-    answer = _describe(reader, wanted, partition, wants.is_committed)
+    if requested.is_follower:
+        partition.check_follower(requested.follower, wanted.current_leader_epoch)
+    answer = _describe(reader, wanted, partition, requested.is_committed)
     if wanted.last_fetched_epoch >= 0:
         end = partition.divergence(reader, wanted.last_fetched_epoch, wanted.fetch_offset)
         if end is not None:
@@ -115,18 +113,18 @@ def _read(
         reader,
         wanted.fetch_offset,
         bytes_max,
-        is_committed=wants.is_committed,
+        is_committed=requested.is_committed,
         at_least_one=is_first,
     )
     if len(found.records):
         answer.records = found.records
         if found.aborted is not None:
-            # As the log has them: there may be very many, and they are encoded by their names.
+            # Not converted, as there may be very many: they have the attributes of the message.
             answer.aborted_transactions = cast(Sequence[AbortedTransaction], found.aborted)
     elif bytes_max > 0 and wanted.fetch_offset < answer.last_stable_offset:
-        # The first batch did not fit. Kafka has nothing to say of what it left out so.
+        # The first batch did not fit: as in Kafka, without aborted transactions.
         answer.aborted_transactions = None
-    mark = NO_MARK if wants.session is None else wants.mark_of(wanted.key)
+    mark = NO_MARK if requested.session is None else requested.mark_of(wanted.key)
     return Found(wanted, answer, partition, found.check, mark)
 
 

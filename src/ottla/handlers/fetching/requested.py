@@ -1,9 +1,11 @@
-"""What a Fetch request wants: all its partitions, or what has changed in its session (KIP-227).
+"""The partitions that a Fetch request reads: those it names, or those of its session (KIP-227).
 
-Owns      finding, opening and closing the reader's session.
-Promises  a partition that is named twice counts once: what was said last holds, as on Kafka. Each
-          method that ends in `-ing` does what the one without does, in slices.
-Leaves    what is read to `reading.py`, what is told to `answering.py`.
+`update_session` applies the request to its session: it resumes the session, or closes it and opens
+a new one. The constructor only reads the request.
+
+Promises  of duplicate partitions the last one is used, as in Kafka. A method that ends in `-ing`
+          does what the one without does, in slices.
+Leaves    the sessions themselves, and their eviction, to `FetchSessions`; reading to `reading.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ READ_COMMITTED = 1
 Named = dict[FetchKey, WantedPartition]
 
 
-class Wants:
+class RequestedPartitions:
     def __init__(self, request: FetchRequest, context: Context) -> None:
         self.request = request
         self._context = context
@@ -42,7 +44,7 @@ class Wants:
             self.follower = request.replica_state.replica_id
         self.is_full = request.session_epoch in (FULL_EPOCH, FINAL_EPOCH)
         self.session: FetchSession | None = None
-        self.named: Named = {}  # of a reader without a session
+        self.named: Named = {}  # without a session
 
     @property
     def is_follower(self) -> bool:
@@ -54,11 +56,11 @@ class Wants:
 
     @property
     def count(self) -> int:
-        """Of the partitions to look at now."""
+        """The number of partitions to read now."""
         return len(self.named if self.session is None else self.session.marked)
 
     def partitions(self) -> Iterable[WantedPartition]:
-        """Those to look at now."""
+        """The partitions to read now."""
         return self.named.values() if self.session is None else self.session.to_look_at()
 
     def mark_of(self, key: FetchKey) -> int:
@@ -70,28 +72,29 @@ class Wants:
             return (yield from self.session.ordering())
         return self.named.values()
 
-    def forgetting_named(self) -> Steps[None]:
-        """To free very many at once takes its time, too."""
+    def freeing_named(self) -> Steps[None]:
+        """In slices, as freeing very many at once takes long."""
         named = self.named
         while named:
             named.popitem()
             yield 0
 
-    def forget_new_session(self) -> None:
-        """The answer will not tell of it: it was not opened."""
+    def close_new_session(self) -> None:
+        """The response does not contain its id, so no request can use it."""
         if self.session is not None and self.is_full:
             self._context.parts.fetch_sessions.close(self.session.id)
             self.session = None
 
-    # Finding the session. A client's request names partitions only as they change.
+    # The session
 
-    def settle(self) -> None:
+    def update_session(self) -> None:
+        """Called once, before the partitions are read. May close this and evict other sessions."""
         if not self.is_full:
             session = self._resume()
             has_room = session.update(self._named())
             for key in self._forgotten():
                 self._leave(session, key)
-            self._go_on_with(session, has_room)
+            self._continue(session, has_room)
             return
         self._close_session()
         named = self.named
@@ -99,9 +102,9 @@ class Wants:
             named[wanted.key] = wanted
         session_or_none = self._open()
         if session_or_none is not None:
-            self._begin_with(session_or_none, session_or_none.update(named.values()))
+            self._use(session_or_none, session_or_none.update(named.values()))
 
-    def settling(self) -> Steps[None]:
+    def updating_session(self) -> Steps[None]:
         if not self.is_full:
             session = self._resume()
             has_room = True
@@ -113,7 +116,7 @@ class Wants:
             for key in self._forgotten():
                 self._leave(session, key)
                 yield 0
-            self._go_on_with(session, has_room)
+            self._continue(session, has_room)
             return
         self._close_session()
         named = self.named
@@ -122,9 +125,9 @@ class Wants:
             yield 0
         session_or_none = self._open()
         if session_or_none is not None:
-            yield from self._beginning_with(session_or_none)
+            yield from self._filling(session_or_none)
 
-    def _beginning_with(self, session: FetchSession) -> Steps[None]:
+    def _filling(self, session: FetchSession) -> Steps[None]:
         has_room = False
         try:
             for wanted in self.named.values():
@@ -135,7 +138,7 @@ class Wants:
         except GeneratorExit:
             self._context.parts.fetch_sessions.close(session.id)
             raise
-        self._begin_with(session, has_room)
+        self._use(session, has_room)
 
     def _resume(self) -> FetchSession:
         request, parts = self.request, self._context.parts
@@ -147,14 +150,14 @@ class Wants:
             self._context.peer,
         )
 
-    def _go_on_with(self, session: FetchSession, has_room: bool) -> None:
+    def _continue(self, session: FetchSession, has_room: bool) -> None:
         sessions = self._context.parts.fetch_sessions
-        if not has_room:  # the client names all again, and is served without a session
+        if not has_room:  # the client then sends a full request
             sessions.close(session.id)
             raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if session.partitions:
             self.session = session
-        else:  # nothing is left to tell of: it ends here, and the answer says so
+        else:  # an empty session is closed; the response has no session id
             sessions.close(session.id)
 
     def _open(self) -> FetchSession | None:
@@ -169,7 +172,7 @@ class Wants:
             self._context.peer,
         )
 
-    def _begin_with(self, session: FetchSession, has_room: bool) -> None:
+    def _use(self, session: FetchSession, has_room: bool) -> None:
         if has_room or not self.named:
             self.session, self.named = session, {}
         else:

@@ -86,7 +86,7 @@ class Unreplicated(NamedTuple):
 Produced = ProduceResponse | Awaitable[ProduceResponse | None] | None
 
 
-class Production:
+class ProduceOperation:
     __slots__ = (
         "by",
         "context",

@@ -69,10 +69,6 @@ class Parts:
         default_factory=lambda: asyncio.Semaphore(TIME_SEARCHES_MAX)
     )
 
-    def __post_init__(self) -> None:
-        # A closed session must not be notified by its partitions any more.
-        self.fetch_sessions.on_close = self.replicas.drop_session
-
     @property
     def controller_id(self) -> int:
         """The broker that clients send changes to; every broker forwards them."""
