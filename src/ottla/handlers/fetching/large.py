@@ -10,13 +10,12 @@ import asyncio
 from collections.abc import Awaitable
 from functools import partial
 
-from ottla.base.freeing import freeing
 from ottla.base.readers import CACHED, LookUpReader
 from ottla.base.steps import Steps
 from ottla.handlers.fetching.answering import measuring, responding
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.operation import FetchOperation
-from ottla.handlers.serving.disposal import cut_up
+from ottla.handlers.serving.disposal import cut_up, freeing
 from ottla.protocol.messages.fetch_response import FetchResponse
 from ottla.replication.waiting import LargeWaiter
 

@@ -1,5 +1,8 @@
 """Freeing very many objects a few at a time.
 
+`freeing` empties a list in slices, for work that goes on afterwards. `Disposal` frees objects in
+the following turns of the event loop, for work that has ended.
+
 The last reference to a message of half a million items frees them all in one C call, which blocks
 the event loop and every thread for tens of milliseconds. So the parts of a large message are kept
 here when it is dropped, and removed a few at a time.
@@ -11,13 +14,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from ottla.base.steps import Steps
 from ottla.protocol.message import Struct
 
+FREED_AT_ONCE = 500
 PIECE_ITEMS = 200
 PIECES_PER_TURN = 20  # about half a millisecond
 
 Pieces = list[list[object]]
+
+
+def freeing(items: list[Any]) -> Steps[None]:
+    """Empty a list that has no other users."""
+    while items:
+        del items[-FREED_AT_ONCE:]
+        yield 0
 
 
 def pieces_of(message: Struct) -> Pieces:
