@@ -93,9 +93,9 @@ def described_topics(
             grown = 0
             if log is not None:
                 lag = lag_of_future(log, manager) if is_future else log_lag(log)
-                told = DescribeLogDirsPartition(name.partition, log.size_bytes, lag, is_future)
+                described = DescribeLogDirsPartition(name.partition, log.size_bytes, lag, is_future)
                 grown = PARTITION_BYTES if name.topic in found else TOPIC_BYTES + len(name.topic)
-                found[name.topic].append(told)
+                found[name.topic].append(described)
             yield grown
     topics: list[DescribeLogDirsTopic] = []
     for chunk in chunks(found.items()):

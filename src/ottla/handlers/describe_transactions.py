@@ -53,18 +53,18 @@ def describe_transactions(
         yield sizes[each]
     waiting = transactions.unreplicated(read)
     if waiting:
-        return show_later(request, states, read, waiting, context)
+        return respond_later(request, states, read, waiting, context)
     return response_of(request, states)
 
 
 def response_of(
     request: DescribeTransactionsRequest, states: Mapping[str, TransactionState]
 ) -> DescribeTransactionsResponse:
-    told = list(map(states.__getitem__, request.transactional_ids))
-    return DescribeTransactionsResponse(transaction_states=told)
+    responses = list(map(states.__getitem__, request.transactional_ids))
+    return DescribeTransactionsResponse(transaction_states=responses)
 
 
-async def show_later(
+async def respond_later(
     request: DescribeTransactionsRequest,
     states: dict[str, TransactionState],
     read: Mapping[LoadedShard, Iterable[str]],

@@ -81,14 +81,14 @@ def answering(
     context: Context,
 ) -> Steps[IncrementalAlterConfigsResponse]:
     """In the order of the request. Changes the levels of loggers."""
-    answers, told = iter(settings.responses), []
+    changed, responses = iter(settings.responses), []
     for each in request.resources:
         if is_loggers(each):
-            told.append(alter_levels(each, loggers[each.resource_name], request, context))
+            responses.append(alter_levels(each, loggers[each.resource_name], request, context))
         else:
-            told.append(next(answers))
+            responses.append(next(changed))
         yield 0
-    return IncrementalAlterConfigsResponse(responses=told)
+    return IncrementalAlterConfigsResponse(responses=responses)
 
 
 async def alter_settings(

@@ -35,7 +35,7 @@ class FetchKey(NamedTuple):
 
 
 class WantedPartition:
-    """What a reader asked for in one partition, and what it was told last."""
+    """The request of a reader for one partition, and what it was sent last."""
 
     __slots__ = (
         "current_leader_epoch",
@@ -44,8 +44,8 @@ class WantedPartition:
         "last_fetched_epoch",
         "log_start_offset",
         "partition_bytes_max",
-        "told_high_watermark",
-        "told_log_start_offset",
+        "sent_high_watermark",
+        "sent_log_start_offset",
         "topic_name",
         "turn",
     )
@@ -65,8 +65,8 @@ class WantedPartition:
         self.current_leader_epoch = current_leader_epoch
         self.last_fetched_epoch = last_fetched_epoch
         self.log_start_offset = log_start_offset
-        self.told_high_watermark = -1
-        self.told_log_start_offset = -1
+        self.sent_high_watermark = -1
+        self.sent_log_start_offset = -1
         self.topic_name: str | None = None  # once it was found by its id
         self.turn = 0  # given by its session: the lower, the sooner
 
@@ -78,18 +78,18 @@ class WantedPartition:
         self.last_fetched_epoch = other.last_fetched_epoch
         self.log_start_offset = other.log_start_offset
 
-    def tell(self, error_code: int, high_watermark: int, log_start_offset: int) -> bool:
-        """Note what the answer would say; whether the reader does not know that yet."""
-        is_unknown = self.is_unknown(error_code, high_watermark, log_start_offset)
-        self.told_log_start_offset = log_start_offset
-        # After an error the partition is told again, even if nothing else has changed.
-        self.told_high_watermark = -1 if error_code else high_watermark
-        return is_unknown
+    def record_sent(self, error_code: int, high_watermark: int, log_start_offset: int) -> bool:
+        """Record what the response contains; returns whether that has changed."""
+        is_changed = self.is_changed(error_code, high_watermark, log_start_offset)
+        self.sent_log_start_offset = log_start_offset
+        # After an error the partition is sent again, even if nothing else has changed.
+        self.sent_high_watermark = -1 if error_code else high_watermark
+        return is_changed
 
-    def is_unknown(self, error_code: int, high_watermark: int, log_start_offset: int) -> bool:
+    def is_changed(self, error_code: int, high_watermark: int, log_start_offset: int) -> bool:
         return (
-            high_watermark != self.told_high_watermark
-            or log_start_offset != self.told_log_start_offset
+            high_watermark != self.sent_high_watermark
+            or log_start_offset != self.sent_log_start_offset
             or error_code != 0
         )
 

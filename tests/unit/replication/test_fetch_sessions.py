@@ -90,21 +90,21 @@ def test_a_partition_left_over_for_want_of_room_keeps_its_place() -> None:
 
 def test_a_partition_is_told_when_anything_of_it_is_new() -> None:
     wanted = WantedPartition(KEYS[0], 5, 1000)
-    assert (wanted.told_high_watermark, wanted.told_log_start_offset, wanted.turn) == (-1, -1, 0)
-    assert wanted.tell(0, 10, 2)
-    assert not wanted.is_unknown(0, 10, 2)
-    assert not wanted.tell(0, 10, 2)
-    assert wanted.tell(0, 11, 2)
-    assert wanted.tell(0, 11, 3)
-    assert wanted.tell(6, 11, 3)
-    assert wanted.tell(0, 11, 3), "after an error everything is told again"
-    assert not wanted.tell(0, 11, 3)
+    assert (wanted.sent_high_watermark, wanted.sent_log_start_offset, wanted.turn) == (-1, -1, 0)
+    assert wanted.record_sent(0, 10, 2)
+    assert not wanted.is_changed(0, 10, 2)
+    assert not wanted.record_sent(0, 10, 2)
+    assert wanted.record_sent(0, 11, 2)
+    assert wanted.record_sent(0, 11, 3)
+    assert wanted.record_sent(6, 11, 3)
+    assert wanted.record_sent(0, 11, 3), "after an error everything is told again"
+    assert not wanted.record_sent(0, 11, 3)
 
 
 def test_asking_again_takes_over_the_position_and_keeps_what_was_told() -> None:
     session = a_session()
     known = session.partitions[KEYS[1]]
-    known.tell(0, 10, 2)
+    known.record_sent(0, 10, 2)
     for key in KEYS:
         looked_at(session, key, has_more=False)
     session.update([WantedPartition(KEYS[1], 7, 50, 3, 4, 6)], ())
@@ -112,7 +112,7 @@ def test_asking_again_takes_over_the_position_and_keeps_what_was_told() -> None:
     asked = (known.fetch_offset, known.partition_bytes_max, known.current_leader_epoch)
     assert asked == (7, 50, 3)
     assert (known.last_fetched_epoch, known.log_start_offset) == (4, 6)
-    assert not known.is_unknown(0, 10, 2)
+    assert not known.is_changed(0, 10, 2)
     assert to_look_at(session) == [KEYS[1]]
     plain = WantedPartition(KEYS[0], 1, 2)
     assert (plain.current_leader_epoch, plain.last_fetched_epoch, plain.log_start_offset) == (

@@ -89,7 +89,7 @@ def _add_leader_hints(
 
 def response_bytes(found: Iterable[Found], requested: RequestedPartitions, version: int) -> int:
     """The size of the response, as Kafka counts it for quotas; the session is not changed."""
-    included = [each for each in found if requested.is_full or _is_unknown(each)]
+    included = [each for each in found if requested.is_full or _is_changed(each)]
     response = FetchResponse(responses=_group_by_topic(included, requested.uses_ids, []))
     segments = response.encode_segments(version, bytearray())
     return LENGTH_BYTES + sum(len(segment) for segment in segments)
@@ -104,12 +104,12 @@ def measuring(found: list[Found], requested: RequestedPartitions, version: int) 
     return size
 
 
-def _is_unknown(found: Found) -> bool:
+def _is_changed(found: Found) -> bool:
     answer = found.answer
     return (
         found.size > 0
         or found.is_news
-        or found.wanted.is_unknown(
+        or found.wanted.is_changed(
             answer.error_code, answer.high_watermark, answer.log_start_offset
         )
     )
@@ -120,7 +120,9 @@ def _record(found: Found, requested: RequestedPartitions) -> bool:
     a full fetch includes all, others those that have changed."""
     assert requested.session is not None
     answer = found.answer
-    is_new = found.wanted.tell(answer.error_code, answer.high_watermark, answer.log_start_offset)
+    is_new = found.wanted.record_sent(
+        answer.error_code, answer.high_watermark, answer.log_start_offset
+    )
     has_more = found.size > 0 or found.is_news
     is_left_over = not has_more and _has_readable(found, requested)
     was_served = (

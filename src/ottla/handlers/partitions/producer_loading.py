@@ -1,4 +1,4 @@
-"""Logs that nobody has used since the broker was started: their producers are in files."""
+"""Producer state of logs that were not used since the start: it is read from files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ottla.storage.log.log import Log
 
 
 def loading_producers(logs: Iterable[Log]) -> Steps[None]:
-    """Of many logs. What is wrong with one is told when it is asked again."""
+    """For many logs. The error of one is raised again when it is used."""
     for log in logs:
         try:
             yield from log.loading_producers()

@@ -70,14 +70,13 @@ class DecodingThread:
             self._turn.release()
 
     def closed(self, connection: Connection) -> None:
-        """Requests are counted with their connections: the frame of one that is gone would take
-        memory that nobody knows of, and there may be many."""
+        """The memory of a frame is counted with its connection, so it must not outlive that."""
         if (waiting := self._in_line.pop(connection, None)) is not None:
             waiting.cancel()
 
     async def _wait_in_line(self, connection: Connection) -> None:
         if connection.session is None:
-            raise asyncio.CancelledError  # gone before this task had its first turn
+            raise asyncio.CancelledError  # closed before this task started
         task = asyncio.current_task()
         assert task is not None
         self._in_line[connection] = task

@@ -100,7 +100,7 @@ def check_built(work: Work[Any], response_bytes: int, bytes_max: int) -> None:
         check_size(response_bytes, bytes_max)
     except BrokerError:
         result = getattr(work, "result", None)
-        awaitable = getattr(result, "answer", result)  # of `Working`
+        awaitable = getattr(result, "answer", result)  # of `Deferred`
         if isinstance(awaitable, Coroutine):
             awaitable.close()
         raise
