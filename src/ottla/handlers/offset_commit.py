@@ -15,7 +15,6 @@ from ottla.base.steps import Steps, run_here
 from ottla.handlers.groups.callers import caller_of
 from ottla.handlers.groups.known_partitions import is_small, parting
 from ottla.handlers.groups.merging import merged, merging
-from ottla.handlers.groups.waiting import attempt, combine
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Deferred, handles
 from ottla.metadata.image import Image
@@ -128,15 +127,33 @@ def sorting_out(
 def commit_at_once(
     request: OffsetCommitRequest, unknown: Sequence[OffsetCommitResponseTopic], context: Context
 ) -> OffsetCommitResponse | Awaitable[OffsetCommitResponse]:
-    outcome = attempt(
-        lambda: context.parts.groups.commit(request, caller_of(context)),
-        lambda error: refuse_commit(request, error.code, error.message),
-    )
-    if not unknown:
-        return outcome
-    return combine(
-        [outcome], lambda done: OffsetCommitResponse(topics=merged(unknown, done[0].topics))
-    )
+    try:
+        outcome = context.parts.groups.commit(request, caller_of(context))
+    except BrokerError as error:
+        outcome = refuse_commit(request, error.code, error.message)
+    if not isinstance(outcome, OffsetCommitResponse):
+        return complete(outcome, request, unknown)
+    return with_unknown(outcome, unknown)
+
+
+async def complete(
+    writing: Awaitable[OffsetCommitResponse],
+    request: OffsetCommitRequest,
+    unknown: Sequence[OffsetCommitResponseTopic],
+) -> OffsetCommitResponse:
+    try:
+        response = await writing
+    except BrokerError as error:
+        response = refuse_commit(request, error.code, error.message)
+    return with_unknown(response, unknown)
+
+
+def with_unknown(
+    response: OffsetCommitResponse, unknown: Sequence[OffsetCommitResponseTopic]
+) -> OffsetCommitResponse:
+    if unknown:
+        response.topics = merged(unknown, response.topics)
+    return response
 
 
 def refused(topic: OffsetCommitRequestTopic, code: ErrorCode) -> OffsetCommitResponseTopic:
