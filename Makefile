@@ -29,10 +29,7 @@ run: setup  ## run a broker on localhost:9092
 demo: setup  ## the main job in about two minutes: a stream, Spark, a lake, two kills; SABOTAGE=lake
 	@$(BIN)/python -m demo $(if $(SABOTAGE),--sabotage $(SABOTAGE)) $(DEMO)
 
-demo-wheel: setup  ## build a wheel in dist/ and try it in an empty environment
-	$(BIN)/python -m tools.wheel
-
-clean:  ## remove what the demo left
+demo-clean:  ## remove what the demo left
 	@rm -rf .demo
 
 # Tests wait for other processes more than they compute.
