@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from ottla.base.sparse_log import SparseLog
 from ottla.base.threads import Threads
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
@@ -31,7 +32,7 @@ from ottla.controller.state import RandomSource, State
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import Known, load_known
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog
+from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLog, NoRoom
 from ottla.metadata.publisher import Publisher
 from ottla.metadata.records import Record, TopicDeleted
 from ottla.metadata.topic_table import ImageError
@@ -72,8 +73,12 @@ class _Round:
     answers: list[tuple[asyncio.Future[Any], Any]] = field(default_factory=list)
 
     def give_up(self) -> None:
+        self.refuse(_not_controller())
+
+    def refuse(self, error: BrokerError) -> None:
         for answered, _ in self.answers:
-            _give_up(answered)
+            if not answered.done():
+                answered.set_exception(error)
 
 
 class Controller:
@@ -86,6 +91,7 @@ class Controller:
         self._threads = threads
         self._events: asyncio.Queue[_Event[Any]] = asyncio.Queue(EVENTS_MAX)
         self._image: Image | None = None  # None while this is not the controller
+        self._no_room_log = SparseLog(logging.getLogger(__name__), logging.WARNING)
         self._epoch = 0
 
     @property
@@ -131,6 +137,12 @@ class Controller:
                 await self._decide_one(event, round_)
                 event = self._next_waiting(round_)
             await self._append(round_)
+        except NoRoom as error:
+            self._no_room_log.write(
+                asyncio.get_running_loop().time(), "no room for a change of the metadata: %s", error
+            )
+            round_.refuse(BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, f"The disk is full: {error}"))
+            await self._go_back()
         except Exception as error:
             is_known = isinstance(error, (AppendFailed, AppendRefused, ImageError))
             bug = None if is_known else error
@@ -219,6 +231,10 @@ class Controller:
         self._image = None
         while not self._events.empty():
             _give_up(self._events.get_nowait().answered)
+
+    async def _go_back(self) -> None:
+        """Forget what was decided and not appended."""
+        self._image = await self._threads.run(self._publisher.image.copy)
 
     async def _reload(self) -> None:
         """Go on from what is in the log, whatever became of the batch that failed."""

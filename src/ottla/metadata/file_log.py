@@ -30,7 +30,7 @@ from ottla.metadata.journal import (
     remove_older,
     write_snapshot,
 )
-from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLost, Trimmed
+from ottla.metadata.log import AppendFailed, AppendRefused, MetadataLost, NoRoom, Trimmed
 from ottla.storage.files.directory_health import is_out_of_descriptors
 
 T = TypeVar("T")
@@ -126,6 +126,9 @@ class FileMetadataLog:
         self._journal = None  # until it is known to have worked
         try:
             await self._work(change)
+        except NoRoom:
+            self._journal = journal
+            raise
         except OSError as error:
             _abandon(journal)
             raise AppendFailed(str(error)) from error

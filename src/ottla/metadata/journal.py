@@ -40,8 +40,9 @@ from ottla.metadata.frame import (
     has_whole_frame,
 )
 from ottla.metadata.image import Batch, Image
-from ottla.metadata.log import CorruptMetadataError
+from ottla.metadata.log import CorruptMetadataError, NoRoom
 from ottla.metadata.topic_table import ImageError
+from ottla.storage.files.directory_health import is_full
 
 CLEAN = "clean"
 JOURNAL_BYTES_MAX = 4 * 1024 * 1024  # larger ones are replaced by a snapshot: a start stays quick
@@ -49,7 +50,7 @@ _NAME = re.compile(r"(\d{20})\.(journal|snapshot)")
 
 
 class Journal:
-    """Made by `open`. After an error nothing more can be done with it but `close`."""
+    """Made by `open`. After any error but NoRoom it can only be closed."""
 
     def __init__(self, files: FileSystem, directory: str, file: File, end_offset: int) -> None:
         self._files = files
@@ -65,11 +66,20 @@ class Journal:
     def append(self, batch: Batch) -> None:
         frame = encode_frame(BATCH, batch)
         self._check_size()
-        self._file.write_at(self._position, frame)
+        self._write(frame)
         self._file.sync()
         self._position += len(frame)
         self.end_offset = batch.end_offset
         self._check_place()  # a write to a removed file succeeds, and is lost
+
+    def _write(self, frame: bytes) -> None:
+        try:
+            self._file.write_at(self._position, frame)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            self._file.truncate(self._position)  # part of it may be there
+            raise NoRoom(str(error)) from error
 
     def check(self) -> None:
         """OSError with ESTALE if somebody else has removed, replaced or cut the file."""

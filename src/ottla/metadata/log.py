@@ -18,6 +18,10 @@ class AppendRefused(Exception):
     """Nothing was written: somebody else has written there, or may write instead of us."""
 
 
+class NoRoom(AppendRefused):
+    """Nothing was written, because the disk is full. The log can still be used."""
+
+
 class AppendFailed(Exception):
     """Whether the batch was written is not known. Only `load` can find out."""
 

@@ -284,6 +284,7 @@ class ReplicaManager:
     def close(self) -> None:
         """Nobody settles any more. What is not made is made by the next start; what should be gone
         goes now, and whoever looks at the directory finds what the metadata says."""
+        self.logs.on_failure = lambda *_: None  # logs are closed in threads, without an event loop
         self._table.close_all_leaving()
         self._deletions.close()
 

@@ -6,6 +6,7 @@ import errno
 from collections.abc import Iterator
 
 import pytest
+from tests.unit.broker.restarting import RestartingWorld
 from tests.unit.handlers.asking import produce
 from tests.unit.handlers.world import World
 
@@ -71,3 +72,30 @@ def test_a_deleted_topic_waits_for_no_room(world: World) -> None:
 
 def code_of(world: World, topic: str, partition: int) -> ErrorCode:
     return ErrorCode(produce(world, topic, partition=partition).error_code)
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 1, 60])
+def test_a_change_of_the_metadata_without_room_is_refused_and_the_broker_goes_on(
+    kept_bytes: int,
+) -> None:
+    """What got to the disk of the refused batch is cut off, and not found by the next start."""
+    with RestartingWorld() as world:
+        refuse_and_go_on(world, kept_bytes)
+
+
+def refuse_and_go_on(world: RestartingWorld, kept_bytes: int) -> None:
+    world.create_topic("t", 1)
+    offset = world.broker.parts.metadata.offset
+    world.disk.fail("write", "*.journal", error=errno.ENOSPC, times=None, keep_bytes=kept_bytes)
+    request = CreateTopicsRequest([CreatableTopic("full", 3, 1)])
+    for _ in range(3):
+        (refused,) = world.ask(request, 7).topics
+        assert refused.error_code == STORAGE
+        assert "disk is full" in refused.error_message
+    assert world.broker.parts.metadata.offset == offset
+    assert "full" not in world.broker.parts.metadata.topics
+    assert code_of(world, "t", 0) == NONE, "its disk has room"
+    world.disk.heal()
+    assert world.ask(request, 7).topics[0].error_code == NONE
+    world.kill()
+    assert code_of(world, "full", 2) == NONE
