@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from traceback import walk_tb
 
 import pytest
@@ -21,6 +21,7 @@ from tests.support.long_run import is_wanted
 from tests.support.oracle import Oracle
 from tests.support.requirements import VARIABLE, judge, required_names
 from tests.support.spark_jvm import use_archive
+from tests.support.time_limit import limit_s, time_limit
 
 # Random examples are the same in every ordinary run; new ones are for the long run. Slowness is
 # never a failure: machines may be busy.
@@ -95,6 +96,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if verdict.is_failure:
         pytest.fail(f"{verdict.reason} ({VARIABLE} demands it)", pytrace=False)
     pytest.skip(f"{verdict.reason} (fails instead of skipping where {VARIABLE} demands it)")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    with time_limit(limit_s()):
+        return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -88,3 +88,19 @@ def test_grouped_tests_run_in_one_worker(tmp_path: Path) -> None:
     assert "8 passed" in done.stdout, done.stdout + done.stderr
     workers = {line for line in done.stdout.splitlines() if line.startswith("ran in")}
     assert len(workers) == 1
+
+
+def test_a_test_that_never_ends_fails_and_the_next_one_runs(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(
+        "import tests.conftest\n"
+        "tests.conftest.limit_s = lambda: 0.5\n"
+        "from tests.conftest import pytest_runtest_call\n"
+    )
+    (tmp_path / "test_endless.py").write_text(
+        "import time\n\n"
+        "def test_endless():\n    while True:\n        time.sleep(0.01)\n\n"
+        "def test_next(): ...\n"
+    )
+    done = run(tmp_path)
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert "has not ended in 0.5 s" in done.stdout
