@@ -106,7 +106,7 @@ def write_log(directory: str, arguments: argparse.Namespace, codec: int) -> list
 
 
 def clean_once(directory: str, sizes: list[int], records: int) -> dict[str, float]:
-    from ottla.base.disk import DiskFileSystem
+    from ottla.base.files.disk import DiskFileSystem
     from ottla.base.ids import TopicPartition
     from ottla.config.topic_options import TopicConfig
     from ottla.storage.compaction.cleaner import clean

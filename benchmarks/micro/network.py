@@ -99,8 +99,8 @@ def report_cpu() -> None:
 
 
 def new_network(kind: str, path: str):  # type: ignore[no-untyped-def]
-    from ottla.base.allocator import keep_freed_memory
-    from ottla.base.disk import DiskFileSystem
+    from ottla.base.files.disk import DiskFileSystem
+    from ottla.base.memory.allocator import keep_freed_memory
     from ottla.network import sender
     from ottla.network.network import Network
     from ottla.network.served import Answer

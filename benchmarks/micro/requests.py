@@ -83,7 +83,7 @@ def measure(names: list[str]) -> dict[str, float]:
 
 async def measure_all(names: list[str], directory: str) -> dict[str, float]:
     from ottla.base.clock import SystemClock
-    from ottla.base.disk import DiskFileSystem
+    from ottla.base.files.disk import DiskFileSystem
     from ottla.broker.broker import Broker
     from ottla.config.load import load_config
 

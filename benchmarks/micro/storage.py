@@ -19,10 +19,10 @@ from random import Random
 from benchmarks.micro.timing import best_of, table
 
 from ottla.base.clock import SystemClock
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
@@ -134,9 +134,9 @@ def lookup_rows(directory: str) -> list[list[object]]:
         log.read(WAIT, end - 1, MIB, end)
 
     def find_time() -> None:
-        run_here(log.finding_by_timestamp(first_ms + random.randrange(times[1] // 8)))
+        run_blocking(log.finding_by_timestamp(first_ms + random.randrange(times[1] // 8)))
 
-    first = run_here(log.finding_by_timestamp(0))
+    first = run_blocking(log.finding_by_timestamp(0))
     assert first is not None
     first_ms = first.timestamp
     cases = (

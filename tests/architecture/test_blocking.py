@@ -13,7 +13,7 @@ BROKER = ("base", "broker", "controller", "coordinators", "handlers", "metadata"
 FILES = sorted(path for folder in (*BROKER, "storage") for path in (SOURCE / folder).rglob("*.py"))
 
 THREADS = {"to_thread", "run_in_executor", "ThreadPoolExecutor", "Thread"}
-THREADS_MODULE = "base/threads.py"
+THREADS_MODULE = "base/scheduling/threads.py"
 
 # Modules of the event loop that read with WAIT, and why no client waits for a disk there.
 MAY_WAIT = {

@@ -37,7 +37,7 @@ ALLOWED = {
     },
     "is_directory=True": {(LOG_DIRECTORY, "_queue_removal")},
     "remove_directory": {("storage/log/deletion.py", "_remove_directory")},
-    "rmtree": {("base/disk.py", "remove_directory")},
+    "rmtree": {("base/files/disk.py", "remove_directory")},
 }
 OUTSIDE = {"testing", "spark", "client", "protocol"}  # these touch no directory of a broker
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from ottla.base.steps import Job, Steps, run_here
+from ottla.base.scheduling.steps import Job, Steps, run_blocking
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ class ByHand(Generic[T]):
 
     def finish(self) -> T:
         """All that is left."""
-        return run_here(self._rest())
+        return run_blocking(self._rest())
 
     def _rest(self) -> Steps[T]:
         while True:
@@ -57,7 +57,7 @@ class ByHand(Generic[T]):
 
 
 def run_with(steps: Steps[T], run_job: Callable[[Job], Any]) -> T:
-    """As `run_here`, with jobs run in the test's own way."""
+    """As `run_blocking`, with jobs run in the test's own way."""
     result: Any = None
     while True:
         try:
@@ -72,10 +72,10 @@ class Here:
     """A driver that runs everything at once, jobs included."""
 
     async def run(self, steps: Steps[T]) -> T:
-        return run_here(steps)
+        return run_blocking(steps)
 
     def start(self, steps: Steps[None]) -> None:
-        run_here(steps)
+        run_blocking(steps)
 
     async def in_thread(self, job: Callable[[], T]) -> T:
         return job()

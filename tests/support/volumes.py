@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem, read_file
+from ottla.base.files.filesystem import FileSystem, read_file
 
 
 class Volume(NamedTuple):

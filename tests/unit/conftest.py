@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.volumes import Volume
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
 from ottla.testing.filesystem import MemoryDisk
 
 

@@ -1,4 +1,4 @@
-"""Time, handed in: production reads the machine's clocks, tests move their own by hand."""
+"""Clocks are passed as arguments: production code uses the system clocks, tests a manual one."""
 
 import time
 from typing import Protocol
@@ -9,7 +9,7 @@ class Clock(Protocol):
         """Wall-clock time in milliseconds since 1970."""
 
     def monotonic_s(self) -> float:
-        """A clock that never goes back, for deadlines."""
+        """A monotonic clock in seconds, for deadlines."""
 
 
 class SystemClock:

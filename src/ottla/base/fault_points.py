@@ -1,13 +1,13 @@
-"""Places where a test can let the process die, as a power cut or a kill would.
+"""Points at which a test can kill the process.
 
-    OTTLA_FAULT_POINT=prepare-logged        the first time it comes there
-    OTTLA_FAULT_POINT=data-appended:3       the third time
-    OTTLA_FAULT_VICTIM=java                 not this process but the Java process it belongs to,
+    OTTLA_FAULT_POINT=prepare-logged        at the first pass
+    OTTLA_FAULT_POINT=data-appended:3       at the third pass
+    OTTLA_FAULT_VICTIM=java                 kill the Java process that started this one instead,
                                             or the process whose number is in a given file
     OTTLA_FAULT_ONCE=/path/of/a/file        in one process only: the first to create the file
 
-Owns      the names of the steps of a transaction between which a crash may come.
-Promises  without the variable, reaching one costs a call and does nothing.
+Owns      the names of the points between the steps of a transaction.
+Promises  without the variable, a point costs one function call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class FaultPoint(Enum):
     PRODUCER_ID_LOGGED = "producer-id-logged"
     PARTITIONS_ENLISTED = "partitions-enlisted"
     DATA_APPENDED = "data-appended"
-    DATA_REPLICATED = "data-replicated"  # and not acknowledged
+    DATA_REPLICATED = "data-replicated"  # but not acknowledged
     GROUP_ENLISTED = "group-enlisted"
     OFFSETS_APPENDED = "offsets-appended"
     END_RECEIVED = "end-received"
@@ -39,15 +39,15 @@ class FaultPoint(Enum):
 
 
 class SinkPoint(Enum):
-    """The same for a sink that writes from Spark: first its tasks, then its driver."""
+    """The points of the Spark sink: first those of its tasks, then those of its driver."""
 
-    WRITING = "sink-writing"  # some rows of a task are written, others not
+    WRITING = "sink-writing"  # some rows of a task are written
     WRITTEN = "sink-written"  # all rows of a task
-    DECIDING = "sink-deciding"  # all tasks are done, nothing is decided
-    DECIDED = "sink-decided"  # and nothing is committed
+    DECIDING = "sink-deciding"  # all tasks are done, no decision is stored
+    DECIDED = "sink-decided"  # but nothing is committed
     FIRST_COMMITTED = "sink-first-committed"
-    ALL_COMMITTED = "sink-all-committed"  # and not written down
-    DONE = "sink-done"  # and Spark does not know
+    ALL_COMMITTED = "sink-all-committed"  # but not recorded
+    DONE = "sink-done"  # but not reported to Spark
 
 
 def point_named(name: str) -> FaultPoint | SinkPoint:
@@ -55,7 +55,7 @@ def point_named(name: str) -> FaultPoint | SinkPoint:
 
 
 class FaultPoints:
-    """At most one point is armed; at its n-th time the process ends without another step."""
+    """At most one point is active; the process is killed at its n-th pass."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         name, _, times = environment.get(VARIABLE, "").partition(":")
@@ -81,18 +81,18 @@ class FaultPoints:
         return True
 
     def die(self) -> None:
-        """This process ends here, too, if the victim does not take it along."""
+        """Kill the victim, and this process unless the victim is another one."""
         if self._victim == JAVA:
             os.kill(java_above(os.getpid()), signal.SIGKILL)
         elif self._victim:
             with open(self._victim) as file:
                 os.kill(int(file.read()), signal.SIGKILL)
-            return  # somebody else's death: live on and see it
+            return  # only the other process is killed
         os.kill(os.getpid(), signal.SIGKILL)
 
 
 def java_above(pid: int) -> int:
-    """The Java process that started this one, directly or not."""
+    """The nearest Java process among the ancestors of this one."""
     while pid > 1:
         with open(f"/proc/{pid}/stat") as file:
             name, _, rest = file.read().partition("(")[2].rpartition(")")

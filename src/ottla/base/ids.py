@@ -1,6 +1,6 @@
-"""Names for the numbers that travel together and must not be confused.
+"""Distinct types for identifiers that must not be confused.
 
-Inner loops over records use plain ints; the types matter where values cross a module boundary.
+Inner loops over records use plain ints; the types are used where values cross a module boundary.
 """
 
 from typing import NamedTuple, NewType

@@ -1,18 +1,18 @@
-"""Regular expressions that come from outside: compiled and matched by RE2, within bounds.
+"""Regular expressions from clients: compiled and matched by RE2, within limits.
 
-Promises  compiling takes some ten milliseconds at most, and a match is linear in the length of the
-          text with a bounded factor. Python's `re` backtracks: its time can double with each
-          character of a text, and the event loop would wait for it.
-Raises    PatternError with the reason, for whatever cannot be compiled or costs too much. Callers
-          turn it into the error code of their API.
+Promises  compiling takes about ten milliseconds at most, and a match is linear in the length of the
+          text. Python's `re` backtracks: its time can double with each character, and would block
+          the event loop.
+Raises    PatternError with the reason, for patterns that cannot be compiled or are too expensive.
+          Callers map it to an error code of their API.
 
-RE2 has no back references and no look-around. A match is of the whole text: Kafka has no place
-where a client's pattern is searched for within a text.
+RE2 has no back references and no look-around. A pattern must match the whole text, as everywhere in
+Kafka.
 """
-# The bounds were measured with random patterns (2.5 GHz): with them the slowest compilation took
-# 14 ms. Properties of characters and counted repetitions are expanded before RE2 counts its memory.
-# If the states of a pattern do not fit in its memory, RE2 falls back from its DFA to simulating the
-# NFA, which is linear as well: at most 8 ns for an instruction and byte.
+# The limits were measured with random patterns (2.5 GHz): the slowest compilation took 14 ms.
+# Character properties and counted repetitions are expanded before RE2 counts its memory. If the
+# states of a pattern do not fit in its memory, RE2 falls back from its DFA to simulating the NFA,
+# which is linear as well: at most 8 ns per instruction and byte.
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHOWN_CHARS_MAX = 200
 
 
 class PatternError(ValueError):
-    """A pattern that cannot be used: the message is the reason."""
+    """A pattern that cannot be used; the message is the reason."""
 
 
 class Pattern:
@@ -69,7 +69,7 @@ def compile_pattern(text: str) -> Pattern:
 
 
 def check_costs(texts: Iterable[str]) -> None:
-    """PatternError unless all these patterns together are as small as one has to be."""
+    """PatternError if these patterns together exceed the limits for one pattern."""
     chars = properties = repetitions = 0
     for text in texts:
         chars += len(text)
@@ -96,7 +96,7 @@ def shortened(text: str) -> str:
 
 @cache
 def _re2() -> tuple[Any, Any]:
-    """Loaded when the first pattern is compiled."""
+    """Imported when the first pattern is compiled."""
     import re2
 
     options = re2.Options()

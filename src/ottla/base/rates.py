@@ -1,8 +1,8 @@
-"""How fast something goes, and how long to wait where that is too fast. Kafka's arithmetic.
+"""Rates over time windows and throttle times, computed as Kafka does.
 
-Promises  pure: whoever asks brings the time. Waiting times are Kafka's to the millisecond, which
-          is why windows stand and sums are made in its order.
-Leaves    what is measured, and for whom, to `handlers/quotas/`.
+Promises  pure: the time is an argument. Throttle times equal Kafka's to the millisecond, which
+          requires its windows and its order of summation.
+Leaves    what is measured, and for which client, to `handlers/quotas/`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 MS_PER_S = 1000
 WINDOWS_MAX = 1000
-WAIT_MS_MAX = 2**31 - 1  # answers have no room for more
+WAIT_MS_MAX = 2**31 - 1  # the field is an int32
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Over which time is measured: so many windows, each so long."""
+    """The measured period: `count` windows of `size_ms` each."""
 
     count: int
     size_ms: int
@@ -28,8 +28,8 @@ class Windows:
 
 
 def windows_of(count: int, size_s: int) -> Windows:
-    """By a broker's settings. Every charge looks at all windows: of very many, each is longer
-    instead, so that the same time is measured."""
+    """The windows for a broker's settings. Each charge visits all windows: above `WINDOWS_MAX`,
+    several are merged into one, so that the measured period stays the same."""
     merged = -(-count // WINDOWS_MAX)
     return Windows(-(-count // merged), size_s * MS_PER_S * merged)
 
@@ -48,15 +48,15 @@ class _Window:
 class RateMeter:
     """An amount per second, over the last windows.
 
-    A new meter counts as if it had been idle for all windows but the running one: a short burst is
-    not mistaken for a high rate.
+    A new meter assumes that all windows before the current one were idle, so that a short burst
+    does not count as a high rate.
     """
 
     __slots__ = ("_at", "_recent")
 
     def __init__(self) -> None:
-        self._recent: list[_Window] = []  # a ring: after the running one comes the oldest
-        self._at = 0  # the running one
+        self._recent: list[_Window] = []  # a ring buffer: the oldest follows the current one
+        self._at = 0  # index of the current window
 
     def record(self, amount: float, now_ms: int, windows: Windows) -> None:
         if not self._recent:
@@ -72,7 +72,7 @@ class RateMeter:
         return amount / (measured_ms / MS_PER_S)
 
     def wait_ms(self, limit: float, now_ms: int, windows: Windows) -> int:
-        """After which time without anything more the rate is at the limit again."""
+        """The time until the rate is back at the limit, if nothing more is recorded."""
         amount, measured_ms = self._measure(now_ms, windows)
         excess = amount / (measured_ms / MS_PER_S) - limit
         if excess <= 0:
@@ -81,11 +81,11 @@ class RateMeter:
 
     @property
     def amount(self) -> float:
-        """What the windows hold that were not forgotten."""
+        """The sum of all windows that have not expired."""
         return sum(window.amount for window in self._recent)
 
     def _begin_next(self, now_ms: int, windows: Windows) -> _Window:
-        # One more than are measured: the oldest may reach into the time that is.
+        # One more window than is measured: the oldest may overlap the measured period.
         self._at = (self._at + 1) % (windows.count + 1)
         if self._at >= len(self._recent):
             self._recent.append(_Window(now_ms))
@@ -94,7 +94,7 @@ class RateMeter:
         return self._recent[self._at]
 
     def _measure(self, now_ms: int, windows: Windows) -> tuple[float, int]:
-        """What was recorded, and within how many milliseconds; what is old is forgotten."""
+        """The recorded amount and the measured milliseconds. Expired windows are reset."""
         total_ms, amount, oldest_ms = windows.total_ms, 0.0, now_ms
         for window in self._recent:
             if now_ms - window.last_ms >= total_ms:
@@ -107,9 +107,10 @@ class RateMeter:
 
 
 class TokenBucket:
-    """So many a second, and after a quiet time as many at once as all windows bring.
+    """Tokens arrive at a constant rate; the capacity is what arrives during all windows.
 
-    It may be overdrawn once: whoever owes nothing may take any number, and waits afterwards.
+    It may be overdrawn once: a bucket that is not negative allows any amount, and blocks
+    afterwards.
     """
 
     __slots__ = ("_filled_ms", "_tokens")
@@ -126,7 +127,7 @@ class TokenBucket:
         return self._fill(limit, now_ms, windows) < 0
 
     def wait_ms(self, limit: float, now_ms: int, windows: Windows) -> int:
-        """After which time nothing is owed any more."""
+        """The time until the bucket is no longer negative."""
         tokens = self._fill(limit, now_ms, windows)
         return whole_ms(-tokens / limit * MS_PER_S) if tokens < 0 else 0
 
@@ -145,7 +146,7 @@ def full_bucket(limit: float, windows: Windows) -> float:
 
 
 def whole_ms(wait_ms: float) -> int:
-    """To the nearest, and halves up, as Java rounds."""
+    """Rounded to the nearest integer, halves up, as in Java."""
     if wait_ms >= WAIT_MS_MAX:
         return WAIT_MS_MAX
     below = math.floor(wait_ms)

@@ -1,7 +1,7 @@
-"""The evidence that a topic was deleted, without which no record of it is.
+"""Evidence that a topic was deleted. Its records are deleted only with this evidence.
 
-Promises  it is made in one place: where the record of the deletion is applied to the metadata
-          (`metadata/topic_table.py`). `tests/architecture/test_deletions.py` holds everybody to it.
+Promises  it is created in one place: where the deletion record is applied to the metadata
+          (`metadata/topic_table.py`). `tests/architecture/test_deletions.py` verifies this.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ from ottla.base.ids import TopicId
 
 @dataclass(frozen=True, slots=True)
 class TopicDeletion:
-    """A record of the metadata log says that the topic with this id was deleted."""
+    """The metadata log contains a record that the topic with this id was deleted."""
 
     topic_id: TopicId

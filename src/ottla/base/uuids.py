@@ -1,4 +1,4 @@
-"""UUIDs as Kafka writes them: 16 raw bytes, and base64url without padding as text."""
+"""UUIDs as Kafka represents them: 16 raw bytes, and base64url without padding as text."""
 
 import base64
 import binascii
@@ -8,7 +8,7 @@ ZERO_UUID = bytes(16)
 
 
 def random_uuid() -> bytes:
-    """A random id whose text does not begin with a dash (tools take that for an option)."""
+    """A random id whose text does not begin with a dash, which tools would parse as an option."""
     while (value := uuid4().bytes)[0] >> 2 == 62:  # 62 is "-" in base64url
         pass
     return value

@@ -17,13 +17,13 @@ from functools import partial
 from random import Random
 
 from ottla.base.clock import Clock, SystemClock
-from ottla.base.disk import DiskFileSystem
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.base.rates import windows_of
-from ottla.base.steps import Start, Steps
-from ottla.base.tasks import OwnedTasks
-from ottla.base.threads import Threads, run_in_threads
-from ottla.base.turns import Lane, Turns
+from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
+from ottla.base.scheduling.steps import Start, Steps
+from ottla.base.scheduling.tasks import OwnedTasks
+from ottla.base.scheduling.threads import Threads, run_in_threads
 from ottla.base.uuids import random_uuid
 from ottla.broker.automatic_topics import AutomaticTopics
 from ottla.broker.cluster_marks import WRITE_INTERVAL_MS, ClusterMarks
@@ -94,9 +94,9 @@ class Broker:
         self.config = settings.config
         self.broker_id = self.config.node_id
         self.clock = clock or SystemClock()
-        self.turns = Turns(self.clock, Threads())
+        self.scheduler = StepScheduler(self.clock, Threads())
         # What must not wait for requests: syncs, checkpoints, the metadata log.
-        self.disk = Lane(self.turns, Threads.named("disk", DISK_THREADS))
+        self.disk = DedicatedDriver(self.scheduler, Threads.named("disk", DISK_THREADS))
         self._rng = rng or Random()
         self._files = files or DiskFileSystem()
         self._is_ready = asyncio.Event()
@@ -122,7 +122,7 @@ class Broker:
         past = read_past(self.logs.online)
         image = await load_known(self.metadata_log, past.known)
         await name_cluster(self.metadata_log, image, self.settings.layers, past)
-        self.publisher = Publisher(image, self.turns)
+        self.publisher = Publisher(image, self.scheduler)
         withhold_empty(self.logs.online, image, self.broker_id, past)
         self.logs.open(Owner(image.cluster_id, self.broker_id))
         self._expect_directories(image, past)
@@ -188,7 +188,7 @@ class Broker:
     def _build_coordinators(self, image: Image) -> None:
         create = self.automatic_topics.create
         self.groups = GroupCoordinator(
-            image, self.config, self.current.group, self.clock, create, self.turns
+            image, self.config, self.current.group, self.clock, create, self.scheduler
         )
         self.producer_ids = ProducerIds(self._allocate_producer_ids, self._tasks)
         markers = MarkerWriter(
@@ -196,7 +196,7 @@ class Broker:
             self.groups.service,
             self.clock.now_ms,
             self.config.request_timeout_ms,
-            self.turns,
+            self.scheduler,
         )
         self.markers = markers
         self.transactions = TransactionCoordinator(
@@ -204,9 +204,9 @@ class Broker:
             self.config,
             self.clock,
             self.producer_ids,
-            MarkerSender(image, lambda _broker_id: markers, self.turns.next),
+            MarkerSender(image, lambda _broker_id: markers, self.scheduler.next),
             create,
-            self.turns,
+            self.scheduler,
         )
         self.replicas.listeners += [self.groups, self.transactions]
 
@@ -215,7 +215,7 @@ class Broker:
         verifier = Verifier(self.transactions, self.current, self.clock)
         self.parts = Parts(
             self.clock,
-            self.turns,
+            self.scheduler,
             self.current,
             self.broker_id,
             image,
@@ -236,9 +236,9 @@ class Broker:
             self.markers,
             ClientQuotas(image, self.config, self.clock),
             self._build_moves(),
-            ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock, self.turns),
+            ClientTelemetry(image, self.config.telemetry_max_bytes, self.clock, self.scheduler),
             memory := ResponseMemory(self.config.ottla_queued_response_bytes_max),
-            LargeResponses(self.turns, memory, self.config.ottla_response_bytes_max),
+            LargeResponses(self.scheduler, memory, self.config.ottla_response_bytes_max),
             ParkedFetches(self.config.ottla_fetch_parked_partitions_max),
         )
 
@@ -346,7 +346,7 @@ class Broker:
                 tasks.create_task(self.housekeeping.run(), name="housekeeping")
                 tasks.create_task(self.groups.run(), name="groups")
                 tasks.create_task(self.transactions.run(), name="transactions")
-                tasks.create_task(preload(self.turns.in_thread), name="preloading")
+                tasks.create_task(preload(self.scheduler.in_thread), name="preloading")
                 await asyncio.sleep(0)  # the network begins to accept
                 self._is_ready.set()
         except* MetadataLost:
@@ -380,7 +380,7 @@ class Broker:
         finally:
             self.housekeeping.let_go()
             self.logs.let_go()
-            await self.turns.in_thread(self.disk.threads.close)
+            await self.scheduler.in_thread(self.disk.threads.close)
 
     async def _close_in_order(self) -> None:
         """Not without the metadata: then everything on disk is left as it is."""

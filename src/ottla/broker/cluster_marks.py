@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 
-from ottla.base.steps import Driver
+from ottla.base.scheduling.steps import Driver
 from ottla.broker.housekeeping import in_directory
 from ottla.metadata.image import Image
 from ottla.storage.directories.log_manager import LogManager

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.config.layers import BrokerLayers
 from ottla.controller.new_cluster import decide_new_cluster

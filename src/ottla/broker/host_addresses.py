@@ -12,8 +12,8 @@ import logging
 import socket
 from collections.abc import Callable
 
-from ottla.base.log_text import shown
-from ottla.base.tasks import OwnedTasks
+from ottla.base.log_messages.log_text import shown
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.addresses import is_address, normal_address
 
 log = logging.getLogger(__name__)

@@ -14,13 +14,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 from ottla.base.clock import Clock
+from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicPartition
-from ottla.base.pacing import pause_s
-from ottla.base.readers import Reader
-from ottla.base.sparse_log import SparseLog
-from ottla.base.steps import Driver, looking_up
-from ottla.base.tasks import next_turn
-from ottla.base.turns import Turns
+from ottla.base.log_messages.sparse_log import SparseLog
+from ottla.base.scheduling.pacing import pause_s
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Driver, looking_up
+from ottla.base.scheduling.tasks import next_turn
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.options import INT32_MAX
 from ottla.protocol.errors import BrokerError
@@ -54,7 +54,7 @@ class Housekeeping:
         driver: Driver | None = None,
     ) -> None:
         """`config` is asked each time: much of it can change while we run."""
-        self._driver: Driver = driver or Turns(clock)
+        self._driver: Driver = driver or StepScheduler(clock)
         self._logs = logs
         self._watch = DirectoryWatch(logs)
         self._config = config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from ottla.base.tasks import OwnedTasks
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.housekeeping import Housekeeping
 from ottla.controller.assign_directories import decide_assign_directories
 from ottla.controller.controller import Controller

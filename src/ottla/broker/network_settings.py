@@ -6,8 +6,8 @@ import logging
 import resource
 from collections.abc import Callable
 
-from ottla.base.disk import default_open_files_max
-from ottla.base.log_text import shown
+from ottla.base.files.disk import default_open_files_max
+from ottla.base.log_messages.log_text import shown
 from ottla.base.rates import windows_of
 from ottla.config.broker_checks import parse_ip_overrides
 from ottla.config.broker_options import BrokerConfig

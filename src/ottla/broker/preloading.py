@@ -15,7 +15,7 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ottla.base.threads import RunJob
+from ottla.base.scheduling.threads import RunJob
 from ottla.handlers.serving.registry import handler_of
 from ottla.handlers.serving.served import SERVED
 from ottla.protocol.messages import request_class, response_class

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from ottla.base.ids import ProducerId
-from ottla.base.tasks import OwnedTasks
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import dropwhile
 from typing import Any, NamedTuple
 
-from ottla.base.java_order import hash_map_order
+from ottla.base.java.hash_order import hash_map_order
 from ottla.config.broker_options import BROKER_OPTIONS
 from ottla.config.layers import BrokerLayers, ConfigSource, Sourced, topic_text
 from ottla.config.listener_options import base_name, broker_option, is_of_listener, of_listeners

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ottla.base.java_properties import parse_properties
+from ottla.base.java.properties import parse_properties
 from ottla.config.broker_checks import Problem, parse_broker_config
 from ottla.config.broker_options import BROKER_OPTIONS, EMBEDDED_DEFAULTS, BrokerConfig
 from ottla.config.kafka_keys import REMOVED, is_without_meaning, refused_for

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, TypeVar, cast
 
-from ottla.base.log_text import shown as text_shown
+from ottla.base.log_messages.log_text import shown as text_shown
 from ottla.config.kinds import Kind, shown
 
 log = logging.getLogger(__name__)

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from ottla.base.sparse_log import SparseLog
-from ottla.base.threads import Threads
+from ottla.base.log_messages.sparse_log import SparseLog
+from ottla.base.scheduling.threads import Threads
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.layers import BrokerLayers
 from ottla.controller.decision import Decision

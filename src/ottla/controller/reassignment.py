@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.controller.assignments import check_replicas
 from ottla.controller.decision import Decision, Refused, check_count, quoted
 from ottla.controller.elections import Election, Wanted, decide_change, rules_for

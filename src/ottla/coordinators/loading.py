@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps, looking_up, until
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps, looking_up, until
 from ottla.coordinators.batches import NOBODY, Writer
 from ottla.coordinators.records import RecordTypes, decode_record
 from ottla.coordinators.shard import S, Shard
@@ -17,21 +17,21 @@ from ottla.storage.log.log import Log
 LOAD_BYTES = 128 * 1024
 
 
-async def load(shard: Shard[S], types: RecordTypes, turns: Turns) -> None:
+async def load(shard: Shard[S], types: RecordTypes, scheduler: StepScheduler) -> None:
     """Apply the whole log, unless another broker leads meanwhile."""
     offset = shard.partition.log.log_start_offset
     end_offset = shard.log_end_offset
     while offset < end_offset and not shard.is_gone:
         partition_log = shard.partition.log
         try:
-            data = await turns.run(reading_some(partition_log, offset, end_offset))
+            data = await scheduler.run(reading_some(partition_log, offset, end_offset))
         except (OSError, BrokerError, StorageError):
             if shard.is_gone:
                 return  # the log may be closed
             if partition_log is shard.partition.log:
                 raise
             continue  # it is in another directory by now, with the same records
-        offset = await turns.run_later(applying(shard, types, data, offset))
+        offset = await scheduler.run_later(applying(shard, types, data, offset))
 
 
 def reading_some(partition_log: Log, offset: int, end_offset: int) -> Steps[bytes]:

@@ -16,8 +16,8 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ottla.base.tasks import OwnedTasks
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
 from ottla.coordinators.loading import load, until_gone
 from ottla.coordinators.records import Change, CoordinatorRecord, RecordTypes
@@ -57,7 +57,7 @@ class Runtime(Generic[S]):
         load_ended: LoadEnded[S],
         now_ms: Callable[[], int],
         timeout_ms: int,
-        turns: Turns,
+        scheduler: StepScheduler,
         tasks: OwnedTasks,
     ) -> None:
         """`load_ended` is called for every shard that was loaded, or could not be (see its status).
@@ -67,7 +67,7 @@ class Runtime(Generic[S]):
         self._load_ended = load_ended
         self._now_ms = now_ms
         self._timeout_s = timeout_ms / 1000
-        self._turns = turns
+        self._scheduler = scheduler
         self._tasks = tasks
         self._shards: dict[int, Shard[S]] = {}
         self._loading: set[asyncio.Task[None]] = set()
@@ -121,8 +121,8 @@ class Runtime(Generic[S]):
     async def _load(self, number: int, shard: Shard[S]) -> None:
         started_ms = self._now_ms()
         try:
-            await load(shard, self._topic.types, self._turns)
-            await self._turns.run(until_gone(shard, shard.state.loaded(self._now_ms())))
+            await load(shard, self._topic.types, self._scheduler)
+            await self._scheduler.run(until_gone(shard, shard.state.loaded(self._now_ms())))
             if shard.status is Status.LOADING:
                 shard.status = Status.ACTIVE
                 took_ms = self._now_ms() - started_ms
@@ -146,7 +146,7 @@ class Runtime(Generic[S]):
     def _unload(self, shard: Shard[S]) -> None:
         """Nothing changes the state any more: free what it holds."""
         shard.status = Status.GONE
-        unloading = self._turns.run_later(shard.state.unloaded())
+        unloading = self._scheduler.run_later(shard.state.unloaded())
         self._tasks.start(unloading, name=f"unload {shard.partition.name}")
 
     def _load_again(self, shard: Shard[S]) -> None:
@@ -332,7 +332,7 @@ class Runtime(Generic[S]):
             responses = [each.failed(error.code) for each in responses]
         give(responses[:RESPONSES_MAX])
         for at in range(RESPONSES_MAX, len(responses), RESPONSES_MAX):
-            await self._turns.next()
+            await self._scheduler.next()
             give(responses[at : at + RESPONSES_MAX])
 
 

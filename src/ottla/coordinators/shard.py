@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Generic, Protocol, TypeVar
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.errors import as_coordinator_error
 from ottla.coordinators.records import CoordinatorRecord

@@ -3,7 +3,7 @@
 Clients and tools know the rule, so it is Java's: the absolute hash of the id, modulo partitions.
 """
 
-from ottla.base.java_order import java_string_hash
+from ottla.base.java.hash_order import java_string_hash
 
 
 def shard_of(text: str, partitions: int) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Iterable, Mapping
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.handlers.producing.fencing import fencing_code
@@ -49,7 +49,7 @@ def refuse_add_partitions(
     only = only_transaction(request)
     return AddPartitionsToTxnResponse(
         error_code=code if request.transactions else ErrorCode.NONE,
-        results_by_topic_v3_and_below=run_here(building_results(only, ResultCodes(code))),
+        results_by_topic_v3_and_below=run_blocking(building_results(only, ResultCodes(code))),
     )
 
 

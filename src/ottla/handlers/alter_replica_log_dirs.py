@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -28,7 +28,7 @@ Codes = dict[tuple[str, int], ErrorCode]
 def refuse_alter_replica_log_dirs(
     request: AlterReplicaLogDirsRequest, code: ErrorCode, _message: str
 ) -> AlterReplicaLogDirsResponse:
-    return as_response(dict.fromkeys(run_here(wanted_places(request)), code))
+    return as_response(dict.fromkeys(run_blocking(wanted_places(request)), code))
 
 
 @handles(ApiKey.ALTER_REPLICA_LOG_DIRS, refuse=refuse_alter_replica_log_dirs)
@@ -61,7 +61,7 @@ def wanted_places(request: AlterReplicaLogDirsRequest) -> Steps[dict[tuple[str, 
 
 
 def as_response(codes: Codes) -> AlterReplicaLogDirsResponse:
-    return run_here(responding(codes))
+    return run_blocking(responding(codes))
 
 
 def responding(codes: Codes) -> Steps[AlterReplicaLogDirsResponse]:

@@ -40,7 +40,7 @@ async def create_partitions(
 ) -> CreatePartitionsResponse:
     charge = charging(context, STRICT_QUOTA_FROM)
     replicas = context.parts.replicas
-    run, before = context.parts.turns.run, dict[str, set[int]]()
+    run, before = context.parts.scheduler.run, dict[str, set[int]]()
     if not replicas.all_have_logs:
         names = (topic.name for topic in request.topics)
         before = await run(finding_missing(names, replicas.without_log))

@@ -46,7 +46,7 @@ async def create_topics(request: CreateTopicsRequest, context: Context) -> Creat
     replicas = context.parts.replicas
     await replicas.made(topic.name for topic in request.topics)
     if not replicas.all_have_logs:
-        await context.parts.turns.run(report_missing(answer.topics, replicas.without_log))
+        await context.parts.scheduler.run(report_missing(answer.topics, replicas.without_log))
     return answer
 
 

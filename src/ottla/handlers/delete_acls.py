@@ -7,7 +7,7 @@ There are no ACLs: the response is that of a Kafka broker without an authorizer.
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.administration.permissions import check_known
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles

@@ -5,7 +5,7 @@ v1 throttle time · v2 flexible encoding
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.groups.answers import read_groups
 from ottla.handlers.serving.context import Context
@@ -43,7 +43,7 @@ async def delete_all(request: DeleteGroupsRequest, context: Context) -> DeleteGr
         return DeletableGroupResult(group_id)
 
     deleting = read_groups(request.groups_names, context, delete, refused, repeats=False)
-    answers = await context.parts.turns.run(deleting)
+    answers = await context.parts.scheduler.run(deleting)
     results = answers if isinstance(answers, list) else await answers
     return DeleteGroupsResponse(results=results)
 

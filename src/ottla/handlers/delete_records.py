@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import Deferred, handles
@@ -81,15 +81,15 @@ def finding_unread(request: DeleteRecordsRequest, replicas: ReplicaManager) -> S
 async def read_and_delete(
     request: DeleteRecordsRequest, context: Context, unread: list[Log]
 ) -> DeleteRecordsResponse:
-    await context.parts.turns.run(loading_producers(unread))
-    outcome = await context.parts.turns.run(deleting(request, context))
+    await context.parts.scheduler.run(loading_producers(unread))
+    outcome = await context.parts.scheduler.run(deleting(request, context))
     return await outcome if isinstance(outcome, Awaitable) else outcome
 
 
 def deleting(
     request: DeleteRecordsRequest, context: Context
 ) -> Steps[DeleteRecordsResponse | Awaitable[DeleteRecordsResponse]]:
-    deletion = Deletion(context.parts.replicas, context.parts.turns)
+    deletion = Deletion(context.parts.replicas, context.parts.scheduler)
     topics = []
     for topic in request.topics:
         answers: list[DeleteRecordsPartitionResult] = []
@@ -105,9 +105,9 @@ def deleting(
 class Deletion:
     """One request: the logs with a new start offset, by directory."""
 
-    def __init__(self, replicas: ReplicaManager, turns: Turns) -> None:
+    def __init__(self, replicas: ReplicaManager, scheduler: StepScheduler) -> None:
         self._replicas = replicas
-        self._turns = turns
+        self._scheduler = scheduler
         self.moved: dict[LogDirectory, list[DeleteRecordsPartitionResult]] = {}
 
     def delete(self, topic: str, wanted: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
@@ -127,7 +127,7 @@ class Deletion:
     async def write_down(self, response: DeleteRecordsResponse) -> DeleteRecordsResponse:
         for directory, results in self.moved.items():
             try:
-                await self._turns.run(directory.writing_checkpoints())
+                await self._scheduler.run(directory.writing_checkpoints())
             except OSError as error:
                 code = directory.health.refused("writing checkpoints", error).code
                 for each in results:

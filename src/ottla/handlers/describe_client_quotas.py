@@ -5,7 +5,7 @@ v1 flexible encoding
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.metadata import quota_filter

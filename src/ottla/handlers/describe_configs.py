@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.config.describe import (
     ConfigEntry,
     GroupDescriptions,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.administration.permissions import GROUP_OPERATIONS
 from ottla.handlers.groups.answers import read_groups, respond

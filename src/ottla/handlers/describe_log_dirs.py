@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Collection, Iterable, Mapping
 from functools import partial
 
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -45,7 +45,7 @@ def describe_log_dirs(
         if directory.health.is_online:
             topics = yield from described_topics(directory, wanted, logs)
         found.append((directory, topics))
-    return with_space(found, context.parts.turns)
+    return with_space(found, context.parts.scheduler)
 
 
 def wanted_partitions(
@@ -64,10 +64,10 @@ def wanted_partitions(
 
 
 async def with_space(
-    found: Iterable[tuple[LogDirectory, list[DescribeLogDirsTopic]]], turns: Turns
+    found: Iterable[tuple[LogDirectory, list[DescribeLogDirsTopic]]], scheduler: StepScheduler
 ) -> DescribeLogDirsResponse:
     """A thread determines the free space: a disk that hangs would block the event loop."""
-    results = [await turns.in_thread(partial(describe, *each)) for each in found]
+    results = [await scheduler.in_thread(partial(describe, *each)) for each in found]
     return DescribeLogDirsResponse(results=results)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.steps import Steps, looking_up
+from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.serving.context import Context
@@ -68,7 +68,7 @@ def describe_producers(
 async def read_and_describe(
     unread: list[Log], request: DescribeProducersRequest, context: Context
 ) -> DescribeProducersResponse:
-    await context.parts.turns.run(loading_producers(unread))
+    await context.parts.scheduler.run(loading_producers(unread))
     return await context.parts.large_responses.build(describing(request, context), context)
 
 

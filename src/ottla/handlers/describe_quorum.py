@@ -8,7 +8,7 @@ only if it names that one partition and no other.
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.chunks import chunks
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles

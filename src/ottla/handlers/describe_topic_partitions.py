@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 
-from ottla.base.sorting import sorting
-from ottla.base.steps import Steps
+from ottla.base.scheduling.sorting import sorting
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.administration.permissions import TOPIC_OPERATIONS
 from ottla.handlers.partitions.topic_answers import missing_topic_code, offline_replicas
 from ottla.handlers.serving.chunks import chunks

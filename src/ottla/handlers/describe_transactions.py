@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Mapping
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.transactions.shard import LoadedShard
 from ottla.coordinators.transactions.transaction import Transaction
 from ottla.handlers.serving.context import Context
@@ -80,7 +80,7 @@ async def respond_later(
                 states[each] = TransactionState(error.code, each)
                 yield 0
 
-    await context.parts.turns.run(refusing())
+    await context.parts.scheduler.run(refusing())
     return response_of(request, states)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey

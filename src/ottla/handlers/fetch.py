@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.fetching.large import LargeFetchOperation
 from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.fetching.reading import NOTHING

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.internal_topic import InternalTopic
 from ottla.handlers.partitions.leaders import BrokerAddress, live_broker
 from ottla.handlers.serving.context import Context

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.controller.alter_configs import decide_incremental_alter_configs
 from ottla.controller.decision import CHANGED_MAX, check_count
 from ottla.handlers.administration.broker_loggers import alter_loggers
@@ -50,7 +50,7 @@ async def incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: Context
 ) -> IncrementalAlterConfigsResponse:
     check_count(len(request.resources), CHANGED_MAX)
-    run = context.parts.turns.run
+    run = context.parts.scheduler.run
     others, loggers = await run(split(request.resources))
     if not loggers:
         return await alter_settings(request, context)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.base.sorting import sorting
-from ottla.base.steps import Steps
+from ottla.base.scheduling.sorting import sorting
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.metadata.image import Image

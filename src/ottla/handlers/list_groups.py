@@ -5,7 +5,7 @@ v1 throttle time · v3 flexible encoding · v4 by state, states in the response 
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
 from ottla.protocol.api_keys import ApiKey

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
 
-from ottla.base.readers import CACHED
-from ottla.base.steps import Steps
-from ottla.base.tasks import next_turn
+from ottla.base.files.readers import CACHED
+from ottla.base.scheduling.steps import Steps
+from ottla.base.scheduling.tasks import next_turn
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles
@@ -140,7 +140,7 @@ def answer(
 
     async def later(log: Log) -> ListOffsetsPartitionResponse:
         try:
-            await context.parts.turns.run(log.loading_producers())
+            await context.parts.scheduler.run(log.loading_producers())
         except CorruptLogError as error:
             raise damaged(error) from error
         outcome = act()
@@ -212,7 +212,7 @@ async def search(
         finding = log.finding_by_timestamp(wanted.timestamp)
     try:
         async with context.parts.time_searches:
-            found = await context.parts.turns.run(finding)
+            found = await context.parts.scheduler.run(finding)
     except CorruptLogError as error:
         raise damaged(error) from error
     if found is None or found.offset >= end_offset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.controller import reassignment
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles

@@ -6,8 +6,8 @@ The response lists unknown states of the request.
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps
-from ottla.base.turns import set_of
+from ottla.base.scheduling.step_scheduler import set_of
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.patterns import compile_pattern
 from ottla.coordinators.transactions.listing import Filter
 from ottla.handlers.serving.context import Context

@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.administration.permissions import (
     CLUSTER_OPERATIONS,
     NOT_ASKED,

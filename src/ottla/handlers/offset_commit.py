@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Sequence
 from functools import partial
 
 from ottla.base.ids import TopicId
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.handlers.groups.callers import caller_of
 from ottla.handlers.groups.known_partitions import is_small, parting
 from ottla.handlers.groups.merging import merged, merging
@@ -48,7 +48,7 @@ def offset_commit(
 ):
     if not is_small(request.topics):
         return committing(request, context)
-    unknown = run_here(keeping_known(request, context))
+    unknown = run_blocking(keeping_known(request, context))
     if not request.topics:
         return OffsetCommitResponse(topics=merged(unknown, ()))
     return commit_at_once(request, unknown, context)
@@ -78,7 +78,7 @@ async def respond_later(
     except BrokerError as error:
         response = await refuse_later(request, error, context)
     if unknown:
-        response.topics = await context.parts.turns.run(merging(unknown, response.topics))
+        response.topics = await context.parts.scheduler.run(merging(unknown, response.topics))
     return response
 
 
@@ -86,7 +86,7 @@ async def refuse_later(
     request: OffsetCommitRequest, error: BrokerError, context: Context
 ) -> OffsetCommitResponse:
     refuse = partial(refuse_commit, request, error.code, error.message)
-    return await context.parts.turns.in_thread(refuse)
+    return await context.parts.scheduler.in_thread(refuse)
 
 
 def keeping_known(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.groups.known_partitions import splitting
 from ottla.handlers.groups.merging import merging
 from ottla.handlers.serving.context import Context
@@ -42,12 +42,12 @@ async def delete_known(
     request: OffsetDeleteRequest, unknown: Sequence[OffsetDeleteResponseTopic], context: Context
 ) -> OffsetDeleteResponse:
     """Completed even if the client disconnects."""
-    groups, turns = context.parts.groups, context.parts.turns
+    groups, scheduler = context.parts.groups, context.parts.scheduler
     shard = groups.shard_of(request.group_id)
-    response = await turns.run(groups.delete_offsets(shard, request))
+    response = await scheduler.run(groups.delete_offsets(shard, request))
     shard.check_current()
     for error in (await groups.replicated(groups.unreplicated([shard]))).values():
         raise error
     if unknown:  # else the response keeps duplicate topics, as in Kafka
-        response.topics = await turns.run(merging(unknown, response.topics))
+        response.topics = await scheduler.run(merging(unknown, response.topics))
     return response

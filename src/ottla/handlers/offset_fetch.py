@@ -11,7 +11,7 @@ from copy import copy
 from functools import partial
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.groups.offset_fetching import PARTITION_BYTES, TOPIC_BYTES
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.groups.answers import GroupReader
@@ -170,7 +170,7 @@ def naming_one_group(request: OffsetFetchRequest) -> Steps[OffsetFetchRequestGro
 
 
 def as_group(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
-    return run_here(naming_one_group(request))
+    return run_blocking(naming_one_group(request))
 
 
 def reading(
@@ -262,7 +262,7 @@ def refused(
     error: BrokerError,
     version: int,
 ) -> OffsetFetchResponseGroup:
-    return run_here(refusing(group_id, asked, error, version))
+    return run_blocking(refusing(group_id, asked, error, version))
 
 
 def refusing(
@@ -282,7 +282,7 @@ def refusing(
 def response_of(groups: list[OffsetFetchResponseGroup], version: int) -> OffsetFetchResponse:
     if version >= SEVERAL_GROUPS_FROM:
         return OffsetFetchResponse(groups=groups)
-    return run_here(responding_for_one(*groups))
+    return run_blocking(responding_for_one(*groups))
 
 
 def responding(groups: list[OffsetFetchResponseGroup], version: int) -> Steps[OffsetFetchResponse]:

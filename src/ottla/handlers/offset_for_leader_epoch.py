@@ -6,8 +6,8 @@ Consumers use it to detect log truncation after a change of leader.
 
 from __future__ import annotations
 
-from ottla.base.readers import CACHED
-from ottla.base.steps import Steps
+from ottla.base.files.readers import CACHED
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.serving.context import Context
 from ottla.handlers.serving.registry import handles

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.producer_loading import loading_producers
 from ottla.handlers.producing.guards import (
     finding_transactional_batch,
@@ -124,9 +124,9 @@ def finding_unread(request: ProduceRequest, context: Context) -> Steps[list[Log]
 async def read_and_produce(
     unread: list[Log], request: ProduceRequest, context: Context
 ) -> ProduceResponse | None:
-    turns = context.parts.turns
-    await turns.run(loading_producers(unread))
-    outcome = await turns.run(producing_known(request, context))
+    scheduler = context.parts.scheduler
+    await scheduler.run(loading_producers(unread))
+    outcome = await scheduler.run(producing_known(request, context))
     if isinstance(outcome, Deferred):
         answer = await outcome.answer
         assert answer is None or isinstance(answer, ProduceResponse)
@@ -165,6 +165,6 @@ async def prepare_and_run(
     if operation.guards is not None and operation.guards.guards:
         await operation.guards.verify()
     if unprepared is not None:
-        await unprepared.run(operation.context.parts.turns)
-    outcome = await operation.context.parts.turns.run(operation.running())
+        await unprepared.run(operation.context.parts.scheduler)
+    outcome = await operation.context.parts.scheduler.run(operation.running())
     return await outcome if isinstance(outcome, Awaitable) else outcome

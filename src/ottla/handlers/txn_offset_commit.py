@@ -13,7 +13,7 @@ from functools import partial
 from inspect import isawaitable
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.runtime import BY_COORDINATOR
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import offset_commit_support
@@ -84,9 +84,9 @@ async def commit_known(
             response = refuse_commit(request, code, "")
         else:
             refuse = partial(refuse_commit, request, code, "")
-            response = await context.parts.turns.in_thread(refuse)
+            response = await context.parts.scheduler.in_thread(refuse)
     if unknown:
-        response.topics = await context.parts.turns.run(merging(unknown, response.topics))
+        response.topics = await context.parts.scheduler.run(merging(unknown, response.topics))
     return response
 
 

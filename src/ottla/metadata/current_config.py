@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.config.broker_options import BROKER_OPTIONS, BrokerConfig
 from ottla.config.layers import BrokerLayers, TopicDefaults, group_config
 from ottla.config.listener_options import is_of_listener

@@ -17,8 +17,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, TypeVar
 
-from ottla.base.filesystem import FileSystem
-from ottla.base.threads import RunJob
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.scheduling.threads import RunJob
 from ottla.metadata.codec import encode_records
 from ottla.metadata.continuity import Known
 from ottla.metadata.frame import SNAPSHOT, encode_parts

@@ -23,10 +23,10 @@ import re
 from itertools import zip_longest
 from typing import NamedTuple
 
-from ottla.base.filesystem import (
+from ottla.base.files.filesystem import (
     File,
     FileSystem,
-    make_lasting_directory,
+    make_durable_directory,
     read_file,
     replace_file,
 )
@@ -143,7 +143,7 @@ def open_journal(files: FileSystem, directory: str, known: Known) -> tuple[Journ
     """
     clean_end, image, torn = _read_all(files, directory)
     known.check(image, directory)
-    make_lasting_directory(files, directory)
+    make_durable_directory(files, directory)
     _remove_unfinished(files, directory)
     if torn is not None:
         _cut(files, torn)

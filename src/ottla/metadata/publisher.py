@@ -15,8 +15,8 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from ottla.base.steps import Steps, run_here
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import Known, load_known
 from ottla.metadata.image import Batch, Image
@@ -30,9 +30,9 @@ Listener = Callable[[Image, Changes], Steps[None] | None]
 
 
 class Publisher:
-    def __init__(self, image: Image, turns: Turns | None = None) -> None:
+    def __init__(self, image: Image, scheduler: StepScheduler | None = None) -> None:
         self.image = image
-        self._turns = turns
+        self._scheduler = scheduler
         self._listeners: list[Listener] = []
         self._moved = asyncio.Event()
 
@@ -93,16 +93,16 @@ class Publisher:
             try:
                 slices = listener(self.image, changes)
                 if slices is not None:
-                    run_here(slices)
+                    run_blocking(slices)
             except Exception:
                 self._note_failure()
         self._note_moved()
 
     async def _run(self, slices: Steps[None]) -> None:
-        if self._turns is None:
-            run_here(slices)
+        if self._scheduler is None:
+            run_blocking(slices)
         else:
-            await self._turns.run(slices)
+            await self._scheduler.run(slices)
 
     def _note_failure(self) -> None:
         """The record is durable: the other listeners are called all the same."""

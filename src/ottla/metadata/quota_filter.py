@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ottla.base.java_order import hash_map_order
-from ottla.base.steps import Steps
+from ottla.base.java.hash_order import hash_map_order
+from ottla.base.scheduling.steps import Steps
 from ottla.metadata.image import Image
 from ottla.metadata.records import QuotaEntity
 from ottla.protocol.error_codes import ErrorCode

@@ -19,7 +19,7 @@ import logging
 from time import monotonic
 from typing import cast
 
-from ottla.base.log_text import shown
+from ottla.base.log_messages.log_text import shown
 from ottla.network.addresses import network_of
 from ottla.network.context import ListenerContext
 from ottla.network.deadline_monitor import DeadlineMonitor

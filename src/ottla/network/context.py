@@ -8,9 +8,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ottla.base.sparse_log import SparseLog
-from ottla.base.tasks import OwnedTasks
-from ottla.base.timers import Timers
+from ottla.base.log_messages.sparse_log import SparseLog
+from ottla.base.scheduling.tasks import OwnedTasks
+from ottla.base.scheduling.timers import Timers
 from ottla.network.counters import NetworkCounters
 from ottla.network.limits import AdmissionControl
 from ottla.network.request_memory import RequestMemory

@@ -17,9 +17,9 @@ import socket
 from collections.abc import Callable
 from functools import partial
 
-from ottla.base.log_text import shown
-from ottla.base.sparse_log import SparseLog
-from ottla.base.tasks import OwnedTasks
+from ottla.base.log_messages.log_text import shown
+from ottla.base.log_messages.sparse_log import SparseLog
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.addresses import normal_address
 from ottla.network.connection import Connection
 from ottla.network.context import ListenerContext, NetworkContext

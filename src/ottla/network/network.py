@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from heapq import nsmallest
 
-from ottla.base.timers import Timers
+from ottla.base.scheduling.timers import Timers
 from ottla.network.connection import Connection
 from ottla.network.context import NetworkContext
 from ottla.network.limits import ConnectionQuota

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from types import CoroutineType
 
-from ottla.base.tasks import OwnedTasks
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.in_flight import InFlightRequest, InFlightRequests
 from ottla.network.served import Answer, Served, Waiting, Working
 from ottla.network.settings import ConnectionSettings

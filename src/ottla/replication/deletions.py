@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from itertools import islice
 
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import Driver, run_here
-from ottla.base.tasks import next_turn
+from ottla.base.scheduling.steps import Driver, run_blocking
+from ottla.base.scheduling.tasks import next_turn
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.storage.directories.log_manager import DeletionOf, LogManager, deletion_of_log
 from ottla.storage.errors import StorageError
@@ -85,7 +85,7 @@ class Deletions:
         """As `settle`, where nobody is served."""
         self.free(list(self._waiting))
         try:
-            run_here(self._logs.finishing_deletion())
+            run_blocking(self._logs.finishing_deletion())
         except (StorageError, OSError) as error:
             log.error("deleted topics may be on disk after a power cut: %s", error)
 

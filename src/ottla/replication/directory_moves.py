@@ -17,8 +17,8 @@ from collections.abc import Callable
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicPartition
 from ottla.base.rates import RateMeter, Windows
-from ottla.base.steps import Driver
-from ottla.base.tasks import OwnedTasks
+from ottla.base.scheduling.steps import Driver
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition import Partition

@@ -14,7 +14,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 
 NO_SESSION = 0
 FULL_EPOCH = 0  # opens a session

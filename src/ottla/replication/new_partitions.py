@@ -13,8 +13,8 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
 
-from ottla.base.collector import keep_lasting, paused_collector
-from ottla.base.tasks import next_turn
+from ottla.base.memory.collector import freeze_new_objects, paused_collector
+from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata.entities import Partition, Topic
 
 MANY = 500  # partitions
@@ -59,5 +59,5 @@ class NewPartitions:
                         self.make(name)
                         await next_turn()
             if self._seen_count > MANY:
-                keep_lasting(looks_first=self._seen_count <= TOO_MANY_TO_LOOK)
+                freeze_new_objects(collects_first=self._seen_count <= TOO_MANY_TO_LOOK)
                 self._seen_count = 0

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ottla.base.filesystem import Buffer
+from ottla.base.files.filesystem import Buffer
+from ottla.base.files.readers import CACHED, Reader
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import CACHED, Reader
-from ottla.base.steps import Start
+from ottla.base.scheduling.steps import Start
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState

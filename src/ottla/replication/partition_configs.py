@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.image import Image
 from ottla.metadata.records import ConfigResource, ResourceType

@@ -13,7 +13,7 @@ from collections import deque
 from typing import Protocol
 
 from ottla.base.ids import TopicPartition
-from ottla.base.tasks import next_turn
+from ottla.base.scheduling.tasks import next_turn
 from ottla.replication.partition import Partition
 from ottla.replication.partition_state import LeaderState
 

@@ -18,11 +18,11 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from ottla.base.clock import Clock
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.sparse_log import SparseLog
-from ottla.base.steps import Driver, Steps, run_here
-from ottla.base.tasks import next_turn
+from ottla.base.log_messages.sparse_log import SparseLog
+from ottla.base.scheduling.steps import Driver, Steps, run_blocking
+from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata import entities
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
@@ -174,7 +174,7 @@ class ReplicaManager:
 
     def apply(self, changes: Changes) -> None:
         """React to what a batch of metadata records has changed, all of it at once."""
-        run_here(self.applying(changes))
+        run_blocking(self.applying(changes))
 
     def applying(self, changes: Changes) -> Steps[None]:
         """The same in slices. Until a deleted partition has its turn, it serves as before."""

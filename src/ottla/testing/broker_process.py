@@ -19,7 +19,7 @@ import sys
 import threading
 from typing import Any
 
-from ottla.base.log_format import FloodFilter, LineFormatter
+from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
 from ottla.broker.broker import Broker
 from ottla.config.load import LoadedConfig, load_config
 from ottla.config.options import InvalidOption

@@ -6,7 +6,7 @@ import errno
 import os
 from typing import TYPE_CHECKING
 
-from ottla.base.filesystem import Buffer
+from ottla.base.files.filesystem import Buffer
 from ottla.testing.disk_content import Content
 from ottla.testing.disk_faults import Fault
 from ottla.testing.disk_names import Directory

@@ -1,8 +1,9 @@
 """A disk in memory that can fail: power cuts, killed processes, torn writes, bad bits, errors.
 
-Promises  everything `ottla.base.filesystem` asks for, and beyond that the worst a real disk may
-          do: what was not synced may be lost in any part; what was created, renamed or removed may
-          be undone until its directory is synced; what a failed sync left behind is lost for good.
+Promises  everything `ottla.base.files.filesystem` asks for, and beyond that the worst a real disk
+          may do: what was not synced may be lost in any part; what was created, renamed or removed
+          may be undone until its directory is synced; what a failed sync left behind is lost for
+          good.
           The same seed loses the same bytes.
 Threads   any.
 
@@ -23,7 +24,7 @@ from collections.abc import Collection
 from random import Random
 
 from ottla.base.clock import Clock
-from ottla.base.filesystem import DiskSpace
+from ottla.base.files.filesystem import DiskSpace
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_content import Change, Content
 from ottla.testing.disk_faults import Fault, kinds_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 
-from ottla.base.disk import DiskFileSystem
-from ottla.base.disk_file import OPEN_FLAGS, Descriptors, DiskFile
-from ottla.base.filesystem import Buffer, DiskSpace
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.disk_file import OPEN_FLAGS, Descriptors, DiskFile
+from ottla.base.files.filesystem import Buffer, DiskSpace
 
 FILE_MODE = 0o640
 

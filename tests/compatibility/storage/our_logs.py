@@ -11,9 +11,9 @@ from tests.compatibility.storage.kafka_workload import PLANS
 from tests.support.java_clients import Consumed
 
 from ottla.base.clock import Clock, SystemClock
-from ottla.base.disk import DiskFileSystem
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.layers import BrokerLayers, topic_config
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
@@ -113,7 +113,7 @@ def as_consumed(data: bytes, position: int, header: BatchHeader, offset: int) ->
 
 
 def offset_for_time(log: Log, timestamp: int) -> tuple[int, int] | None:
-    found = run_here(log.finding_by_timestamp(timestamp))
+    found = run_blocking(log.finding_by_timestamp(timestamp))
     return None if found is None else (found.offset, found.timestamp)
 
 

@@ -8,10 +8,10 @@ from itertools import count
 
 from tests.compatibility.storage.kafka_workload import COMPACTED, NOW_MS, SMALL, TRIMMED_TO
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.layers import BrokerLayers, topic_config
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.compression import Codec
@@ -83,7 +83,7 @@ class Writer:
         assert round_ is not None
         throttle = Throttle(float("inf"), lambda: 0.0, lambda _s: None)
         for event in events(round_.request, files, throttle):
-            run_here(compactor.taking(round_, event))
+            run_blocking(compactor.taking(round_, event))
         assert compactor.states.can_begin(self.log.partition)
 
 

@@ -18,9 +18,9 @@ from tests.compatibility.storage.our_workload import OUR_PLANS, write_partition
 from tests.support.dump_log_segments import segment_files
 from tests.support.java_clients import JavaClients
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock

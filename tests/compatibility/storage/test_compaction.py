@@ -12,8 +12,8 @@ from tests.compatibility.storage.our_logs import consume, newest_values, open_di
 from tests.compatibility.storage.our_workload import CLEANED_MS, LATER_MS, Writer
 from tests.support.dump_log_segments import DumpLogSegments, segment_files
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.config.layers import BrokerLayers, topic_config
 from ottla.protocol.records.record import Record
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.apache_kafka import ApacheKafka, KafkaDidNotStart
 
 from ottla.base.clock import SystemClock
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
 from ottla.storage.directories.log_directory import LogDirectory, Owner, WrongDirectory
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]

@@ -13,9 +13,9 @@ from tests.compatibility.storage.kafka_workload import PLANS
 from tests.support.dump_log_segments import DumpLogSegments, segment_files
 from tests.support.kafka_small_files import KafkaSmallFiles
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.base.uuids import uuid_to_text
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.files.clean_shutdown import read_clean_shutdown

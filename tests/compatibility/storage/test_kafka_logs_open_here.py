@@ -14,9 +14,9 @@ from tests.compatibility.storage.our_logs import consume, offset_for_time, open_
 from tests.support.dump_log_segments import segment_files
 from tests.support.kafka_small_files import KafkaSmallFiles
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import (

@@ -14,8 +14,8 @@ from tests.support.dump_log_segments import DumpedBatch, DumpLogSegments, segmen
 from tests.support.oracle import Oracle
 from tests.support.records_oracle import JavaBatch, RecordsOracle
 
-from ottla.base.disk import DiskFileSystem
-from ottla.base.readers import WAIT
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.uuids import random_uuid
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.storage.indexes.offset_index import OffsetIndex

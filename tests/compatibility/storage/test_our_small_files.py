@@ -8,7 +8,7 @@ import pytest
 from tests.support.dump_log_segments import DumpLogSegments
 from tests.support.kafka_small_files import JavaMetaProperties, KafkaSmallFiles
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.uuids import random_uuid, uuid_to_text
 from ottla.storage.directories.checkpoints import OffsetCheckpoint

@@ -19,8 +19,8 @@ from tests.integration.network.harness import (
     running,
 )
 
-from ottla.base.disk import DiskFileSystem
-from ottla.base.filesystem import File
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.filesystem import File
 from ottla.network import file_send
 from ottla.network.served import Answer, Segment
 from ottla.network.settings import ConnectionSettings, ListenerSettings, NetworkSettings

@@ -18,8 +18,8 @@ from tests.integration.network.harness import (
     running,
 )
 
-from ottla.base.collector import paused_collector
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.memory.collector import paused_collector
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Waiting
 from ottla.network.settings import ConnectionSettings

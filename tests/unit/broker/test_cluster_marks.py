@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.broker.test_lost_metadata import Life, live
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.storage.directories import log_directory
 from ottla.storage.files.cluster_mark import ClusterMark, read_cluster_mark, write_cluster_mark
 from ottla.testing.filesystem import MemoryDisk

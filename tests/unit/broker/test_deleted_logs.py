@@ -11,9 +11,9 @@ from tests.support.steps_by_hand import job_of
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append_many
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.broker.broker import take_care_of
 from ottla.broker.housekeeping import Housekeeping
@@ -40,7 +40,7 @@ class Place:
         self.logs.open(Owner("cluster", 1))
         self.housekeeping = Housekeeping(self.logs, BrokerConfig, ManualClock())
         for directory in self.logs.directories:
-            take_care_of(directory, self.housekeeping, run_here)
+            take_care_of(directory, self.housekeeping, run_blocking)
         list(self.logs.load(lambda _topic: CONFIG))
         self.logs.settle_found(TopicDeletion, lambda *_: False)
         self.compactor = self.housekeeping.compactor_of(self.logs.directories[0])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ottla.base.tasks import OwnedTasks
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.host_addresses import HostAddresses
 
 

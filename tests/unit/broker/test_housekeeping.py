@@ -14,10 +14,10 @@ import pytest
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT, Reader
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.pacing import PAUSE_MIN_S
-from ottla.base.readers import WAIT, Reader
+from ottla.base.scheduling.pacing import PAUSE_MIN_S
 from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits, repeat
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig

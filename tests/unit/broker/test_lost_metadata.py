@@ -12,7 +12,7 @@ from typing import TypeVar
 import pytest
 from tests.unit.storage.log_making import append, values_of
 
-from ottla.base.filesystem import read_file
+from ottla.base.files.filesystem import read_file
 from ottla.broker.broker import Broker
 from ottla.config.load import load_config
 from ottla.controller.create_topics import decide_create_topics

@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from ottla.base.disk import default_open_files_max
+from ottla.base.files.disk import default_open_files_max
 from ottla.base.rates import Windows
 from ottla.broker.network_settings import SPARE_DESCRIPTORS, limits, limits_of_listener
 from ottla.config.broker_options import BrokerConfig

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from ottla.base.tasks import OwnedTasks
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.broker.producer_ids import Block, ProducerIds
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

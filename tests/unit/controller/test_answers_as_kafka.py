@@ -17,7 +17,7 @@ from tests.unit.controller.admin_script import BROKER, GROUP, METRICS, TOPIC, St
 from tests.unit.controller.answers import Plain, plain
 from tests.unit.controller.clusters import Cluster
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.describe import (
     ConfigEntry,
     describe_all_brokers,
@@ -105,9 +105,9 @@ def answer(cluster: Cluster, step: Step) -> Message:
         return answered
     match type(request).__name__:
         case "ListPartitionReassignmentsRequest":
-            return run_here(list_partition_reassignments(cluster.image, request))
+            return run_blocking(list_partition_reassignments(cluster.image, request))
         case "DescribeClientQuotasRequest":
-            return run_here(describe_client_quotas(cluster.image, request))
+            return run_blocking(describe_client_quotas(cluster.image, request))
         case "DescribeConfigsRequest":
             return described(cluster, request)
     try:

@@ -12,8 +12,8 @@ from typing import TypeVar
 import pytest
 from tests.unit.controller.clusters import CLUSTER_ID, Cluster
 
-from ottla.base.filesystem import read_file
-from ottla.base.threads import Threads
+from ottla.base.files.filesystem import read_file
+from ottla.base.scheduling.threads import Threads
 from ottla.config.load import load_config
 from ottla.controller.controller import EVENTS_MAX, Controller, Settings
 from ottla.controller.create_topics import decide_create_topics

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tests.unit.controller.clusters import Cluster, three_brokers
 from tests.unit.controller.test_alter_partition import decide as alter_partition
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.controller.brokers import decide_fence_broker, decide_unfence_broker
 from ottla.controller.elect_leaders import (
     decide_balance_leaders,
@@ -215,7 +215,7 @@ def test_moves_under_way_are_listed() -> None:
     move(cluster, (3, 2))
     for asked in (None, [ListPartitionReassignmentsTopics("t", [0, 1, 9, -1])]):
         request = ListPartitionReassignmentsRequest(10_000, asked)
-        (topic,) = run_here(list_partition_reassignments(cluster.image, request)).topics
+        (topic,) = run_blocking(list_partition_reassignments(cluster.image, request)).topics
         (moving,) = topic.partitions
         assert (topic.name, moving.partition_index) == ("t", 0)
         assert (moving.replicas, moving.adding_replicas) == ((3, 2, 1), (3,))

@@ -24,7 +24,7 @@ from tests.unit.coordinators.groups.test_service import (
 )
 from tests.unit.coordinators.transactions.test_service import TransactionWorld
 
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.groups.shard import GroupShard
@@ -54,7 +54,7 @@ FAILING_ONE_OF = 3
 async def replayed(world: BrokerWorld) -> GroupShard:
     """What a broker knows that reads the log now."""
     shard = Shard(world.partition_of(GROUP), world.groups._new_shard())
-    await load(shard, GROUP_RECORDS, Turns(world.clock))
+    await load(shard, GROUP_RECORDS, StepScheduler(world.clock))
     return shard.state
 
 
@@ -211,7 +211,7 @@ def transactions_of(state: TransactionShard) -> dict[str, Any]:
 def check_transactions(world: TransactionWorld) -> None:
     for live in world.coordinator.runtime.active_shards():
         stored = Shard(live.partition, TransactionShard())
-        world.run(load(stored, TRANSACTION_RECORDS, Turns(world.clock)))
+        world.run(load(stored, TRANSACTION_RECORDS, StepScheduler(world.clock)))
         assert transactions_of(live.state) == transactions_of(stored.state)
         assert live.state._end_offsets == stored.state._end_offsets
 

@@ -13,8 +13,8 @@ from tests.unit.handlers.asking import produce
 from tests.unit.handlers.quotas.test_client_quotas import fetch_request
 from tests.unit.handlers.world import DIRECTORIES, World
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.broker.broker import Broker
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

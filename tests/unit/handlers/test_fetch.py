@@ -12,7 +12,7 @@ from tests.unit.handlers.asking import produce
 from tests.unit.handlers.world import World, bytes_of
 from tests.unit.storage.log_making import COORDINATOR, batch_of
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.handlers.fetching.checking import check_all, outcome_of, run_checks
 from ottla.handlers.fetching.reading import Found, failed
 from ottla.network.connection import Connection
@@ -308,7 +308,7 @@ def test_a_log_that_is_cut_again_and_again_gives_nothing_this_time(world: World)
         return found
 
     found = [world.run(read_again(unverified(world)))]
-    world.run(check_all(found, [0], read_again, world.broker.turns))
+    world.run(check_all(found, [0], read_again, world.broker.scheduler))
     assert (found[0].size, found[0].answer.error_code) == (0, 0)
 
 

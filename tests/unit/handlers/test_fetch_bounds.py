@@ -21,8 +21,8 @@ from tests.unit.handlers.test_fetch import (
 from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
-from ottla.base import turns
-from ottla.base.steps import Steps
+from ottla.base.scheduling import step_scheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.fetching.large import LargeFetchOperation
 from ottla.handlers.serving.large_responses import LARGE_BYTES
 from ottla.network.connection import Connection
@@ -318,14 +318,16 @@ def test_the_response_to_a_large_fetch_that_waited_counts_in_the_memory_of_respo
         change(count)
 
     async def check_slowly(fetching: LargeFetchOperation) -> FetchResponse:
-        monkeypatch.setattr(turns, "FIRST_SLICE_S", 0.0)  # the response is not done at once
+        monkeypatch.setattr(
+            step_scheduler, "FIRST_SLICE_S", 0.0
+        )  # the response is not done at once
         return await check(fetching)
 
     def answering_counted(fetching: LargeFetchOperation) -> Steps[FetchResponse]:
         assert sum(held) == LARGE_BYTES
         return (yield from answering(fetching))
 
-    monkeypatch.setattr(turns, "FIRST_SLICE_S", 1000.0)  # the first look is
+    monkeypatch.setattr(step_scheduler, "FIRST_SLICE_S", 1000.0)  # the first look is
     monkeypatch.setattr(memory, "change", change_noted)
     monkeypatch.setattr(LargeFetchOperation, "check", check_slowly)
     monkeypatch.setattr(LargeFetchOperation, "answering", answering_counted)

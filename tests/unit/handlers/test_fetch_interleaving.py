@@ -14,7 +14,7 @@ from tests.unit.handlers.test_fetch_bounds import PATIENT_MS, named, parked, tol
 from tests.unit.handlers.world import FakeConnection, World
 from tests.unit.storage.log_making import batch_of
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.fetching.large import LargeFetchOperation
 from ottla.handlers.fetching.operation import FetchOperation
 from ottla.handlers.serving.context import Context

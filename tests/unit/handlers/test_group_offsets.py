@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from tests.unit.handlers.group_world import GroupWorld
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.handlers.offset_fetch import ITEMS_AT_ONCE, offset_fetch
 from ottla.handlers.serving.context import Context
 from ottla.protocol.api_keys import ApiKey
@@ -209,7 +209,7 @@ def test_a_request_by_topic_id_keeps_its_topics_so_that_they_are_freed_in_pieces
     request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(GROUP, topics=topics)])
     context = Context(world.broker.parts, world.me.session, ApiKey.OFFSET_FETCH, 10, 1, "client")
     outcome = offset_fetch(request, context)
-    response = run_here(outcome) if isinstance(outcome, Generator) else outcome
+    response = run_blocking(outcome) if isinstance(outcome, Generator) else outcome
     assert isinstance(response, OffsetFetchResponse)
     (told,) = response.groups[0].topics
     assert {each.error_code for each in told.partitions} == {ErrorCode.UNKNOWN_TOPIC_ID}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.handlers.world import World
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.handlers.metadata import CREATED_MAX
 from ottla.handlers.partitions.topic_answers import VERSIONS_MAX
 from ottla.protocol.error_codes import ErrorCode
@@ -134,5 +134,5 @@ def test_a_description_is_kept_in_a_few_versions_and_not_beyond_a_change() -> No
         describing = answers.describing(known, True)
         next(describing)
         world.create_topic("other")  # the metadata changes while the answer is put together
-        assert len(run_here(describing).partitions) == 3
+        assert len(run_blocking(describing).partitions) == 3
         assert answers.find(known.id, True) is None

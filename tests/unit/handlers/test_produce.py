@@ -11,7 +11,7 @@ from tests.unit.handlers.asking import START_MS
 from tests.unit.handlers.world import World, bytes_of
 from tests.unit.storage.log_making import batch_of
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.network.connection import Connection
 from ottla.network.served import Answer, Working
 from ottla.protocol.api_keys import ApiKey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.load import load_config
 from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.image import Batch, Image
@@ -30,7 +30,7 @@ class Settings:
     def set(self, resource: ConfigResource, name: str, text: str | None) -> None:
         records = (ConfigChanged(resource, name, text),)
         changes = self.image.apply(Batch(self.image.offset, 1, records))
-        run_here(self.config.changed(self.image, changes))
+        run_blocking(self.config.changed(self.image, changes))
 
     @property
     def per_ip(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.load import load_config
 from ottla.metadata.current_config import CurrentConfig
 from ottla.metadata.image import Batch, Image
@@ -19,7 +19,7 @@ class Settings:
 
     def change(self, *records: Record) -> None:
         changes = self.image.apply(Batch(self.image.offset, 1, records))
-        run_here(self.settings.changed(self.image, changes))
+        run_blocking(self.settings.changed(self.image, changes))
 
     def heartbeat_ms(self, group_id: str) -> int:
         return self.settings.group(group_id).consumer_heartbeat_interval_ms

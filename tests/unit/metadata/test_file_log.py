@@ -13,8 +13,8 @@ import pytest
 from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import MetadataLogConformance, batch
 
-from ottla.base.disk import DiskFileSystem
-from ottla.base.filesystem import FileSystem, read_file
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.filesystem import FileSystem, read_file
 from ottla.metadata.continuity import Known
 from ottla.metadata.file_log import FileMetadataLog
 from ottla.metadata.frame import SNAPSHOT, encode_frame

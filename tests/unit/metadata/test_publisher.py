@@ -6,8 +6,8 @@ from random import Random
 from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import batch
 
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.metadata.changes import Changes
 from ottla.metadata.image import Image
 from ottla.metadata.publisher import Publisher
@@ -110,7 +110,7 @@ def test_a_listener_that_reacts_in_slices_leaves_others_their_turns() -> None:
             raise RuntimeError("of a listener")
 
         clock = ManualClock()
-        publisher, ahead = Publisher(Image(), Turns(clock)), Image()
+        publisher, ahead = Publisher(Image(), StepScheduler(clock)), Image()
         for listener in (slowly, failing, lambda _image, _changes: done.append("last")):
             publisher.subscribe(listener)
         exchanging = asyncio.ensure_future(publisher.exchange(ahead, ahead.apply(batch(0))))

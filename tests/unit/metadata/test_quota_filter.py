@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.quota_filter import describe_client_quotas
 from ottla.metadata.records import QuotaChanged, QuotaEntity
@@ -41,7 +41,9 @@ def image_of(entities: list[QuotaEntity]) -> Image:
 def described(
     image: Image, components: list[ComponentData], *, strict: bool
 ) -> DescribeClientQuotasResponse:
-    return run_here(describe_client_quotas(image, DescribeClientQuotasRequest(components, strict)))
+    return run_blocking(
+        describe_client_quotas(image, DescribeClientQuotasRequest(components, strict))
+    )
 
 
 def entities_in(answer: DescribeClientQuotasResponse) -> set[QuotaEntity]:

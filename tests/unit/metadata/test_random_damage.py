@@ -10,7 +10,7 @@ import pytest
 from tests.unit.metadata.histories import histories
 from tests.unit.metadata.test_file_log import fold, snapshot_frame
 
-from ottla.base.filesystem import read_file
+from ottla.base.files.filesystem import read_file
 from ottla.metadata.codec import encode_records
 from ottla.metadata.continuity import Known
 from ottla.metadata.frame import (

@@ -20,11 +20,11 @@ from tests.unit.metadata.histories import histories
 from tests.unit.metadata.log_conformance import batch
 from tests.unit.metadata.test_file_log import at_once
 
-from ottla.base.disk import DiskFileSystem
-from ottla.base.filesystem import read_file
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.filesystem import read_file
 from ottla.base.ids import TopicId
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.metadata.changes import Changes
 from ottla.metadata.continuity import Known, load_known
 from ottla.metadata.file_log import FileMetadataLog
@@ -409,7 +409,7 @@ def test_an_exchange_runs_long_reactions_in_turns_and_waits_for_them() -> None:
         clock = ManualClock()
         image, ahead = Image(), Image()
         changes = ahead.apply(batch(0, 2))
-        publisher = Publisher(image, Turns(clock))
+        publisher = Publisher(image, StepScheduler(clock))
         done: list[int] = []
 
         def react(_image: Image, _changes: Changes) -> Steps[None]:

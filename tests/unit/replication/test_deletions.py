@@ -10,8 +10,8 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 from tests.unit.storage.log_making import append
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import TopicDeleted
 from ottla.replication.deletions import DELETED_AT_ONCE

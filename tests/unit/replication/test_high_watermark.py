@@ -16,8 +16,8 @@ import pytest
 from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import Place, batch_of, marker_of
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -12,8 +12,8 @@ from tests.unit.replication.test_set_aside import remove_due
 from tests.unit.replication.test_several_directories import BROKER, PATHS, World
 from tests.unit.storage.log_making import append, batch_of, values_of
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
 from ottla.metadata.entities import Partition as Decided
 from ottla.metadata.image import Image
 from ottla.metadata.records import (

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.replication.test_high_watermark import COORDINATOR, ME, OTHER, World
 from tests.unit.storage.log_making import batch_of, marker_of
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import iterate_headers
 from ottla.replication.partition import ACKS_ALL

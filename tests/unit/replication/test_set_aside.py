@@ -8,9 +8,9 @@ import pytest
 from tests.unit.replication.test_several_directories import FIRST, PATHS, SECOND, T0, T1, World
 from tests.unit.storage.log_making import append
 
-from ottla.base.filesystem import read_file
+from ottla.base.files.filesystem import read_file
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.records import PartitionChanged, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode

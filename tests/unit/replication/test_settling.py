@@ -14,10 +14,10 @@ from tests.unit.coordinators.groups.broker_world import DIRECTORY, BrokerWorld
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many
 
-from ottla.base.collector import begin_lasting, end_lasting, paused_collector
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.memory.collector import begin_broker_process, end_broker_process, paused_collector
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.records import ConfigResource, PartitionChanged, ResourceType, TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
@@ -94,10 +94,10 @@ def test_settings_that_change_before_a_topics_first_partition_is_made_hold_for_i
     assert not configs.opening
     configs.of_topic = lambda _topic: TopicConfig(cleanup_policy=("compact",))
     image = world.image
-    run_here(configs.changing([ConfigResource(ResourceType.TOPIC, "later")], image))
+    run_blocking(configs.changing([ConfigResource(ResourceType.TOPIC, "later")], image))
     assert configs.opening == {"later", topic_id}
     configs.of_topic = lambda _topic: TopicConfig()
-    run_here(configs.changing([ConfigResource(ResourceType.BROKER, "")], image))
+    run_blocking(configs.changing([ConfigResource(ResourceType.BROKER, "")], image))
     assert not configs.opening
 
 
@@ -180,13 +180,13 @@ def test_very_many_new_partitions_are_not_looked_at_by_the_collector_any_more(
 ) -> None:
     world.create_topic("few", MANY)
     asyncio.run(world.replicas.settle())
-    begin_lasting()  # as the process of a broker does when it has started
+    begin_broker_process()  # as the process of a broker does when it has started
     try:
         world.create_topic("t", VERY_MANY + 10)
         asyncio.run(world.replicas.settle())
         assert not any(type(each) is Partition for each in gc.get_objects())
     finally:
-        end_lasting()
+        end_broker_process()
 
 
 def test_garbage_is_not_taken_for_lasting_when_partitions_were_made(world: BrokerWorld) -> None:
@@ -202,12 +202,12 @@ def test_garbage_is_not_taken_for_lasting_when_partitions_were_made(world: Broke
         del garbage
         await settling
 
-    begin_lasting()  # as the process of a broker does when it has started
+    begin_broker_process()  # as the process of a broker does when it has started
     try:
         world.create_topic("t", VERY_MANY + 10)
         asyncio.run(settle())
     finally:
-        end_lasting()
+        end_broker_process()
     assert not any(type(each) is Garbage for each in gc.get_objects())
 
 
@@ -320,7 +320,7 @@ def test_a_log_deleted_again_while_its_older_one_becomes_durably_deleted_does_no
         if number == b"1":
             finishing = world.logs.finishing_deletion()
             job_of(next(finishing))()
-    run_here(finishing)
+    run_blocking(finishing)
     again = world.logs.create(HERE, TopicConfig(), TopicId(b"3" * 16))
     append_many(again, 3)
     flush(again)

@@ -11,8 +11,8 @@ import pytest
 from tests.support.steps_by_hand import Here
 from tests.unit.storage.log_making import append, values_of
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.metadata.image import Batch, Image
 from ottla.metadata.publisher import Publisher

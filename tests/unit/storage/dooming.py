@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.storage.directories.deletion_reasons import Doomed
 from ottla.storage.directories.log_manager import LogManager

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import iterate_headers, stamp_offset_and_epoch
 from ottla.protocol.records.building import build_batch

@@ -22,8 +22,8 @@ from tests.unit.storage.log_world import (
     verified,
 )
 
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import iterate_headers, read_header
@@ -144,7 +144,7 @@ class Driver:
 
     def checkpoint(self) -> None:
         for _, making in self.world.manager.checkpoint_jobs():
-            run_here(making).run()
+            run_blocking(making).run()
 
     def truncate(self) -> None:
         log = self.world.log
@@ -316,7 +316,7 @@ class Driver:
         for _ in range(3):
             timestamp = self.random.choice(records).timestamp + self.random.randrange(-1, 2)
             first = next((r for r in records if r.timestamp >= timestamp), None)
-            found = run_here(log.finding_by_timestamp(timestamp))
+            found = run_blocking(log.finding_by_timestamp(timestamp))
             assert (found and found.offset) == (first and first.offset)
 
     def check_epochs(self) -> None:

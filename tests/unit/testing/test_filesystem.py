@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from ottla.base.filesystem import read_file, replace_file
+from ottla.base.files.filesystem import read_file, replace_file
 from ottla.testing.disk_faults import ANY, CHANGES
 from ottla.testing.disk_handles import MemoryFile
 from ottla.testing.filesystem import MemoryDisk

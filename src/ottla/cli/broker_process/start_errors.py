@@ -10,7 +10,7 @@ import os
 import socket
 from collections.abc import Iterable
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
 from ottla.cli.broker_process.owners import lock_owner, port_owner
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig

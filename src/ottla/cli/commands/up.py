@@ -20,9 +20,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ottla.base.allocator import keep_freed_memory
-from ottla.base.collector import begin_lasting
-from ottla.base.log_format import FloodFilter, LineFormatter
+from ottla.base.log_messages.log_format import FloodFilter, LineFormatter
+from ottla.base.memory.allocator import keep_freed_memory
+from ottla.base.memory.collector import begin_broker_process
 from ottla.cli.arguments.addresses import parse_port
 from ottla.cli.broker_process.event_loop import NAMES, run_on
 from ottla.cli.broker_process.open_files import raise_open_files_limit
@@ -160,7 +160,7 @@ def without_garbage_collection() -> Iterator[None]:
     try:
         yield
     finally:
-        begin_lasting()
+        begin_broker_process()
         gc.enable()
 
 

@@ -6,7 +6,7 @@ would show it in another order.
 
 from __future__ import annotations
 
-from ottla.base.log_text import escaped_char
+from ottla.base.log_messages.log_text import escaped_char
 
 KEPT = "\t"
 

@@ -13,7 +13,7 @@ from operator import add
 from typing import NamedTuple
 
 from ottla.base.ids import TopicId
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import RECORD_BYTES, BatchFormat, Writer
 from ottla.coordinators.groups.committed_offsets import (
     CommittedOffset,

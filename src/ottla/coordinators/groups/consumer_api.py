@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.consumer import (
     changing_over,

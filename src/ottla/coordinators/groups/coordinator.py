@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.pacing import pause_s
-from ottla.base.steps import Steps
-from ottla.base.tasks import OwnedTasks
-from ottla.base.timers import Timers
-from ottla.base.turns import Turns
+from ottla.base.scheduling.pacing import pause_s
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
+from ottla.base.scheduling.tasks import OwnedTasks
+from ottla.base.scheduling.timers import Timers
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.resource_options import GroupConfig
 from ottla.coordinators.batches import BatchFormat
@@ -56,10 +56,10 @@ class GroupCoordinator:
         group_config: Callable[[str], GroupConfig],
         clock: Clock,
         create_topics: CreateTopics,
-        turns: Turns | None = None,
+        scheduler: StepScheduler | None = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
-        self._turns = turns or Turns(clock)
+        self._scheduler = scheduler or StepScheduler(clock)
         self._image = image
         self._config = config
         self._group_config = group_config
@@ -83,12 +83,14 @@ class GroupCoordinator:
             self._load_ended,
             clock.now_ms,
             config.offsets_commit_timeout_ms,
-            self._turns,
+            self._scheduler,
             self._tasks,
         )
-        self.expiration = Expiration(self._runtime, self._tick_ms, self._turns)
-        deferred = DeferredWork(self._runtime, self._turns, self._tasks)
-        self.service = GroupService(self.topic, self._runtime, deferred, config, image, self._turns)
+        self.expiration = Expiration(self._runtime, self._tick_ms, self._scheduler)
+        deferred = DeferredWork(self._runtime, self._scheduler, self._tasks)
+        self.service = GroupService(
+            self.topic, self._runtime, deferred, config, image, self._scheduler
+        )
 
     def _tick_ms(self) -> int:
         return round(self._clock.monotonic_s() * 1000)
@@ -159,9 +161,9 @@ class GroupCoordinator:
                 gone = {topic: Deleted(ids, end_offset) for topic, ids in deleted.items()}
                 yield from self._forgetting_topics(shard, gone)
 
-        work, is_done = self._turns.begin(forgetting())
+        work, is_done = self._scheduler.begin(forgetting())
         if not is_done:
-            self._tasks.start(self._turns.finish(work), name="forget offsets of deleted topics")
+            self._tasks.start(self._scheduler.finish(work), name="forget offsets of deleted topics")
 
     def _forgetting_topics(self, shard: LoadedShard, gone: Mapping[str, Deleted]) -> Steps[None]:
         try:

@@ -3,8 +3,8 @@ finding the topics of its patterns, and dividing the partitions of a large group
 
 from __future__ import annotations
 
-from ottla.base.tasks import OwnedTasks
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.coordinators.groups.pattern_matching import resolve_patterns
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
 from ottla.coordinators.groups.target_assignment import assign_target
@@ -12,9 +12,11 @@ from ottla.coordinators.runtime import Runtime
 
 
 class DeferredWork:
-    def __init__(self, runtime: Runtime[GroupShard], turns: Turns, tasks: OwnedTasks) -> None:
+    def __init__(
+        self, runtime: Runtime[GroupShard], scheduler: StepScheduler, tasks: OwnedTasks
+    ) -> None:
         self._runtime = runtime
-        self._turns = turns
+        self._scheduler = scheduler
         self._tasks = tasks
 
     def start(self, shard: LoadedShard) -> None:
@@ -23,10 +25,10 @@ class DeferredWork:
         while shared.unassigned:
             group_id = shared.unassigned.pop()
             shared.assigning.add(group_id)
-            assigning = assign_target(shard, group_id, self._runtime, self._turns)
+            assigning = assign_target(shard, group_id, self._runtime, self._scheduler)
             self._tasks.start(assigning, name="target assignment of a group")
         while shared.unresolved:
             group_id = shared.unresolved.pop()
             shared.resolving.add(group_id)
-            resolving = resolve_patterns(shard, group_id, self._runtime, self._turns)
+            resolving = resolve_patterns(shard, group_id, self._runtime, self._scheduler)
             self._tasks.start(resolving, name="patterns of a group")

@@ -9,9 +9,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from ottla.base.log_text import shown
-from ottla.base.steps import Steps, run_here
-from ottla.base.turns import Turns
+from ottla.base.log_messages.log_text import shown
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.groups.offset_expiry import expiring
 from ottla.coordinators.groups.shard import GroupShard, LoadedShard
 from ottla.coordinators.groups.shared import Deadline
@@ -26,11 +26,11 @@ RETRY_AFTER_BUG_MS = 30_000
 
 class Expiration:
     def __init__(
-        self, runtime: Runtime[GroupShard], tick_ms: Callable[[], int], turns: Turns
+        self, runtime: Runtime[GroupShard], tick_ms: Callable[[], int], scheduler: StepScheduler
     ) -> None:
         self._runtime = runtime
         self._tick_ms = tick_ms
-        self._turns = turns
+        self._scheduler = scheduler
         self._sleeps_until: float = float("-inf")
         self._sooner = asyncio.Event()
 
@@ -43,7 +43,7 @@ class Expiration:
 
     async def run(self) -> None:
         while True:
-            await self._turns.run_later(self._expiring_timers())
+            await self._scheduler.run_later(self._expiring_timers())
             self._sooner.clear()
             self._sleeps_until = self._next_ms()
             delay_ms = self._sleeps_until - self._tick_ms()
@@ -56,7 +56,7 @@ class Expiration:
 
     def expire_timers(self) -> None:
         """Let happen what is due."""
-        run_here(self._expiring_timers())
+        run_blocking(self._expiring_timers())
 
     def _expiring_timers(self) -> Steps[None]:
         for shard in list(self._runtime.active_shards()):
@@ -83,7 +83,7 @@ class Expiration:
 
     async def expire_offsets(self, retention_ms: int) -> None:
         """Forget offsets and groups that nobody uses any more."""
-        await self._turns.run_later(self._expiring_offsets(retention_ms))
+        await self._scheduler.run_later(self._expiring_offsets(retention_ms))
 
     def _expiring_offsets(self, retention_ms: int) -> Steps[None]:
         for shard in list(self._runtime.active_shards()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import answers, joining, leaving, syncing
 from ottla.coordinators.groups.classic.group import ClassicGroup, State

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.classic.group import ClassicGroup
 from ottla.coordinators.groups.commit_drafts import CommitDraft, drafting_transactional_commit
 from ottla.coordinators.groups.committed_offsets import CommittedOffsets, OffsetName

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.committed_offsets import NEVER, CommittedOffsets, OffsetName
 from ottla.coordinators.groups.group import PartitionCheck
 from ottla.coordinators.groups.record_types import (

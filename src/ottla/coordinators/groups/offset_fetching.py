@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ottla.base.ids import NO_TOPIC_ID
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.committed_offsets import (
     CommittedOffset,
     CommittedOffsets,

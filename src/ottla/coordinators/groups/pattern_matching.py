@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 
-from ottla.base.log_text import shown
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.log_messages.log_text import shown
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import compile_topic_pattern
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 async def resolve_patterns(
-    shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], turns: Turns
+    shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], scheduler: StepScheduler
 ) -> None:
     """Find the topics of a group's patterns, and let the group know."""
     shared = shard.state.shared
@@ -27,11 +27,11 @@ async def resolve_patterns(
         group = shard.state.groups.get(group_id)
         patterns = list(group.subscribed_regexes()) if isinstance(group, ConsumerGroup) else []
         version, names = shared.image.offset, list(shared.image.topics)
-        found, unusable = await turns.run_later(matching(patterns, names))
+        found, unusable = await scheduler.run_later(matching(patterns, names))
         for pattern, why in unusable.items():
             if not is_known_empty(group, pattern):
                 log.warning("group %s: a pattern stands for no topic: %s", shown(group_id), why)
-        await turns.run_later(resolving(shard, group_id, found, version, runtime))
+        await scheduler.run_later(resolving(shard, group_id, found, version, runtime))
     except BrokerError as error:
         log.warning("group %s: its patterns stay unresolved for now: %s", shown(group_id), error)
     finally:

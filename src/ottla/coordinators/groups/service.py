@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Set
 from functools import partial
 from typing import TypeAlias, TypeVar
 
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.batches import NOBODY, Writer
 from ottla.coordinators.groups import consumer_api, membership_api, offset_api
@@ -83,14 +83,14 @@ class GroupService:
         deferred: DeferredWork,
         config: BrokerConfig,
         image: Image,
-        turns: Turns,
+        scheduler: StepScheduler,
     ) -> None:
         self.topic = topic
         self._runtime = runtime
         self._deferred = deferred
         self._config = config
         self._image = image
-        self._turns = turns
+        self._scheduler = scheduler
 
     def _shard(self, group_id: str) -> LoadedShard:
         return self._runtime.shard(group_id)
@@ -159,7 +159,7 @@ class GroupService:
     async def leave_together(self, request: LeaveGroupRequest) -> LeaveGroupResponse:
         """The same for many members, some at a time: each of them leaves by itself."""
         shard = self._shard_of_named(request.group_id)
-        response = await self._turns.run_later(self._leaving(shard, request))
+        response = await self._scheduler.run_later(self._leaving(shard, request))
         shown = self._runtime.show(shard, response)
         return await shown if isinstance(shown, Awaitable) else shown
 
@@ -237,7 +237,7 @@ class GroupService:
         """Ask the group again, and write all of it; answer when it is replicated."""
         runtime, end_offset = self._runtime, shard.log_end_offset
         if len(draft):
-            batch = await self._turns.in_thread(partial(draft.encode, writer, runtime.format))
+            batch = await self._scheduler.in_thread(partial(draft.encode, writer, runtime.format))
             shard.check_current()
             draft.check_again(rules().check)
             apply = partial(draft.apply, shard.state.offsets, writer.producer_id)
@@ -256,7 +256,7 @@ class GroupService:
 
         shard = self._shard_of_named(request.group_id)
         draft = self._draft(shard, rules())
-        response = await self._turns.run(
+        response = await self._scheduler.run(
             offset_api.drafting_commit_transactional(shard.state, request, draft)
         )
         writer = Writer(request.producer_id, request.producer_epoch)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic import rebalance, stored

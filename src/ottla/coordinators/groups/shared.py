@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
-from ottla.base.timers import Timers
+from ottla.base.scheduling.timers import Timers
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.resource_options import GroupConfig
 from ottla.metadata.image import Image

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import logging
 
-from ottla.base.log_text import shown
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.log_messages.log_text import shown
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.assignors.division import Division
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.records import target_epoch_record, target_record
@@ -27,7 +27,7 @@ TARGETS_MAX = 20  # in one batch
 
 
 async def assign_target(
-    shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], turns: Turns
+    shard: LoadedShard, group_id: str, runtime: Runtime[GroupShard], scheduler: StepScheduler
 ) -> None:
     """Give a group its target, as often as its members change their ids meanwhile."""
     shared = shard.state.shared
@@ -38,9 +38,11 @@ async def assign_target(
             if group is None:
                 return
             default = shared.config.group_consumer_assignors[0]
-            plan = await turns.run_later(planning(group, shared.image, default))
-            division = await turns.in_thread(plan.divide)
-            is_written = await turns.run_later(writing(shard, group_id, plan, division, runtime))
+            plan = await scheduler.run_later(planning(group, shared.image, default))
+            division = await scheduler.in_thread(plan.divide)
+            is_written = await scheduler.run_later(
+                writing(shard, group_id, plan, division, runtime)
+            )
     except BrokerError as error:
         log.warning("group %s: it keeps its target for now: %s", shown(group_id), error)
     finally:

@@ -21,11 +21,11 @@ from typing import Any
 from ottla.base.clock import Clock
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicPartition
-from ottla.base.log_text import shown
-from ottla.base.pacing import pause_s
-from ottla.base.steps import Steps, run_here
-from ottla.base.tasks import OwnedTasks
-from ottla.base.turns import Turns
+from ottla.base.log_messages.log_text import shown
+from ottla.base.scheduling.pacing import pause_s
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps, run_blocking
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.config.broker_options import BrokerConfig
 from ottla.coordinators.batches import BatchFormat
 from ottla.coordinators.internal_topic import CreateTopics, InternalTopic
@@ -70,9 +70,9 @@ class TransactionCoordinator:
         producer_ids: ProducerIdSource,
         markers: MarkerSender,
         create_topics: CreateTopics,
-        turns: Turns | None = None,
+        scheduler: StepScheduler | None = None,
     ) -> None:
-        self._turns = turns or Turns(clock)
+        self._scheduler = scheduler or StepScheduler(clock)
         self._tasks = OwnedTasks()
         self._image = image
         self._config = config
@@ -92,7 +92,7 @@ class TransactionCoordinator:
             self._load_ended,
             clock.now_ms,
             config.request_timeout_ms,
-            self._turns,
+            self._scheduler,
             self._tasks,
         )
         self._finisher = Finisher(markers, self._write, clock.now_ms, self._tasks)
@@ -161,7 +161,7 @@ class TransactionCoordinator:
         partitions: Collection[TopicPartition],
     ) -> dict[TopicPartition, ErrorCode]:
         """Which partitions are enlisted in the producer's open transaction."""
-        shard, codes = run_here(self.verifying(transactional_id, producer, partitions))
+        shard, codes = run_blocking(self.verifying(transactional_id, producer, partitions))
         await self.runtime.replicated(shard, shard.state.end_offset(transactional_id))
         return codes
 
@@ -267,8 +267,8 @@ class TransactionCoordinator:
         """Finish the transactions whose end was decided before."""
         if shard.status is not Status.ACTIVE:
             return
-        for ending in await self._turns.run(shard.state.ending()):
-            await self._turns.next()
+        for ending in await self._scheduler.run(shard.state.ending()):
+            await self._scheduler.next()
             if shard.status is not Status.ACTIVE:
                 return  # the next coordinator finishes them
             end_offset = shard.state.end_offset(ending.transactional_id)
@@ -291,8 +291,8 @@ class TransactionCoordinator:
     async def abort_timed_out(self) -> None:
         """Abort transactions that are open for longer than their timeout."""
         for shard in list(self.runtime.active_shards()):
-            for each in await self._turns.run(shard.state.timed_out(self._clock.now_ms())):
-                await self._turns.next()  # ending it takes a task and a batch
+            for each in await self._scheduler.run(shard.state.timed_out(self._clock.now_ms())):
+                await self._scheduler.next()  # ending it takes a task and a batch
                 try:
                     _, current = await self._find(each.transactional_id)
                     if current is each:
@@ -308,7 +308,7 @@ class TransactionCoordinator:
         expiration_ms = self._config.transactional_id_expiration_ms
         for shard in list(self.runtime.active_shards()):
             now_ms, state = self._clock.now_ms(), shard.state
-            expired = await self._turns.run(state.expired(now_ms, expiration_ms))
+            expired = await self._scheduler.run(state.expired(now_ms, expiration_ms))
             for at in range(0, len(expired), TOMBSTONES_MAX):
                 if shard.status is not Status.ACTIVE:
                     break
@@ -316,7 +316,7 @@ class TransactionCoordinator:
                 # One may have been taken up again while others had their turn.
                 still = [each for each in some if state.is_expired(each, now_ms, expiration_ms)]
                 self._forget(shard, still)
-                await self._turns.next()
+                await self._scheduler.next()
 
     def _forget(self, shard: LoadedShard, transactional_ids: Collection[str]) -> None:
         records = [tombstone_of(each) for each in transactional_ids]

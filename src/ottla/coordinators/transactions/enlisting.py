@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.transactions.states import ENDING, IDLE, State
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch, Transaction
 from ottla.protocol.error_codes import ErrorCode
@@ -63,7 +63,7 @@ def verifying(
 def decide_verify(
     current: Transaction | None, producer: ProducerIdAndEpoch, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, ErrorCode]:
-    return run_here(verifying(current, producer, partitions))
+    return run_blocking(verifying(current, producer, partitions))
 
 
 def _check_producer(current: Transaction | None, producer: ProducerIdAndEpoch) -> Transaction:

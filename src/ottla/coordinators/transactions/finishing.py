@@ -13,8 +13,8 @@ import logging
 from collections.abc import Callable
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.log_text import shown
-from ottla.base.tasks import OwnedTasks
+from ottla.base.log_messages.log_text import shown
+from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.coordinators.shard import Status
 from ottla.coordinators.transactions.ending import decide_complete
 from ottla.coordinators.transactions.markers import Marker, MarkerSender

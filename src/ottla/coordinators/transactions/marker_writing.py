@@ -14,8 +14,8 @@ from inspect import isawaitable
 from typing import Protocol
 
 from ottla.base.fault_points import FaultPoint, reach
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.metadata.topic_names import GROUP_OFFSETS
 from ottla.protocol.error_codes import ErrorCode
@@ -64,19 +64,19 @@ class MarkerWriter:
         groups: GroupMarkers,
         now_ms: Callable[[], int],
         timeout_ms: int,
-        turns: Turns,
+        scheduler: StepScheduler,
     ) -> None:
         self._replicas = replicas
         self._groups = groups
         self._now_ms = now_ms
         self._timeout_s = timeout_ms / 1000
-        self._turns = turns
+        self._scheduler = scheduler
 
     async def write(self, markers: Sequence[WritableTxnMarker]) -> list[WritableTxnMarkerResult]:
-        for unread in await self._turns.run(self._finding_unread(markers)):
+        for unread in await self._scheduler.run(self._finding_unread(markers)):
             await self._load_producers(unread)
         waiting: list[Waiting] = []
-        results = await self._turns.run(self._appending(markers, waiting))
+        results = await self._scheduler.run(self._appending(markers, waiting))
         deadline_s = asyncio.get_running_loop().time() + self._timeout_s
         for start in range(0, len(waiting), WAITED_AT_ONCE):
             some = waiting[start : start + WAITED_AT_ONCE]
@@ -86,7 +86,7 @@ class MarkerWriter:
     async def _load_producers(self, unread: Log) -> None:
         """What is wrong with the log is told by the append."""
         try:
-            await self._turns.run(unread.loading_producers())
+            await self._scheduler.run(unread.loading_producers())
         except (BrokerError, CorruptLogError):
             pass
 

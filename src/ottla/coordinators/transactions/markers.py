@@ -16,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from ottla.base.ids import TopicPartition
-from ottla.base.tasks import next_turn
+from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.write_txn_markers_request import (

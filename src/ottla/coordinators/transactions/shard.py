@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.shard import PendingResponse, Shard

@@ -16,8 +16,8 @@ from enum import Enum
 from typing import Protocol, TypeVar
 
 from ottla.base.clock import Clock
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.coordinators.transactions.transaction import EPOCH_BUMP_VERSION, ProducerIdAndEpoch
 from ottla.metadata.current_config import CurrentConfig
 from ottla.protocol.error_codes import ErrorCode

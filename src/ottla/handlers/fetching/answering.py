@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.fetching.reading import Found
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints

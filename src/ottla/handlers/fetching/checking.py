@@ -12,7 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.handlers.fetching.reading import NOTHING, Found, failed
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -29,19 +29,19 @@ ReadAgain = Callable[[Found], Awaitable[Found]]
 
 
 async def check_all(
-    found: list[Found], unchecked: list[int], read_again: ReadAgain, turns: Turns
+    found: list[Found], unchecked: list[int], read_again: ReadAgain, scheduler: StepScheduler
 ) -> None:
     """Check the entries of `found` at the indexes `unchecked`; replace those that failed."""
     for _ in range(READ_AGAIN_MAX):
         checks = [found[at].check for at in unchecked]
-        outcomes = await turns.in_thread(partial(run_checks, checks))
+        outcomes = await scheduler.in_thread(partial(run_checks, checks))
         still_unchecked = []
         for number, (at, error) in enumerate(zip(unchecked, outcomes, strict=True), 1):
             found[at] = await outcome_of(found[at], error, read_again)
             if found[at].check is not None:
                 still_unchecked.append(at)
             if number % CHECKED_AT_ONCE == 0:
-                await turns.next()
+                await scheduler.next()
         if not still_unchecked:
             return
         unchecked = still_unchecked

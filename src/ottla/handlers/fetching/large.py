@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Awaitable
 from functools import partial
 
-from ottla.base.readers import CACHED, LookUpReader
-from ottla.base.steps import Steps
+from ottla.base.files.readers import CACHED, LookUpReader
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.fetching.answering import measuring, responding
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.operation import FetchOperation
@@ -69,13 +69,13 @@ class LargeFetchOperation(FetchOperation):
     async def fetch_missing(self) -> bool:
         is_enough, self.reader = False, (reader := LookUpReader())
         while self.missing:
-            await self.context.parts.turns.in_thread(partial(reader.fetch, self.missing))
-            is_enough = await self.context.parts.turns.run(self.looking_up_all())
+            await self.context.parts.scheduler.in_thread(partial(reader.fetch, self.missing))
+            is_enough = await self.context.parts.scheduler.run(self.looking_up_all())
         self.reader = CACHED
         return is_enough
 
     async def is_enough(self) -> bool:
-        is_enough = await self.context.parts.turns.run(self.looking_up_all())
+        is_enough = await self.context.parts.scheduler.run(self.looking_up_all())
         return await self.fetch_missing() if self.missing else is_enough
 
     # Waiting
@@ -92,8 +92,8 @@ class LargeFetchOperation(FetchOperation):
         partitions = self.parked_partitions
         parts.parked_fetches.partitions += partitions
         try:
-            await parts.turns.run(self.joining(waiter))
-            await parts.turns.run(self.freeing_request())
+            await parts.scheduler.run(self.joining(waiter))
+            await parts.scheduler.run(self.freeing_request())
             while True:
                 waiter.begin()
                 began_s = loop.time()
@@ -103,7 +103,7 @@ class LargeFetchOperation(FetchOperation):
                 if is_enough or left_s <= 0:
                     return
                 waiter.expect(self.bytes_missing)
-                await parts.turns.run(freeing(self.found))
+                await parts.scheduler.run(freeing(self.found))
                 await waiter.wait(left_s, pause_s=ended_s - began_s)
         finally:
             parts.parked_fetches.partitions -= partitions
@@ -134,7 +134,7 @@ class LargeFetchOperation(FetchOperation):
     async def check(self) -> FetchResponse:
         parts = self.context.parts
         if self.unchecked:
-            await check_all(self.found, self.unchecked, self.read_again, parts.turns)
+            await check_all(self.found, self.unchecked, self.read_again, parts.scheduler)
         return await parts.large_responses.build(self.answering_counted(), self.context)
 
     def answering_counted(self) -> Steps[FetchResponse]:

@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Awaitable
 from functools import partial
 
-from ottla.base.kept_errors import without_frames
-from ottla.base.readers import CACHED, CachedReader, LookUpReader, NotCached, Reader
-from ottla.base.steps import looking_up
+from ottla.base.files.readers import CACHED, CachedReader, LookUpReader, NotCached, Reader
+from ottla.base.memory.stored_errors import without_traceback
+from ottla.base.scheduling.steps import looking_up
 from ottla.handlers.fetching.answering import response_bytes, response_of
 from ottla.handlers.fetching.checking import check_all
 from ottla.handlers.fetching.reading import Found, look_up
@@ -83,7 +83,7 @@ class FetchOperation:
         try:
             found = self.look_up(self.reader, wanted)
         except NotCached as missing:
-            self.missing.append(without_frames(missing))
+            self.missing.append(without_traceback(missing))
             self.size += max(0, wanted.partition_bytes_max)  # assumed to be full
             return
         if found.check is not None:
@@ -116,7 +116,7 @@ class FetchOperation:
         """
         is_enough, self.reader = False, (reader := LookUpReader())
         while self.missing:
-            await self.context.parts.turns.in_thread(partial(reader.fetch, self.missing))
+            await self.context.parts.scheduler.in_thread(partial(reader.fetch, self.missing))
             is_enough = self.look_up_all_again()
         self.reader = CACHED
         return is_enough
@@ -125,7 +125,7 @@ class FetchOperation:
         """Many fetches may be woken in one turn of the event loop, by a record or a deadline that
         they share: those with many partitions take one turn each."""
         if self.requested.count > LOOKED_AT_TOGETHER_MAX:
-            await self.context.parts.turns.next()
+            await self.context.parts.scheduler.next()
         is_enough = self.look_up_all_again()
         return await self.fetch_missing() if self.missing else is_enough
 
@@ -198,13 +198,15 @@ class FetchOperation:
 
     async def check(self) -> FetchResponse:
         if self.unchecked:
-            await check_all(self.found, self.unchecked, self.read_again, self.context.parts.turns)
+            await check_all(
+                self.found, self.unchecked, self.read_again, self.context.parts.scheduler
+            )
         return self.answer()
 
     async def read_again(self, before: Found) -> Found:
         """The file has changed: read the partition again, within the same bounds."""
         self.size -= before.size
-        found = await self.context.parts.turns.run(
+        found = await self.context.parts.scheduler.run(
             looking_up(lambda reader: self.look_up(reader, before.wanted))
         )
         self.size += found.size

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, cast
 
+from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicId
-from ottla.base.readers import Reader
 from ottla.handlers.fetching.requested import RequestedPartitions
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.serving.context import Context

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable
 from functools import partial
 from typing import Generic, TypeVar
 
-from ottla.base.steps import Steps, noting
+from ottla.base.scheduling.steps import Steps, noting
 from ottla.coordinators.groups.shard import LoadedShard
 from ottla.handlers.serving.context import Context
 from ottla.protocol.errors import BrokerError
@@ -26,7 +26,7 @@ REFUSAL_BYTES = 32  # of a refusal, besides the group's name and the message
 class GroupReader(Generic[A]):
     def __init__(self, context: Context) -> None:
         self._groups = context.parts.groups
-        self._turns = context.parts.turns
+        self._scheduler = context.parts.scheduler
         self._answers: list[A] = []
         self._sizes: list[int] = []
         self._known: dict[Hashable, int] = {}  # indexes in the list of answers
@@ -96,7 +96,7 @@ class GroupReader(Generic[A]):
                     self._answers[at] = refuse(self._answers[at], error)
                     yield 0
 
-        await self._turns.run(refusing())
+        await self._scheduler.run(refusing())
         return self._in_order()
 
     def _in_order(self) -> list[A]:

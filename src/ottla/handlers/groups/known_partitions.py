@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.metadata.image import Image
 from ottla.protocol.error_codes import ErrorCode
 

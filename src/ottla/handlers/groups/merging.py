@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 
 T = TypeVar("T", bound=Any)  # a topic's result: a name, partitions, and in some APIs an id
 
@@ -26,4 +26,4 @@ def merging(first: Sequence[T], second: Sequence[T]) -> Steps[list[T]]:
 
 
 def merged(first: Sequence[T], second: Sequence[T]) -> list[T]:
-    return run_here(merging(first, second))
+    return run_blocking(merging(first, second))

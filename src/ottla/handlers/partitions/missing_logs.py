@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages.create_partitions_response import CreatePartitionsTopicResult
 from ottla.protocol.messages.create_topics_response import CreatableTopicResult

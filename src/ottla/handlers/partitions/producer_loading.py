@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ottla.base.steps import PAUSE, Steps
+from ottla.base.scheduling.steps import PAUSE, Steps
 from ottla.protocol.errors import BrokerError
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.log import Log

@@ -7,7 +7,7 @@ repeatedly. It is built in slices, because a topic may have very many partitions
 from __future__ import annotations
 
 from ottla.base.ids import TopicId
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.administration.permissions import NOT_ASKED, TOPIC_OPERATIONS
 from ottla.handlers.serving.chunks import chunks
 from ottla.metadata.changes import Changes

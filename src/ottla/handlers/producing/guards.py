@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.transactions.transaction import ProducerIdAndEpoch
 from ottla.coordinators.transactions.verifying import ClientSupport, produce_support
 from ottla.handlers.serving.context import Context
@@ -103,7 +103,7 @@ class ProduceGuards:
 
 
 def guards_of(request: ProduceRequest, context: Context) -> ProduceGuards:
-    return run_here(guarding(request, context))
+    return run_blocking(guarding(request, context))
 
 
 def guarding(request: ProduceRequest, context: Context) -> Steps[ProduceGuards]:

@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicId
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
 from ottla.handlers.partitions.producer_loading import loading_producers
@@ -132,7 +132,7 @@ class ProduceOperation:
     async def read_and_finish(self, topics: list[TopicProduceResponse]) -> ProduceResponse | None:
         unread, self.unread = self.unread, None
         assert unread is not None
-        await self.context.parts.turns.run(loading_producers(unread))
+        await self.context.parts.scheduler.run(loading_producers(unread))
         for topic, answered in zip(self.request.topic_data, topics, strict=True):
             answers = cast(list[PartitionProduceResponse], answered.partition_responses)
             for at, part in enumerate(topic.partition_data):
@@ -265,11 +265,11 @@ class ProduceOperation:
 
     async def wait(self, response: ProduceResponse) -> ProduceResponse:
         """Until every append is replicated, or the timeout of the request has passed."""
-        turns = self.context.parts.turns
+        scheduler = self.context.parts.scheduler
         outcomes = Outcomes(len(self.waiting))
-        await turns.run(self.beginning_wait(outcomes))
+        await scheduler.run(self.beginning_wait(outcomes))
         await outcomes.wait(max(0, self.request.timeout_ms) / 1000)
-        await turns.run(self.ending_wait(outcomes))
+        await scheduler.run(self.ending_wait(outcomes))
         if self.guards is not None:
             reach(FaultPoint.DATA_REPLICATED)
         return response

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from ottla.base.steps import Steps, run_here
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.handlers.serving.context import Context
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.messages.produce_request import (
@@ -45,9 +45,9 @@ class Preparation:
         """On the event loop, if the work is small. Returns whether it is done."""
         return self._share <= 1 and all(each.run_at_once() for each in self._by_part.values())
 
-    async def run(self, turns: Turns) -> None:
+    async def run(self, scheduler: StepScheduler) -> None:
         """In one thread, so that a request does not occupy all of them."""
-        await turns.in_thread(self._run_all)
+        await scheduler.in_thread(self._run_all)
 
     def _run_all(self) -> None:
         for prepared in self._by_part.values():
@@ -68,7 +68,7 @@ def opens_batches(request: ProduceRequest, context: Context) -> bool:
 
 
 def preparation(request: ProduceRequest, context: Context) -> Preparation | None:
-    return run_here(preparing(request, context))
+    return run_blocking(preparing(request, context))
 
 
 def preparing(request: ProduceRequest, context: Context) -> Steps[Preparation | None]:

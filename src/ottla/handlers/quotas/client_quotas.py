@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from ottla.base.clock import Clock
 from ottla.base.rates import MS_PER_S, RateMeter, TokenBucket, Windows, full_bucket, windows_of
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.config.broker_options import BrokerConfig
 from ottla.handlers.quotas.payers import AddressLimits, Due, Limits, Payer
 from ottla.handlers.serving.context import Context

@@ -13,8 +13,8 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ottla.base.collector import without_full_pass
-from ottla.base.threads import Threads
+from ottla.base.memory.collector import without_full_pass
+from ottla.base.scheduling.threads import Threads
 from ottla.protocol.errors import TooManyItems
 from ottla.protocol.message import Message
 

@@ -16,8 +16,8 @@ from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING, Any
 
-from ottla.base.collector import without_full_pass
-from ottla.base.turns import Work
+from ottla.base.memory.collector import without_full_pass
+from ottla.base.scheduling.step_scheduler import Work
 from ottla.handlers.quotas.request_time import Timed, begin_time, charge_time, note_rest, spend_time
 from ottla.handlers.serving import decoding, registry
 from ottla.handlers.serving.context import Context, Peer
@@ -57,7 +57,7 @@ class Dispatcher:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._decoding = DecodingThread(parts.turns.threads)
+        self._decoding = DecodingThread(parts.scheduler.threads)
         self._large = parts.large_responses
 
     def opened(self, connection: Connection) -> None:
@@ -110,7 +110,7 @@ class Dispatcher:
         try:
             outcome: Any = handler.function(request, context)
             if type(outcome) is GeneratorType:
-                work, is_done = self._parts.turns.begin(outcome)
+                work, is_done = self._parts.scheduler.begin(outcome)
                 if not is_done:
                     return self._go_on(handler, request, context, work)
                 check_built(work, work.grown, self._large.bytes_max)
@@ -229,7 +229,7 @@ async def encode_large(
     if context.account is not None:
         await context.account.go_on()
     with without_full_pass():
-        segments, pieces = await context.parts.turns.in_thread(
+        segments, pieces = await context.parts.scheduler.in_thread(
             partial(encode_and_cut, request, response, context)
         )
     context.parts.disposal.take(pieces)
@@ -265,10 +265,10 @@ async def refuse_large(
         context.on_refusal()
     charge_time(context)
     with without_full_pass():
-        response = await context.parts.turns.in_thread(
+        response = await context.parts.scheduler.in_thread(
             partial(refusal, handler, request, context, error)
         )
-        segments, pieces = await context.parts.turns.in_thread(
+        segments, pieces = await context.parts.scheduler.in_thread(
             partial(encode_and_cut, request, response, context)
         )
     context.parts.disposal.take(pieces)

@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.protocol.message import Struct
 
 FREED_AT_ONCE = 500

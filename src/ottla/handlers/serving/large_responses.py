@@ -17,9 +17,9 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from ottla.base.collector import without_full_pass
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns, Work
+from ottla.base.memory.collector import without_full_pass
+from ottla.base.scheduling.step_scheduler import StepScheduler, Work
+from ottla.base.scheduling.steps import Steps
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 
@@ -40,15 +40,15 @@ class Memory(Protocol):
 
 
 class LargeResponses:
-    def __init__(self, turns: Turns, memory: Memory, bytes_max: int) -> None:
-        self._turns = turns
+    def __init__(self, scheduler: StepScheduler, memory: Memory, bytes_max: int) -> None:
+        self._scheduler = scheduler
         self._memory = memory
         self.bytes_max = bytes_max
         self._building = asyncio.Lock()
 
     async def build(self, slices: Steps[T], context: Context) -> T:
         """The result of the slices, for a handler that builds its response in an awaitable."""
-        work, is_done = self._turns.begin(slices)
+        work, is_done = self._scheduler.begin(slices)
         if is_done:
             check_size(work.grown, self.bytes_max)
             return work.result
@@ -65,7 +65,7 @@ class LargeResponses:
                     await account.grow_to(before + work.grown)
                     if context.peer.is_gone:
                         raise asyncio.CancelledError
-                    is_done = await self._turns.go_on(work)
+                    is_done = await self._scheduler.go_on(work)
                     check_built(work, before + work.grown, self.bytes_max)
             await account.grow_to(before + work.grown)
             return work.result

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ottla.base.clock import Clock
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.controller.controller import Controller
 from ottla.controller.decision import Charge
 from ottla.coordinators.groups.service import GroupService
@@ -42,7 +42,7 @@ class TopicMaker(Protocol):
 @dataclass(slots=True)
 class Parts:
     clock: Clock
-    turns: Turns
+    scheduler: StepScheduler
     config: CurrentConfig
     broker_id: int
     metadata: Image

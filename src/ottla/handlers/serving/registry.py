@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.served import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode

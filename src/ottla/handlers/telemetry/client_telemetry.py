@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import partial
 
 from ottla.base.clock import Clock
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.base.uuids import random_uuid
 from ottla.handlers.serving.context import Context
 from ottla.handlers.telemetry.otlp import OtlpReader
@@ -75,12 +75,14 @@ class Instance:
 
 
 class ClientTelemetry:
-    def __init__(self, image: Image, bytes_max: int, clock: Clock, turns: Turns) -> None:
+    def __init__(
+        self, image: Image, bytes_max: int, clock: Clock, scheduler: StepScheduler
+    ) -> None:
         self.bytes_max = bytes_max
         self.receivers: list[Receiver] = []
         self.counts: Counter[str] = Counter()  # pushes, bytes, metrics, and refusals by code
         self._clock = clock
-        self._turns = turns
+        self._scheduler = scheduler
         self._subscriptions: dict[str, Subscription] = {}
         self._version = 0
         self._instances: dict[bytes, Instance] = {}  # most recently seen last
@@ -179,7 +181,7 @@ class ClientTelemetry:
         if not len(data):
             return
         try:
-            unpacked, metrics = await self._turns.in_thread(
+            unpacked, metrics = await self._scheduler.in_thread(
                 partial(unpack, codec, data, unpacked_bytes_max(self.bytes_max))
             )
         except (InvalidBatch, MalformedMessage) as error:
@@ -200,7 +202,7 @@ class ClientTelemetry:
         if instance is None or instance.is_forgotten(now_ms) or instance.version != self._version:
             properties = client_properties(context, instance_id)
             version = self._version
-            subscription = await self._turns.run(
+            subscription = await self._scheduler.run(
                 client_subscription(instance_id, properties, self._subscriptions.values())
             )
             instance = Instance(subscription, version, now_ms)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import crc32c
 
-from ottla.base.log_text import shown
+from ottla.base.log_messages.log_text import shown
 from ottla.base.patterns import Pattern
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.base.uuids import uuid_to_text
 from ottla.config.options import InvalidOption, stored_values
 from ottla.config.resource_options import (

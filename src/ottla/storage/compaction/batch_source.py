@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ottla.base.filesystem import File, FileSystem
+from ottla.base.files.filesystem import File, FileSystem
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.batch import (
     HEADER_BYTES,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from ottla.base.filesystem import Buffer, FileSystem
+from ottla.base.files.filesystem import Buffer, FileSystem
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import BatchHeader, read_header
 from ottla.storage.files.file_names import CLEANED_SUFFIX

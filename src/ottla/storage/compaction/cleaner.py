@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.batch import BatchHeader
 from ottla.protocol.records.control import EndMarker, read_end_marker

@@ -14,9 +14,9 @@ import logging
 import threading
 from functools import partial
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import Job
+from ottla.base.scheduling.steps import Job
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import CLEANER_OFFSETS_NAME

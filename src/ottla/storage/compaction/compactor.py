@@ -17,10 +17,10 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import Reader
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.cleaning_states import CleaningStates
 from ottla.storage.compaction.log_summary import may_be_dirty, request_for, summarise

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import IO
 
-from ottla.base.disk import DiskFileSystem
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.storage.compaction.cleaner import clean
 from ottla.storage.compaction.request import (
     CleanedGroup,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ottla.base.readers import Reader
+from ottla.base.files.readers import Reader
 from ottla.config.options import INT64_MAX
 from ottla.protocol.records.compression import DECOMPRESSED_BYTES_MAX
 from ottla.storage.compaction.plan import Cleanable, LogSummary, SegmentSummary

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.storage.files.checkpoint_file import Line, read_checkpoint, write_checkpoint
 from ottla.storage.files.file_names import OFFSET_MAX, PARTITION_MAX, is_topic_name
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import uuid_to_text
 from ottla.storage.errors import StorageError

@@ -16,9 +16,9 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import PAUSE, Steps, run_here
+from ottla.base.scheduling.steps import PAUSE, Steps, run_blocking
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import (
@@ -97,7 +97,7 @@ class DirectoryCheckpoints:
     def write_now(self, logs: Iterable[Log]) -> None:
         """Write all three here and now. Jobs that were made before write nothing any more."""
         logs = list(logs)
-        job = run_here(self.making_urgent_job(logs))
+        job = run_blocking(self.making_urgent_job(logs))
         job.run()
         for log in logs:
             log.checkpointed_point = job.offsets.recovery_points[log.partition]

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ottla.base.filesystem import replace_file
+from ottla.base.files.filesystem import replace_file
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.checkpoints import OffsetCheckpoint

@@ -16,7 +16,7 @@ from __future__ import annotations
 import errno
 from typing import NamedTuple
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.directory_health import is_out_of_descriptors

@@ -19,9 +19,9 @@ from random import Random
 from typing import NamedTuple
 
 from ottla.base.clock import Clock
-from ottla.base.filesystem import FileLock, FileSystem, HeldDirectory, make_lasting_directory
+from ottla.base.files.filesystem import FileLock, FileSystem, HeldDirectory, make_durable_directory
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.steps import Job, Steps
+from ottla.base.scheduling.steps import Job, Steps
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import random_uuid
 from ottla.config.topic_options import TopicConfig
@@ -120,7 +120,7 @@ class LogDirectory:
         """Lock the directory, which is made if it does not exist. WrongDirectory, or OSError."""
         if self._lock is not None:
             return
-        make_lasting_directory(self.files, self.path)
+        make_durable_directory(self.files, self.path)
         try:
             self._lock = self.files.lock(f"{self.path}/{LOCK_NAME}")
             self._held = self.files.hold_directory(self.path)

@@ -18,10 +18,10 @@ from functools import partial
 from random import Random
 
 from ottla.base.clock import Clock
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import uuid_to_text
 from ottla.config.topic_options import TopicConfig

@@ -17,9 +17,9 @@ import logging
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem, read_file, replace_file
+from ottla.base.files.filesystem import FileSystem, read_file, replace_file
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
 from ottla.storage.errors import StorageError
 from ottla.storage.files.file_names import (
     LOG_SUFFIX,

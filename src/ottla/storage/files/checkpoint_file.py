@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem, replace_file
-from ottla.base.readers import Reader
+from ottla.base.files.filesystem import FileSystem, replace_file
+from ottla.base.files.readers import Reader
 from ottla.storage.errors import CorruptLogError
 
 VERSION = 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem, parent_directory, read_file, replace_file
+from ottla.base.files.filesystem import FileSystem, parent_directory, read_file, replace_file
 
 VERSION = 0
 UNKNOWN_BROKER_EPOCH = -1

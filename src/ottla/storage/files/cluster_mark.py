@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem, read_file, replace_file
-from ottla.base.java_properties import format_properties, parse_properties
+from ottla.base.files.filesystem import FileSystem, read_file, replace_file
+from ottla.base.java.properties import format_properties, parse_properties
 from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.storage.errors import CorruptLogError
 

@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from ottla.base.sparse_log import SparseLog
+from ottla.base.log_messages.sparse_log import SparseLog
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.errors import StorageError

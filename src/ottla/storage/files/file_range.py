@@ -7,7 +7,7 @@ Leaves    choosing between `pread` and `sendfile` to the network.
 
 from __future__ import annotations
 
-from ottla.base.filesystem import File
+from ottla.base.files.filesystem import File
 
 
 class FileRange:

@@ -2,15 +2,15 @@
 
 Owns      both versions of the file (0: broker.id, all optional; 1: node.id and cluster.id).
 Leaves    comparing the ids with the broker's own, and with those of the other directories, to
-          `log_directory.py`; the syntax to `ottla.base.java_properties`.
+          `log_directory.py`; the syntax to `ottla.base.java.properties`.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem, read_file, replace_file
-from ottla.base.java_properties import format_properties, parse_properties
+from ottla.base.files.filesystem import FileSystem, read_file, replace_file
+from ottla.base.java.properties import format_properties, parse_properties
 from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.storage.errors import CorruptLogError
 

@@ -5,9 +5,9 @@ It tells a topic from a later one of the same name, so that old records never sh
 
 from __future__ import annotations
 
-from ottla.base.filesystem import FileSystem, replace_file
+from ottla.base.files.filesystem import FileSystem, replace_file
+from ottla.base.files.readers import Reader
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.readers import Reader
 from ottla.base.uuids import uuid_from_text, uuid_to_text
 from ottla.storage.errors import CorruptLogError
 

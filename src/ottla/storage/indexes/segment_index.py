@@ -13,8 +13,8 @@ from abc import ABC, abstractmethod
 from struct import Struct
 from typing import ClassVar, Generic, Self, TypeVar
 
-from ottla.base.filesystem import FileSystem
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.files.readers import WAIT, Reader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.entry_file import EntryFile
 

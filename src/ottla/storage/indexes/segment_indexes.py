@@ -13,8 +13,8 @@ import logging
 from array import array
 from collections.abc import Iterable
 
-from ottla.base.filesystem import FileSystem
-from ottla.base.readers import WAIT
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.files.readers import WAIT
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import (

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.readers import WAIT, Reader
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.segment_index import INT32_MAX, SegmentIndex
 

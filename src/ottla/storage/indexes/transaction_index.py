@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import NamedTuple
 
-from ottla.base.filesystem import File, FileSystem
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.filesystem import File, FileSystem
+from ottla.base.files.readers import WAIT, Reader
 from ottla.storage.errors import CorruptLogError, IndexAppendError
 
 ENTRY_BYTES = 34

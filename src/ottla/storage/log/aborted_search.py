@@ -13,7 +13,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.readers import WAIT, Reader
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.transaction_index import (

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ottla.base.filesystem import Buffer
-from ottla.base.readers import WAIT
+from ottla.base.files.filesystem import Buffer
+from ottla.base.files.readers import WAIT
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch
 from ottla.protocol.records.batch import (

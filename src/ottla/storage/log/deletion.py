@@ -14,7 +14,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.storage.files.file_names import LOG_SUFFIX
 
 

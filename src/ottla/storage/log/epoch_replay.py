@@ -11,8 +11,8 @@ import logging
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
-from ottla.base.filesystem import FileSystem
-from ottla.base.readers import Reader
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.files.readers import Reader
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import OFFSET_MAX

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ottla.base.filesystem import FileSystem, parent_directory
-from ottla.base.readers import WAIT
-from ottla.base.steps import Start, Steps, run_here
+from ottla.base.files.filesystem import FileSystem, parent_directory
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import Start, Steps, run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import DELETED_SUFFIX, PARTITION_METADATA_NAME
 from ottla.storage.segments.segment import Segment
@@ -150,7 +150,7 @@ def flushing(log: Log) -> Steps[None]:
 
 def flush(log: Log) -> None:
     """Sync here and now: for shutdown, tools and tests."""
-    run_here(flushing(log))
+    run_blocking(flushing(log))
 
 
 def is_flush_due(log: Log, now_ms: int) -> bool:

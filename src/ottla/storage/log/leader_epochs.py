@@ -17,8 +17,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ottla.base.filesystem import FileSystem
-from ottla.base.readers import Reader
+from ottla.base.files.filesystem import FileSystem
+from ottla.base.files.readers import Reader
 from ottla.storage.files.checkpoint_file import Line, read_checkpoint, write_checkpoint
 from ottla.storage.files.file_names import OFFSET_MAX
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from ottla.base.filesystem import Buffer
+from ottla.base.files.filesystem import Buffer
+from ottla.base.files.readers import WAIT, Reader
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT, Reader
-from ottla.base.steps import Steps, looking_up
+from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME, PARTITION_METADATA_NAME

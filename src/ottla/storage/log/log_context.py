@@ -8,9 +8,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from ottla.base.clock import Clock
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import Job, Start, Steps, run_here
+from ottla.base.scheduling.steps import Job, Start, Steps, run_blocking
 from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.deletion import DeletionQueue
 from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
@@ -48,6 +48,6 @@ class LogContext:
     # that was noted about it may be taken for something about a later log of its name.
     removed: Callable[[TopicPartition], None] = lambda _partition: None
     removal_job: Callable[[], Job] = lambda: _nothing
-    start: Start = run_here  # of what threads do for a log while it goes on
+    start: Start = run_blocking  # of what threads do for a log while it goes on
     producers: ProducerBound = UNBOUNDED  # how many are remembered
     has_verification: bool = False  # of transactions with their coordinator (KIP-890)

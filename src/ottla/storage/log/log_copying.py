@@ -7,8 +7,8 @@ Threads   the log's, except for reading, which is handed out.
 
 from __future__ import annotations
 
-from ottla.base.readers import WAIT, Reader
-from ottla.base.steps import Steps, looking_up
+from ottla.base.files.readers import WAIT, Reader
+from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.protocol.records.batch import read_header
 from ottla.storage.log.append import note_epochs
 from ottla.storage.log.flushing import flush

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import (

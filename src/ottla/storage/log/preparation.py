@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from ottla.base.kept_errors import raise_kept, without_frames
+from ottla.base.memory.stored_errors import raise_stored, without_traceback
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import CODEC_MASK, HEADER_BYTES, BatchHeader, Buffer
 from ottla.storage.log.admission import Admitted, AppendRules, admit, stamp
@@ -76,13 +76,13 @@ class Prepared:
         try:
             self._admitted = admit(self._data, self._rules, self._produce_version, self._now_ms)
         except BrokerError as error:
-            self._refused.append(without_frames(error))
+            self._refused.append(without_traceback(error))
 
     def finish(self, rules: AppendRules, now_ms: int) -> tuple[bytearray | memoryview, BatchHeader]:
         """The batch, ready to get its offset; BrokerError if it is refused."""
         if rules is not self._rules:
             return stamp(admit(self._data, rules, self._produce_version, now_ms), rules, now_ms)
         if self._refused:
-            raise_kept(self._refused)
+            raise_stored(self._refused)
         assert self._admitted is not None, "it was run"
         return stamp(self._admitted, rules, now_ms)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.readers import WAIT, Reader
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.protocol.records.batch import BatchHeader

@@ -14,8 +14,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME

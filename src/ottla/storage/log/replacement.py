@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.storage.files.file_names import CLEANED_SUFFIX, SWAP_SUFFIX
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.flushing import flushing

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.readers import WAIT, Reader
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.rolling import roll

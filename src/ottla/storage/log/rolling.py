@@ -11,8 +11,8 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ottla.base.readers import WAIT
-from ottla.base.steps import Steps
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import Steps
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.producers.producer_snapshot import encode_snapshot

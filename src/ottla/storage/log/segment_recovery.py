@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.protocol.errors import InvalidBatch
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError

@@ -13,10 +13,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from ottla.base.filesystem import File
-from ottla.base.kept_errors import without_frames
-from ottla.base.readers import WAIT, LookUpReader, NotCached, Reader
-from ottla.base.steps import PAUSE, Job, Steps, searching
+from ottla.base.files.filesystem import File
+from ottla.base.files.readers import WAIT, LookUpReader, NotCached, Reader
+from ottla.base.memory.stored_errors import without_traceback
+from ottla.base.scheduling.steps import PAUSE, Job, Steps, searching
 from ottla.protocol.records.batch import CODEC_MASK, BatchHeader, has_valid_checksum
 from ottla.protocol.records.searching import TimestampOffset, find_timestamp
 from ottla.storage.errors import CorruptLogError
@@ -139,7 +139,7 @@ def _preparing(reader: LookUpReader, segment: Segment, watch: _Watch) -> Steps[N
         try:
             prepare(reader, segment)
         except NotCached as error:
-            step = partial(reader.fetch, [without_frames(error)])
+            step = partial(reader.fetch, [without_traceback(error)])
         except CorruptLogError:
             return
 
@@ -261,7 +261,7 @@ class _Opened:
         try:
             return self._search(WAIT)
         except Exception as error:
-            raise without_frames(error) from None  # they hold the batch as it was opened
+            raise without_traceback(error) from None  # they hold the batch as it was opened
 
     def _search(self, reader: Reader) -> TimestampOffset | None:
         size = self._header.size_bytes

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.storage.files.file_names import DELETED_SUFFIX
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.leader_epochs import UNDEFINED_OFFSET, EpochEndOffset

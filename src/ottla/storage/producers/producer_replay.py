@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from ottla.base.filesystem import File, FileSystem
-from ottla.base.kept_errors import without_frames
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.filesystem import File, FileSystem
+from ottla.base.files.readers import WAIT, Reader
+from ottla.base.memory.stored_errors import without_traceback
 from ottla.protocol.records.batch import CONTROL_BIT, BatchHeader
 from ottla.protocol.records.control import CONTROL_BYTES_MAX, EndMarker, read_end_marker
 from ottla.storage.errors import CorruptLogError
@@ -130,7 +130,7 @@ def _load(
     try:
         states.load(read_snapshot(files, path).items(), offset)
     except (CorruptLogError, FileNotFoundError) as error:
-        return without_frames(error)
+        return without_traceback(error)
     if states.count:
         states.refill_windows(headers_in(before))
     return states

@@ -13,7 +13,7 @@ from struct import Struct
 
 from crc32c import crc32c
 
-from ottla.base.filesystem import FileSystem, read_file
+from ottla.base.files.filesystem import FileSystem, read_file
 from ottla.protocol.errors import MalformedMessage
 from ottla.protocol.messages import producer_snapshot as message
 from ottla.storage.errors import CorruptLogError

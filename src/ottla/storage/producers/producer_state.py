@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from types import MappingProxyType
 
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.records.batch import (
     CONTROL_BIT,
@@ -253,7 +253,7 @@ class ProducerStates:
         return count
 
     def expire(self, now_ms: int, expiration_ms: int) -> int:
-        return run_here(self.expiring(now_ms, expiration_ms))
+        return run_blocking(self.expiring(now_ms, expiration_ms))
 
     def evict(self, count: int) -> None:
         """Look at so many of the least recently used, and forget those without open transaction, as

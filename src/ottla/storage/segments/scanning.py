@@ -14,8 +14,8 @@ from struct import Struct
 
 from crc32c import crc32c
 
-from ottla.base.filesystem import File
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.filesystem import File
+from ottla.base.files.readers import WAIT, Reader
 from ottla.protocol.records.batch import (
     CHECKED_FROM,
     HEADER_BYTES,

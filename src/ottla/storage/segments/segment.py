@@ -16,8 +16,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import NamedTuple
 
-from ottla.base.filesystem import Buffer, File, FileSystem
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.filesystem import Buffer, File, FileSystem
+from ottla.base.files.readers import WAIT, Reader
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import LENGTH_PREFIX_BYTES, NO_TIMESTAMP, BatchHeader
 from ottla.storage.files.file_names import LOG_SUFFIX, segment_file_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from ottla.base.filesystem import FileSystem
+from ottla.base.files.filesystem import FileSystem
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.files.file_names import LOG_SUFFIX, segment_file_name
 from ottla.storage.indexes.segment_indexes import SegmentIndexes, index_paths

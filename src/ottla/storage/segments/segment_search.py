@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from ottla.base.readers import WAIT, Reader
+from ottla.base.files.readers import WAIT, Reader
 from ottla.protocol.records.batch import NO_TIMESTAMP, BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.indexes.offset_index import OffsetPosition

@@ -7,8 +7,8 @@ from random import Random
 
 from ottla.base.clock import Clock
 from ottla.base.ids import TopicId
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
 from ottla.config.topic_options import TopicConfig
@@ -37,7 +37,7 @@ DIRECTORY = "/data"
 OFFSETS_ID = TopicId(b"offsets topic id")
 
 
-class WithoutSyncs(Turns):
+class WithoutSyncs(StepScheduler):
     """No sync that the flush policy wants is ever done."""
 
     def start(self, steps: Steps[None]) -> None:

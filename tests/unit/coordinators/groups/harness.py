@@ -13,10 +13,10 @@ from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.steps import run_here
-from ottla.base.tasks import OwnedTasks
-from ottla.base.timers import Timers
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import run_blocking
+from ottla.base.scheduling.tasks import OwnedTasks
+from ottla.base.scheduling.timers import Timers
 from ottla.config.load import load_config
 from ottla.config.resource_options import GroupConfig
 from ottla.coordinators.batches import NOBODY, BatchFormat, Writer
@@ -156,7 +156,7 @@ class ListPartition:
         return end_offset <= self.log.log_end_offset
 
 
-class NoTurns(Turns):
+class NoTurns(StepScheduler):
     """Nobody else waits for a turn."""
 
     async def next(self, *, is_new: bool = False) -> None: ...
@@ -195,7 +195,7 @@ class Harness:
     def _load(self, shard: GroupShard) -> LoadedShard:
         loaded = Shard(self.partition, shard)  # type: ignore[arg-type]
         loaded.status = Status.ACTIVE
-        run_here(shard.loaded(self.clock.now_ms()))
+        run_blocking(shard.loaded(self.clock.now_ms()))
         return loaded
 
     @property
@@ -245,7 +245,7 @@ class Harness:
             topic.name: Deleted({topic.id}, len(self.log))
             for topic in changes.deleted_topics.values()
         }
-        run_here(forgetting_topics(self.shard.offsets, deleted, self.write))
+        run_blocking(forgetting_topics(self.shard.offsets, deleted, self.write))
 
     def create_topic(self, name: str, partitions: int = 4) -> TopicId:
         topic_id = TopicId(f"{name}{self.image.offset}".encode().ljust(16, b"\1")[:16])
@@ -297,7 +297,7 @@ class Harness:
         return shard
 
     def restart(self) -> None:
-        run_here(self.shard.unloaded())
+        run_blocking(self.shard.unloaded())
         shard = self.replayed()
         shard.shared.topics_version = self.image.offset
         self.loaded = self._load(shard)
@@ -338,7 +338,7 @@ class Harness:
             find = partial(self.shard.find, group_id)
             retention_ms = self.config.offsets_retention_minutes * 60_000
             now_ms = self.clock.now_ms()
-            run_here(expiring(find, self.shard.offsets, now_ms, retention_ms, self.write))
+            run_blocking(expiring(find, self.shard.offsets, now_ms, retention_ms, self.write))
 
     # Patterns
 
@@ -448,7 +448,7 @@ class Harness:
         wanted = OffsetFetchRequestGroup(
             group_id, topics=[OffsetFetchRequestTopics(topic, topic_id, [partition])]
         )
-        answer = run_here(offset_api.fetch(self.shard, wanted, require_stable))
+        answer = run_blocking(offset_api.fetch(self.shard, wanted, require_stable))
         found = answer.topics[0].partitions[0]
         return ErrorCode(found.error_code) if found.error_code else found.committed_offset
 
@@ -457,7 +457,7 @@ class Harness:
     ) -> list[ErrorCode]:
         wanted = [OffsetDeleteRequestPartition(each) for each in partitions]
         request = OffsetDeleteRequest(group_id, [OffsetDeleteRequestTopic(topic, wanted)])
-        answer = run_here(offset_api.delete(self.shard, request, self.write))
+        answer = run_blocking(offset_api.delete(self.shard, request, self.write))
         return [ErrorCode(each.error_code) for each in answer.topics[0].partitions]
 
     def delete_group(self, group_id: str = GROUP) -> None:

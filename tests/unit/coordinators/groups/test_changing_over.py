@@ -18,7 +18,7 @@ from tests.unit.coordinators.groups.harness import (
     settle,
 )
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups import consumer_api
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.consumer import classic_members
@@ -110,7 +110,7 @@ def test_the_first_new_member_turns_the_group_and_the_others_keep_what_they_have
     assert group.epoch == 2
     assert new.partitions == set()
     assert first.heartbeat() == ErrorCode.REBALANCE_IN_PROGRESS
-    described = run_here(consumer_api.describe(harness.shard, GROUP))
+    described = run_blocking(consumer_api.describe(harness.shard, GROUP))
     assert {each.client_id: each.member_type for each in described.members} == {
         "a": 0,
         "b": 0,

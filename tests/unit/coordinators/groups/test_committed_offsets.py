@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.coordinators.groups.harness import GROUP, ClassicClient, Harness, code_of, rebalance
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups import offset_api
 from ottla.coordinators.groups.record_types import GROUP_RECORDS
 from ottla.coordinators.records import decode_record
@@ -85,7 +85,7 @@ def test_a_member_of_a_group_that_does_not_exist_cannot_commit(
 def test_all_offsets_of_a_group_are_read_with_null_topics(harness: Harness) -> None:
     harness.commit({("t", 0): 7, ("t", 3): 8, ("u", 1): 3})
     wanted = OffsetFetchRequestGroup(GROUP, topics=None)
-    answer = run_here(offset_api.fetch(harness.shard, wanted, require_stable=False))
+    answer = run_blocking(offset_api.fetch(harness.shard, wanted, require_stable=False))
     found = {
         (t.name, p.partition_index): p.committed_offset for t in answer.topics for p in t.partitions
     }
@@ -95,7 +95,7 @@ def test_all_offsets_of_a_group_are_read_with_null_topics(harness: Harness) -> N
 def test_an_unknown_group_has_no_offsets_and_no_error(harness: Harness) -> None:
     assert harness.fetch("t", 0, group_id="nobody") == -1
     wanted = OffsetFetchRequestGroup("nobody", topics=None)
-    found = run_here(offset_api.fetch(harness.shard, wanted, require_stable=True))
+    found = run_blocking(offset_api.fetch(harness.shard, wanted, require_stable=True))
     assert found.topics == []
 
 

@@ -15,7 +15,7 @@ from tests.unit.coordinators.groups.harness import (
     settle,
 )
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups import consumer_api, membership_api
 from ottla.coordinators.groups.consumer.member import MemberState
 from ottla.protocol.error_codes import ErrorCode
@@ -545,7 +545,7 @@ def test_a_consumer_group_is_described(harness: Harness) -> None:
     harness.advance_ms(1000)
     second.beat()
     first.beat()
-    group = run_here(consumer_api.describe(harness.shard, GROUP))
+    group = run_blocking(consumer_api.describe(harness.shard, GROUP))
     assert (group.group_state, group.group_epoch, group.assignment_epoch) == ("Reconciling", 3, 3)
     assert group.assignor_name == "uniform"
     by_client = {each.client_id: each for each in group.members}
@@ -559,9 +559,9 @@ def test_a_consumer_group_is_described(harness: Harness) -> None:
 
 def test_tools_that_know_classic_groups_only_find_no_consumer_group(harness: Harness) -> None:
     ConsumerClient(harness).beat()
-    found = run_here(membership_api.describe(harness.shard, GROUP, 6))
+    found = run_blocking(membership_api.describe(harness.shard, GROUP, 6))
     assert (found.error_code, found.group_state) == (ErrorCode.GROUP_ID_NOT_FOUND, "Dead")
-    [listed] = run_here(membership_api.list_groups(harness.shard, {"stable"}, {"consumer"}))
+    [listed] = run_blocking(membership_api.list_groups(harness.shard, {"stable"}, {"consumer"}))
     assert (listed.group_type, listed.protocol_type) == ("consumer", "consumer")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.coordinators.groups.harness import GROUP, HOST, ClassicClient, Harness, rebalance
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups import membership_api
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -27,15 +27,15 @@ def listed(harness: Harness, states: tuple[str, ...] = (), types: tuple[str, ...
 def list_groups(
     harness: Harness, states: tuple[str, ...] = (), types: tuple[str, ...] = ()
 ) -> dict[str, ListedGroup]:
-    wanted = (run_here(membership_api.lowered(each)) for each in (states, types))
-    found = run_here(membership_api.list_groups(harness.shard, *wanted))
+    wanted = (run_blocking(membership_api.lowered(each)) for each in (states, types))
+    found = run_blocking(membership_api.list_groups(harness.shard, *wanted))
     return {each.group_id: each for each in found}
 
 
 def test_a_stable_group_is_described_with_subscriptions_and_assignments(harness: Harness) -> None:
     client = ClassicClient(harness, "app", instance_id="i", protocols={"range": b"topics"})
     rebalance(harness, client)
-    group = run_here(membership_api.describe(harness.shard, GROUP, 6))
+    group = run_blocking(membership_api.describe(harness.shard, GROUP, 6))
     assert (group.error_code, group.group_state) == (0, "Stable")
     assert (group.protocol_type, group.protocol_data) == ("consumer", "range")
     assert group.members == [
@@ -47,20 +47,20 @@ def test_a_group_that_rebalances_is_described_without_subscriptions(harness: Har
     first, second = ClassicClient(harness), ClassicClient(harness)
     rebalance(harness, first)
     second.join()
-    group = run_here(membership_api.describe(harness.shard, GROUP, 6))
+    group = run_blocking(membership_api.describe(harness.shard, GROUP, 6))
     assert (group.group_state, group.protocol_data) == ("PreparingRebalance", "")
     assert [each.member_metadata for each in group.members] == [b"", b""]
 
 
 def test_a_group_that_only_holds_offsets_is_empty_and_has_no_protocol(harness: Harness) -> None:
     harness.commit({("t", 0): 1})
-    group = run_here(membership_api.describe(harness.shard, GROUP, 6))
+    group = run_blocking(membership_api.describe(harness.shard, GROUP, 6))
     assert (group.error_code, group.group_state, group.protocol_type) == (0, "Empty", "")
 
 
 @pytest.mark.parametrize(("version", "code"), [(5, 0), (6, ErrorCode.GROUP_ID_NOT_FOUND)])
 def test_a_group_that_does_not_exist_is_dead(harness: Harness, version: int, code: int) -> None:
-    group = run_here(membership_api.describe(harness.shard, GROUP, version))
+    group = run_blocking(membership_api.describe(harness.shard, GROUP, version))
     assert (group.error_code, group.group_state) == (code, "Dead")
 
 

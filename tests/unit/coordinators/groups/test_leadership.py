@@ -16,8 +16,8 @@ from tests.unit.coordinators.groups.test_service import (
     run,
 )
 
-from ottla.base.steps import run_here
-from ottla.base.turns import SLICE_S
+from ottla.base.scheduling.step_scheduler import SLICE_S
+from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.groups.shared import Caller, Usage
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -42,7 +42,7 @@ async def world_with_groups(offsets: int = 20, groups: int = 10) -> BrokerWorld:
     world.create_topic("t")
     world.create_offsets_topic(partitions=1)
     await world.loaded()
-    await run_here(many(world, offsets, 7))
+    await run_blocking(many(world, offsets, 7))
     for at in range(groups):
         request = ConsumerGroupHeartbeatRequest(
             f"group-{at}",

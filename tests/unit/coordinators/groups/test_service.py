@@ -11,9 +11,9 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import BrokerWorld
 
 from ottla.base.clock import SystemClock
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId
-from ottla.base.readers import WAIT
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.batches import Writer
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.coordinators.groups.consumer.regexes import REFRESH_MS_MIN
@@ -72,7 +72,7 @@ def run(story: Coroutine[Any, Any, T]) -> T:
 async def read(world: BrokerWorld, group_id: str, reading: Callable[[LoadedShard], Steps[T]]) -> T:
     """What a shard says, once that may be shown."""
     shard = world.groups.service.shard_of(group_id)
-    found = run_here(reading(shard))
+    found = run_blocking(reading(shard))
     for error in (
         await world.groups.service.replicated(world.groups.service.unreplicated([shard]))
     ).values():
@@ -180,7 +180,7 @@ def test_a_heartbeat_during_loading_is_taken_for_good() -> None:
         answer = world.groups.service.heartbeat(HeartbeatRequest(GROUP, 1, "m"))
         assert (await outcome(answer)).error_code == ErrorCode.NONE
         with pytest.raises(BrokerError):
-            run_here(world.groups.service.list_groups(ListGroupsRequest()))
+            run_blocking(world.groups.service.list_groups(ListGroupsRequest()))
         await world.loaded()
 
     run(story())
@@ -234,7 +234,7 @@ def test_who_waits_for_a_broker_that_resigns_is_sent_to_the_next() -> None:
         assert refused.value.code == ErrorCode.NOT_COORDINATOR
         assert (await joining).error_code == ErrorCode.NOT_COORDINATOR
         assert refusal_of(world) == ErrorCode.NOT_COORDINATOR
-        assert run_here(world.groups.service.list_groups(ListGroupsRequest())).groups == []
+        assert run_blocking(world.groups.service.list_groups(ListGroupsRequest())).groups == []
 
     run(story())
 
@@ -368,11 +368,11 @@ def test_members_of_a_silent_group_are_removed_by_the_passing_of_time() -> None:
         await outcome(world.groups.service.sync(SyncGroupRequest(GROUP, 1, member_id)))
         world.manual.advance_ms(10_000)
         world.groups.expiration.expire_timers()
-        [group] = run_here(world.groups.service.list_groups(ListGroupsRequest())).groups
+        [group] = run_blocking(world.groups.service.list_groups(ListGroupsRequest())).groups
         assert group.group_state == "Empty"
         world.manual.advance_ms(8 * 24 * 3_600_000)
         await world.groups.expiration.expire_offsets(7 * 24 * 3_600_000)
-        assert run_here(world.groups.service.list_groups(ListGroupsRequest())).groups == []
+        assert run_blocking(world.groups.service.list_groups(ListGroupsRequest())).groups == []
 
     run(story())
 
@@ -614,7 +614,7 @@ def test_many_offsets_are_committed_as_one_batch_and_survive_a_restart() -> None
     async def story() -> None:
         world = await new_world()
         drafting = many(world, 300, 7)
-        await run_here(drafting)
+        await run_blocking(drafting)
         assert await all_fetched(world) == {7}
         log = world.partition_of(GROUP).log
         data = log.read(WAIT, 0, 1_000_000, log.log_end_offset).records.read()
@@ -637,7 +637,7 @@ def test_a_draft_that_the_log_does_not_take_changes_nothing() -> None:
         assert partition.leader_state is not None
         partition.leader_state.in_sync_replicas = frozenset()
         with pytest.raises(BrokerError) as refused:
-            await run_here(drafting)
+            await run_blocking(drafting)
         assert refused.value.code == ErrorCode.COORDINATOR_NOT_AVAILABLE
         partition.leader_state.in_sync_replicas = frozenset({1})
         assert await all_fetched(world) == {1}
@@ -649,7 +649,7 @@ def test_a_group_that_changes_while_offsets_are_drafted_is_asked_again() -> None
     async def story() -> None:
         world = await new_world()
         drafting = many(world, 300, 7)
-        writing = run_here(drafting)
+        writing = run_blocking(drafting)
         await outcome(beat(world))  # from now on only members may commit
         with pytest.raises(BrokerError) as refused:
             await writing
@@ -675,13 +675,13 @@ def test_a_group_whose_offsets_are_being_deleted_cannot_be_used() -> None:
     async def story() -> None:
         world = await new_world()
         drafting = many(world, 300, 7)
-        await run_here(drafting)
+        await run_blocking(drafting)
         deleting = world.groups.service.delete_group(world.groups.service.shard_of(GROUP), GROUP)
         next(deleting)
         assert refusal_of(world) == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         with pytest.raises(BrokerError, match="LOAD_IN_PROGRESS"):
             await outcome(beat(world))
-        run_here(deleting)
+        run_blocking(deleting)
         assert await all_fetched(world) == set()
         await outcome(beat(world))
 
@@ -692,7 +692,7 @@ def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -
     async def story() -> None:
         world = await new_world()
         drafting = many(world, 300, 7)
-        await run_here(drafting)
+        await run_blocking(drafting)
         shard = world.groups.service.shard_of(GROUP)
         topic = world.image.topic("t")
         assert topic is not None
@@ -710,7 +710,7 @@ def test_a_topic_of_the_same_name_keeps_offsets_that_came_after_the_deletion() -
         await outcome(
             world.groups.service.end_transaction(number, Writer(77, 0), EndMarker(True, 0))
         )
-        run_here(forgetting)
+        run_blocking(forgetting)
         assert await all_fetched(world) == {9}, "without a topic id, but later in the log"
 
     run(story())

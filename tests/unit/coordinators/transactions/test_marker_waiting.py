@@ -10,8 +10,8 @@ import pytest
 from tests.unit.coordinators.groups.broker_world import BrokerWorld
 from tests.unit.storage.log_making import batch_of
 
-from ottla.base.readers import WAIT
-from ottla.base.turns import Turns
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.coordinators.transactions.marker_writing import MarkerWriter
 from ottla.metadata.records import PartitionChanged
 from ottla.protocol.error_codes import ErrorCode
@@ -37,7 +37,7 @@ class Markers:
             self.world.groups.service,
             self.world.clock.now_ms,
             timeout_ms,
-            Turns(self.world.clock),
+            StepScheduler(self.world.clock),
         )
         for name in ("alone", "copied"):
             for index in range(2):
@@ -162,7 +162,11 @@ def test_offsets_of_a_transaction_wait_for_their_copies_too(is_commit: bool) -> 
         world.create_offsets_topic(1, replicas=(1, 2))
         await world.loaded()
         writer = MarkerWriter(
-            world.replicas, world.groups.service, world.clock.now_ms, 60_000, Turns(world.clock)
+            world.replicas,
+            world.groups.service,
+            world.clock.now_ms,
+            60_000,
+            StepScheduler(world.clock),
         )
         topics = [WritableTxnMarkerTopic("__consumer_offsets", [0])]
         marker = WritableTxnMarker(PRODUCER, 0, is_commit, topics, 5, 0)

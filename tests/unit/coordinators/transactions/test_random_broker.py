@@ -19,7 +19,7 @@ from tests.compatibility.clients.transactions_harness import Begun, Producer
 from tests.support.raw_client import RawClient
 from tests.unit.handlers.world import World
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.broker.broker import Broker
 from ottla.coordinators.transactions.finishing import Finisher
 from ottla.coordinators.transactions.marker_writing import MarkerWriter

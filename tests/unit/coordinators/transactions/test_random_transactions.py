@@ -12,7 +12,7 @@ import pytest
 from tests.unit.coordinators.transactions.making import NewIds
 
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.batches import NOBODY
 from ottla.coordinators.records import CoordinatorRecord
 from ottla.coordinators.transactions.ending import (
@@ -78,7 +78,7 @@ class Cluster:
         for now_ms in (self.now_ms, self.now_ms + 1, self.now_ms + TIMEOUT_MS // 2):
             late = {name for name, at in self.begun_ms.items() if at + TIMEOUT_MS < now_ms}
             assert {
-                each.transactional_id for each in run_here(self.shard.timed_out(now_ms))
+                each.transactional_id for each in run_blocking(self.shard.timed_out(now_ms))
             } == late
 
     # What producers do

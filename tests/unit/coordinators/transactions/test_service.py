@@ -16,9 +16,9 @@ from tests.unit.handlers.test_alter_replica_log_dirs import settle as settle_mov
 from tests.unit.handlers.test_cold_data import SlowDisk
 from tests.unit.handlers.world import DIRECTORIES, World
 
+from ottla.base.files.readers import WAIT, Reader
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT, Reader
-from ottla.base.steps import Steps, looking_up
+from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.coordinators import loading
 from ottla.coordinators.transactions import finishing, markers
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator, repeat

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.coordinators.transactions.making import ID, NOW_MS, NewIds
 
 from ottla.base.ids import TopicPartition
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.coordinators.batches import NOBODY
 from ottla.coordinators.transactions.ending import End, decide_complete, decide_end
 from ottla.coordinators.transactions.enlisting import decide_add_partitions
@@ -56,7 +56,9 @@ class Story:
         self.write(decide_complete(self.now, now_ms))
 
     def is_late(self, now_ms: int) -> bool:
-        return [each.transactional_id for each in run_here(self.shard.timed_out(now_ms))] == [ID]
+        return [each.transactional_id for each in run_blocking(self.shard.timed_out(now_ms))] == [
+            ID
+        ]
 
 
 @pytest.mark.parametrize("restarts", [False, True])
@@ -89,7 +91,7 @@ def test_an_id_is_forgotten_by_its_last_use() -> None:
     story.end(NOW_MS + 500)
     assert not story.shard.is_expired(ID, NOW_MS + 1499, 1000)
     assert story.shard.is_expired(ID, NOW_MS + 1500, 1000)
-    [expired] = run_here(story.shard.expired(NOW_MS + 1500, 1000))
+    [expired] = run_blocking(story.shard.expired(NOW_MS + 1500, 1000))
     assert expired.transactional_id == ID
-    assert run_here(story.shard.expired(NOW_MS + 1499, 1000)) == []
+    assert run_blocking(story.shard.expired(NOW_MS + 1499, 1000)) == []
     assert not story.shard.is_expired("another", NOW_MS + 10**9, 1000)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
-from ottla.base.collector import paused_collector
+from ottla.base.memory.collector import paused_collector
 from ottla.handlers.quotas import client_quotas
 from ottla.handlers.quotas.request_time import Timed, begin_time
 from ottla.protocol.error_codes import ErrorCode

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
-from ottla.base.tasks import next_turn
+from ottla.base.scheduling.tasks import next_turn
 from ottla.handlers.serving import decoding
 from ottla.handlers.serving.decoding import ITEMS_MAX, ITEMS_MIN
 from ottla.network.connection import Connection

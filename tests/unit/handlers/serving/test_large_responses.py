@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
-from ottla.base.steps import Steps
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import Steps
 from ottla.handlers.serving.context import Context, Peer
 from ottla.handlers.serving.large_responses import LARGE_BYTES, LargeResponses, ResponseAccount
 from ottla.network.response_memory import ResponseMemory
@@ -24,9 +24,9 @@ RESPONSE_BYTES_MAX = 8 * MIB
 class Building:
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.turns = Turns(self.clock)
+        self.scheduler = StepScheduler(self.clock)
         self.memory = ResponseMemory(MEMORY_BYTES)
-        self.large = LargeResponses(self.turns, self.memory, RESPONSE_BYTES_MAX)
+        self.large = LargeResponses(self.scheduler, self.memory, RESPONSE_BYTES_MAX)
         self.held_most = 0
 
     def growing(self, size: int) -> Steps[int]:

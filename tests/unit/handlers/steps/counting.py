@@ -23,7 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
-from ottla.base.threads import Threads
+from ottla.base.scheduling.threads import Threads
 from ottla.handlers.serving import decoding
 from ottla.network.connection import Connection
 from ottla.network.served import Answer

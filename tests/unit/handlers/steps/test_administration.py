@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_world
 
-from ottla.base.turns import FIRST_SLICE_S, SLICE_S
+from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
 from ottla.handlers.serving.registry import handler_of
 from ottla.handlers.serving.served import SERVED
 from ottla.protocol.message import Message

@@ -15,7 +15,7 @@ from tests.support.message_values import message_named
 from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_world
 from tests.unit.handlers.steps.hostile_requests import GROUP, TOPIC, Hostile, hostile_requests
 
-from ottla.base.turns import FIRST_SLICE_S, SLICE_S
+from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
 from ottla.handlers.serving.served import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.messages import request_class

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_world
 
-from ottla.base.turns import FIRST_SLICE_S, SLICE_S
+from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
 from ottla.coordinators.groups.consumer import targets
 from ottla.coordinators.groups.consumer.group import ConsumerGroup
 from ottla.protocol.error_codes import ErrorCode
@@ -212,7 +212,7 @@ def test_sessions_that_end_together_are_ended_in_slices(world: CountedWorld) -> 
     groups = world.broker.groups
 
     async def expire() -> None:
-        await world.broker.parts.turns.run(groups.expiration._expiring_timers())
+        await world.broker.parts.scheduler.run(groups.expiration._expiring_timers())
 
     assert steps_in(world, expire) < LINES_MAX
     assert groups.service._shard("g").state.groups["g"].is_empty

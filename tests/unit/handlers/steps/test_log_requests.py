@@ -12,8 +12,8 @@ from tests.unit.handlers.steps.counting import LINE_S, CountedWorld, counted_wor
 from tests.unit.handlers.world import FakeConnection
 from tests.unit.storage.log_making import COORDINATOR, batch_of, marker_of
 
-from ottla.base.readers import WAIT
-from ottla.base.turns import FIRST_SLICE_S, SLICE_S
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.step_scheduler import FIRST_SLICE_S, SLICE_S
 from ottla.network.connection import Connection
 from ottla.network.served import Answer
 from ottla.protocol.api_keys import ApiKey

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.handlers.world import FakeConnection, World
 
-from ottla.base.steps import run_here
-from ottla.base.turns import Turns
+from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.resource_options import CLIENT_PROPERTIES
 from ottla.handlers.telemetry import client_telemetry
 from ottla.handlers.telemetry.otlp import FIELDS_MAX, OtlpReader
@@ -111,13 +111,15 @@ def stored_telemetry(*settings: tuple[str, str, str]) -> client_telemetry.Client
     ]
     image = Image()
     image.apply(Batch(0, 1, tuple(records)))
-    return client_telemetry.ClientTelemetry(image, 1000, ManualClock(), Turns(ManualClock()))
+    return client_telemetry.ClientTelemetry(
+        image, 1000, ManualClock(), StepScheduler(ManualClock())
+    )
 
 
 def wished(telemetry: client_telemetry.ClientTelemetry) -> tuple[str, ...]:
     properties = dict.fromkeys(CLIENT_PROPERTIES, "a")
     subscriptions = telemetry._subscriptions.values()
-    return run_here(client_subscription(bytes(16), properties, subscriptions)).metrics
+    return run_blocking(client_subscription(bytes(16), properties, subscriptions)).metrics
 
 
 @pytest.mark.parametrize("pattern", ["[", "(a)\\1", "(?!a).*", "a" * 5000, "(?:a|bc){999}" * 3])

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import BatchHeader, iterate_headers
 from ottla.protocol.records.building import build_batch
@@ -169,7 +169,7 @@ class World:
             return None
         event = None
         for event in self.clean(round_):
-            run_here(self.compactor.taking(round_, event))
+            run_blocking(self.compactor.taking(round_, event))
         for removal in self.log.context.deletions.take_due(self.clock.now_ms()):
             removal.run()
         assert isinstance(event, CleanSummary)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.compaction.compaction_world import CONFIG, PATH, RETENTION_MS, World
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 

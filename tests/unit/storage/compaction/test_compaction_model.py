@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from tests.unit.storage.compaction.compaction_world import RETENTION_MS, World
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.protocol.records.control import read_end_marker
 from ottla.storage.compaction.request import CleanSummary
 from ottla.storage.log.recovery import Checkpoint

@@ -14,9 +14,9 @@ from tests.unit.storage.compaction.compaction_world import (
     World,
 )
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.cleaning_states import CleaningStates
 from ottla.storage.compaction.compactor import Round
@@ -74,7 +74,7 @@ def test_a_damaged_batch_ends_the_round_and_the_log_is_left_alone() -> None:
     with pytest.raises(CorruptLogError, match="wrong checksum") as raised:
         list(world.clean(round_))
     world.disk.flip_bit(world.log.segments[1].path, 70)
-    run_here(world.compactor.taking(round_, CleanFailure(str(raised.value), is_damaged=True)))
+    run_blocking(world.compactor.taking(round_, CleanFailure(str(raised.value), is_damaged=True)))
     assert world.present() == before
     assert world.begin() is None
     assert "wrong checksum" in world.compactor.states.uncleanable[PARTITION]
@@ -88,7 +88,7 @@ def test_a_full_disk_is_tried_again_later() -> None:
     round_ = begun(world)
     with pytest.raises(OSError, match="space"):
         list(world.clean(round_))
-    run_here(world.compactor.taking(round_, CleanFailure("full", is_damaged=False)))
+    run_blocking(world.compactor.taking(round_, CleanFailure("full", is_damaged=False)))
     assert world.present() == before
     assert cleaned_files(world) == []
     assert world.compact() is not None
@@ -101,8 +101,8 @@ def test_a_log_that_was_cut_meanwhile_keeps_its_segments() -> None:
     world.log.truncate_to(3)
     world.compactor.truncated(PARTITION, world.log.log_end_offset)
     before = world.present()
-    run_here(world.compactor.taking(round_, group))
-    run_here(world.compactor.taking(round_, summary))
+    run_blocking(world.compactor.taking(round_, group))
+    run_blocking(world.compactor.taking(round_, summary))
     assert world.present() == before
     assert cleaned_files(world) == []
     assert world.compactor.offsets.get(PARTITION) is None
@@ -115,7 +115,7 @@ def test_a_cut_that_nobody_told_about_is_noticed_by_the_segments() -> None:
     world.log.truncate_to(3)
     before = world.present()
     for event in (group, summary):
-        run_here(world.compactor.taking(round_, event))
+        run_blocking(world.compactor.taking(round_, event))
     assert world.present() == before
     assert world.compactor.offsets.get(PARTITION) is None
 
@@ -127,7 +127,7 @@ def test_segments_that_retention_deleted_meanwhile_do_not_come_back() -> None:
     world.log.advance_log_start(4)
     world.log.enforce_retention()
     for event in (group, summary):
-        run_here(world.compactor.taking(round_, event))
+        run_blocking(world.compactor.taking(round_, event))
     assert sorted(world.present()) == [4, 5]
     assert cleaned_files(world) == []
 
@@ -138,7 +138,7 @@ def test_what_is_appended_during_a_round_is_dirty_afterwards() -> None:
     events = list(world.clean(round_))
     world.produce([(b"a", b"4")])
     for event in events:
-        run_here(world.compactor.taking(round_, event))
+        run_blocking(world.compactor.taking(round_, event))
     assert sorted(world.present()) == [4, 5, 6]
     world.check()
     assert world.compactor.offsets.get(PARTITION) == 6
@@ -163,7 +163,7 @@ def test_a_paused_log_has_its_round_called_off_and_is_not_chosen() -> None:
     events = list(world.clean(round_))
     world.compactor.states.pause(PARTITION)
     for event in events:
-        run_here(world.compactor.taking(round_, event))
+        run_blocking(world.compactor.taking(round_, event))
     assert len(world.present()) == 6
     assert cleaned_files(world) == []
     assert world.begin() is None
@@ -178,7 +178,7 @@ def test_a_round_that_is_over_takes_nothing_more() -> None:
     world.compactor.abandon(round_)
     summary = events[-1]
     assert isinstance(summary, CleanSummary)
-    run_here(world.compactor.taking(round_, summary))
+    run_blocking(world.compactor.taking(round_, summary))
     assert world.compactor.offsets.get(PARTITION) is None
 
 

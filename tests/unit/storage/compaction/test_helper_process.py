@@ -13,9 +13,9 @@ from random import Random
 import pytest
 from tests.unit.storage.compaction.compaction_world import PARTITION
 
-from ottla.base.disk import DiskFileSystem
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
@@ -75,7 +75,7 @@ class Place:
         events = []
         for event in helper.run(round_.request):
             events.append(event)
-            run_here(self.compactor.taking(round_, event))
+            run_blocking(self.compactor.taking(round_, event))
         return events
 
     def cleaned_files(self) -> list[Path]:
@@ -152,7 +152,7 @@ def test_a_helper_that_is_killed_leaves_only_cleaned_files(place: Place) -> None
     (event,) = events
     assert isinstance(event, CleanFailure)
     assert not event.is_damaged
-    run_here(place.compactor.taking(round_, event))
+    run_blocking(place.compactor.taking(round_, event))
     assert {path.name: path.read_bytes() for path in place.path.glob("*.log")} == before
     assert place.cleaned_files() == []
     assert place.begin() is not None

@@ -13,7 +13,7 @@ from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append_many
 
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.checkpoints import OffsetCheckpoint
 from ottla.storage.directories.directory_checkpoints import CheckpointJob, DirectoryCheckpoints
@@ -40,11 +40,11 @@ def test_nobody_waits_for_a_write_under_way_to_make_the_next_job(
         may_end.wait(PATIENCE_S)
 
     monkeypatch.setattr(OffsetCheckpoint, "write", write_slowly)
-    writing = threading.Thread(target=run_here(checkpoints.making_job(())).run)
+    writing = threading.Thread(target=run_blocking(checkpoints.making_job(())).run)
     writing.start()
     assert is_writing.wait(PATIENCE_S)
     making = threading.Thread(
-        target=lambda: run_here(checkpoints.making_urgent_job(())), daemon=True
+        target=lambda: run_blocking(checkpoints.making_urgent_job(())), daemon=True
     )
     making.start()
     making.join(PATIENCE_S)
@@ -72,7 +72,7 @@ def test_jobs_that_run_in_another_order_than_they_were_made_write_nothing_older(
     for _ in range(40):
         append_many(rng.choice(made), 1)
         if rng.random() < 0.7:
-            waiting.append(run_here(directory.making_checkpoint_job()))
+            waiting.append(run_blocking(directory.making_checkpoint_job()))
         elif rng.random() < 0.3:
             directory.write_checkpoints()
         if waiting and rng.random() < 0.5:
@@ -80,7 +80,7 @@ def test_jobs_that_run_in_another_order_than_they_were_made_write_nothing_older(
             waiting.pop(rng.randrange(len(waiting))).run()
             after = DirectoryCheckpoints(disk, "/data").read().high_watermarks
             assert all(after[name] >= mark for name, mark in before.items())
-    run_here(directory.making_checkpoint_job()).run()
+    run_blocking(directory.making_checkpoint_job()).run()
     for job in waiting:
         job.run()
     marks = DirectoryCheckpoints(disk, "/data").read().high_watermarks

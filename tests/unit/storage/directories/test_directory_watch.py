@@ -10,7 +10,7 @@ import pytest
 from tests.unit.storage.dooming import doom
 from tests.unit.storage.log_making import append, append_many, values_of
 
-from ottla.base.filesystem import read_file
+from ottla.base.files.filesystem import read_file
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError

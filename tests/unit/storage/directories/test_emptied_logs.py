@@ -9,7 +9,7 @@ import pytest
 from tests.unit.storage.log_making import batch_of
 from tests.unit.storage.log_world import CONFIG, DIRECTORY, PATH, World
 
-from ottla.base.steps import run_here
+from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.files.file_names import LOG_START_OFFSETS_NAME
 
 
@@ -71,7 +71,7 @@ def emptied(empty: Callable[[World], None]) -> World:
     for _, removal in world.manager.due_removals():
         removal.run()
     for _, making in world.manager.checkpoint_jobs():
-        run_here(making).run()
+        run_blocking(making).run()
     return world
 
 
@@ -111,7 +111,7 @@ def test_records_that_are_gone_without_a_reason_are_noticed_all_the_same() -> No
     world.log.update_high_watermark(world.log.log_end_offset)
     world.flush()
     for _, making in world.manager.checkpoint_jobs():
-        run_here(making).run()
+        run_blocking(making).run()
     world.disk.kill()
     for name in world.disk.list_directory(PATH):
         if name.endswith(".log"):

@@ -15,11 +15,11 @@ from tests.unit.storage.log.test_replacement import clean
 from tests.unit.storage.log_making import append_many, batch_of, values_of
 
 from ottla.base.clock import SystemClock
-from ottla.base.disk import DiskFileSystem
-from ottla.base.filesystem import FileSystem, read_file
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.filesystem import FileSystem, read_file
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.readers import WAIT
-from ottla.base.steps import PAUSE, Job, run_here
+from ottla.base.scheduling.steps import PAUSE, Job, run_blocking
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
@@ -108,7 +108,7 @@ def test_a_checkpoint_saves_reading_after_a_kill(disk: MemoryDisk) -> None:
     append_many(log, 60)
     flush(log)
     for _, making in broker.manager.checkpoint_jobs():
-        run_here(making).run()
+        run_blocking(making).run()
     disk.kill()
     broker = Broker(disk, ["/one"])
     assert broker.steps[0].bytes_read == broker.log().segments.active.size
@@ -390,10 +390,10 @@ def test_a_deletion_that_a_full_disk_cuts_short_is_finished_later(
         manager.begin_deleting(doom(manager, A))
     disk.fail("open", "*checkpoint*", error=number)
     with pytest.raises(StorageUnavailable):
-        manager.delete(doom(manager, A)) if at_once else run_here(manager.finishing_deletion())
+        manager.delete(doom(manager, A)) if at_once else run_blocking(manager.finishing_deletion())
     assert manager.online
     assert manager.is_half_deleted(A)
-    run_here(manager.finishing_deletion())
+    run_blocking(manager.finishing_deletion())
     assert not manager.is_half_deleted(A)
     assert manager.create(A, CONFIG).log_end_offset == 0
 
@@ -677,7 +677,7 @@ def test_an_older_checkpoint_job_writes_nothing_after_a_newer_one(disk: MemoryDi
     append_many(log, 20)
     flush(log)
     directory = broker.manager.directories[0]
-    old = run_here(directory.making_checkpoint_job())
+    old = run_blocking(directory.making_checkpoint_job())
     log.truncate_to(5)
     old.run()
     assert directory.checkpoints.read().recovery_points[A] <= 5
@@ -707,7 +707,7 @@ def test_a_checkpoint_job_writes_nothing_if_a_log_is_cut_during_a_pause(
     making = directory.making_checkpoint_job()
     assert next(making) is PAUSE  # it has seen A
     log.truncate_to(5)
-    run_here(making).run()
+    run_blocking(making).run()
     assert directory.checkpoints.read().recovery_points[A] <= 5
 
 
@@ -724,7 +724,7 @@ def test_a_checkpoint_job_says_nothing_of_a_log_that_is_deleted_during_a_pause(
     making = directory.making_checkpoint_job()
     assert next(making) is PAUSE  # it has seen A
     broker.manager.delete(doom(broker.manager, A))
-    run_here(making).run()
+    run_blocking(making).run()
     assert A not in directory.checkpoints.read().recovery_points
 
 
@@ -845,7 +845,7 @@ def test_a_swap_that_outlives_its_topic_leaves_the_next_one_of_that_name_alone(
         append_many(broker.manager.create(A, CONFIG, TopicId(b"2" * 16)), 3)
     with suppress(FileNotFoundError):
         flush_job()
-    run_here(swapping)
+    run_blocking(swapping)
     if not is_made_again_first:
         append_many(broker.manager.create(A, CONFIG, TopicId(b"2" * 16)), 3)
     disk.kill()
@@ -892,7 +892,7 @@ def test_an_older_recovery_point_takes_no_gap_of_compaction_for_a_lost_end(
     append_many(log, 60)
     flush(log)
     sources = list(log.segments)[:-1]
-    run_here(log.replacing_segments([clean(log, sources, 1000)], sources))
+    run_blocking(log.replacing_segments([clean(log, sources, 1000)], sources))
     OffsetCheckpoint(disk, "/one/cleaner-offset-checkpoint").write(
         {A: log.segments.active.base_offset}
     )

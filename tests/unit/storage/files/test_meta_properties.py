@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
-from ottla.base.java_properties import format_properties, parse_properties
+from ottla.base.java.properties import format_properties, parse_properties
 from ottla.base.uuids import uuid_from_text
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.meta_properties import (

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from tests.support.volumes import Volume
 
+from ottla.base.files.readers import WAIT
 from ottla.base.ids import NO_TOPIC_ID, TopicId
-from ottla.base.readers import WAIT
 from ottla.base.uuids import uuid_from_text
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.partition_metadata import read_topic_id, write_topic_id

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
-from ottla.base.disk import DiskFileSystem
-from ottla.base.readers import WAIT
+from ottla.base.files.disk import DiskFileSystem
+from ottla.base.files.readers import WAIT
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.offset_index import OffsetIndex, OffsetPosition
 from ottla.testing.filesystem import MemoryDisk

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
 from ottla.testing.filesystem import MemoryDisk

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.storage.errors import CorruptLogError, IndexAppendError
 from ottla.storage.indexes.transaction_index import AbortedTransaction, TransactionIndex
 from ottla.testing.filesystem import MemoryDisk

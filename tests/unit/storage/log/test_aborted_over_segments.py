@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, append_many, batch_of, marker_of
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.protocol.records.batch import iterate_headers
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log

@@ -18,8 +18,8 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import run_blocking
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError, InvalidBatch
 from ottla.protocol.records.batch import (
@@ -132,7 +132,7 @@ def test_a_larger_timestamp_than_the_header_says_is_put_right(place: Place) -> N
     stamp_checksum(batch, 0, len(batch))
     log.append_as_leader(batch, 0)
     assert read_header(log.read(WAIT, 0, 1000, 1).records.read()).max_timestamp == NOW_MS
-    found = run_here(log.finding_max_timestamp())
+    found = run_blocking(log.finding_max_timestamp())
     assert found is not None
     assert found.timestamp == NOW_MS
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.log_making import EVERYTHING, PATH, SMALL, Place, append_many, values_of
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.files.file_names import LEADER_EPOCHS_NAME
 from ottla.storage.log.log import Log

@@ -8,8 +8,8 @@ import pytest
 from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import PATH, SMALL, Place, append, append_many, values_of
 
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import run_blocking
 from ottla.config.options import INT64_MAX
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import (
@@ -254,7 +254,7 @@ def test_who_waits_for_records_that_are_cut_off_is_told(place: Place) -> None:
 
 def test_one_thread_is_enough(place: Place) -> None:
     log = place.open()
-    commits, waiter = GroupCommit(log, run_here), Waiter()
+    commits, waiter = GroupCommit(log, run_blocking), Waiter()
     append(log, b"x")
     commits.wait(1, waiter)
     assert waiter.errors == [None]

@@ -9,8 +9,8 @@ import pytest
 from tests.support.steps_by_hand import JobsLater
 from tests.unit.storage.log_making import SMALL, Place, batch_of, names_in
 
-from ottla.base.filesystem import parent_directory
-from ottla.base.readers import WAIT
+from ottla.base.files.filesystem import parent_directory
+from ottla.base.files.readers import WAIT
 from ottla.storage.log import rolling
 from ottla.storage.log.flushing import FlushJob, finish_flush, flush
 from ottla.storage.log.log import Log

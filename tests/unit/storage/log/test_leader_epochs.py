@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.volumes import Volume
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.leader_epochs import UNDEFINED, EpochEntry, LeaderEpochs
 from ottla.testing.filesystem import MemoryDisk

@@ -19,8 +19,8 @@ from tests.unit.storage.log_making import (
 )
 from tests.unit.storage.log_world import described
 
-from ottla.base.readers import WAIT
-from ottla.base.steps import Job
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import Job
 from ottla.storage.log import log_copying
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.log_making import Place, append, append_many
 
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.log import Log
@@ -21,7 +21,7 @@ def read_again(log: Log) -> None:
 
 
 def look_for_a_time(log: Log) -> None:
-    run_here(log.finding_by_timestamp(0))
+    run_blocking(log.finding_by_timestamp(0))
 
 
 def write_on(log: Log) -> None:

@@ -24,9 +24,9 @@ from tests.unit.storage.log_making import (
     marker_of,
 )
 
+from ottla.base.files.readers import Reader
 from ottla.base.ids import TopicId
-from ottla.base.readers import Reader
-from ottla.base.steps import Job, Steps, looking_up, run_here
+from ottla.base.scheduling.steps import Job, Steps, looking_up, run_blocking
 from ottla.protocol.records.compression import Codec
 from ottla.storage.compaction.log_summary import request_for, summarise
 from ottla.storage.compaction.plan import survey
@@ -182,7 +182,7 @@ def test_only_jobs_read_what_is_not_in_memory(
     story: Story, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     look_up = LOOK_UPS[name]
-    expected = run_here(look_up(story.opened()))
+    expected = run_blocking(look_up(story.opened()))
     disk = StrictDisk(story.place.disk, monkeypatch)
     for kinds in subsets():
         log = story.opened()

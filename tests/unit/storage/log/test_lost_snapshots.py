@@ -13,7 +13,7 @@ from random import Random
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, append_many, batch_of, names_in
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.flushing import flush

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, batch_of, values_of
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import InvalidBatch

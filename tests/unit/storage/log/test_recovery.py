@@ -20,9 +20,9 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.filesystem import read_file
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.files.filesystem import read_file
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
@@ -155,7 +155,7 @@ def test_missing_short_and_long_indexes_are_built_anew(
     log = place.open(Checkpoint(60, 0, is_clean))
     assert values_of(log) == expected(60)
     assert [values_of(log, offset)[0] for offset in range(60)] == expected(60)
-    assert run_here(log.finding_max_timestamp()) is not None
+    assert run_blocking(log.finding_max_timestamp()) is not None
     append_many(log, 10)
     assert values_of(log) == expected(70)
 

@@ -16,8 +16,8 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.readers import WAIT
-from ottla.base.steps import Job, run_here
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import Job, run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.files.file_names import CLEANED_SUFFIX
 from ottla.storage.log.flushing import flush
@@ -63,7 +63,7 @@ def test_cleaned_segments_take_the_place_of_their_sources(place: Place) -> None:
     append_many(log, 100)
     sources = log.segments[:3]
     end = log.segments[3].base_offset
-    assert run_here(log.replacing_segments([clean(log, sources, 5)], sources))
+    assert run_blocking(log.replacing_segments([clean(log, sources, 5)], sources))
     expected = [b"%d" % offset for offset in range(100) if offset >= end or offset % 5 == 0]
     assert values_of(log) == expected
     assert log.segments.base_offsets[:2] == [0, end]
@@ -76,7 +76,7 @@ def test_snapshots_of_replaced_segments_go_later_with_the_other_files(place: Pla
     log = place.open()
     append_many(log, 100)
     sources = log.segments[:3]
-    run_here(log.replacing_segments([clean(log, sources, 5)], sources))
+    run_blocking(log.replacing_segments([clean(log, sources, 5)], sources))
     assert len(names_in(place.disk, ".snapshot.deleted")) == 2
     assert log.snapshots.offsets() == log.segments.base_offsets[1:]
     for removal in log.context.deletions.take_all():
@@ -90,7 +90,7 @@ def test_readers_that_have_a_range_of_an_old_segment_can_finish(place: Place) ->
     found = log.read(WAIT, 0, 1 << 20, 60)
     before = found.records.read()
     sources = log.segments[:2]
-    run_here(log.replacing_segments([clean(log, sources, 2)], sources))
+    run_blocking(log.replacing_segments([clean(log, sources, 2)], sources))
     assert found.records.read() == before
 
 
@@ -99,7 +99,7 @@ def test_appending_and_cleaning_again_go_on(place: Place) -> None:
     for _ in range(4):
         append_many(log, 60)
         sources = log.segments[:-1]
-        assert run_here(log.replacing_segments([clean(log, sources, 7)], sources))
+        assert run_blocking(log.replacing_segments([clean(log, sources, 7)], sources))
     assert [record.offset % 7 for record in read_records(log, 0, 200)] == [0] * 29
     log = place.reopen_clean(log)
     assert log.log_end_offset == 240
@@ -113,7 +113,7 @@ def test_sources_that_have_left_the_log_stop_the_swap(place: Place) -> None:
     log.advance_log_start(log.segments[1].base_offset)
     log.enforce_retention()
     expected = values_of(log)
-    assert not run_here(log.replacing_segments([cleaned], sources))
+    assert not run_blocking(log.replacing_segments([cleaned], sources))
     assert values_of(log) == expected
     assert not names_in(place.disk, ".cleaned")
 
@@ -122,7 +122,7 @@ def test_the_recovery_point_is_behind_what_is_swapped(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
     sources = log.segments[:2]
-    run_here(log.replacing_segments([clean(log, sources, 5)], sources))
+    run_blocking(log.replacing_segments([clean(log, sources, 5)], sources))
     assert place.checkpoints[-1] >= log.segments[1].base_offset
 
 
@@ -130,7 +130,7 @@ def test_snapshots_of_swallowed_segments_go(place: Place) -> None:
     log = place.open()
     append_many(log, 60)
     sources = log.segments[:3]
-    run_here(log.replacing_segments([clean(log, sources, 5)], sources))
+    run_blocking(log.replacing_segments([clean(log, sources, 5)], sources))
     kept = {int(name[:20]) for name in names_in(place.disk, ".snapshot")}
     assert kept == set(log.segments.base_offsets) - {0}
 
@@ -147,7 +147,7 @@ def test_a_crash_at_any_step_leaves_the_old_or_the_new(steps: int, is_power_cut:
     kinds = ["rename", "sync_directory", "sync", "write", "remove", "truncate"]
     place.disk.fail(kinds, skip=steps, times=None)
     try:
-        run_here(log.replacing_segments([cleaned], sources))
+        run_blocking(log.replacing_segments([cleaned], sources))
     except StorageUnavailable:
         pass
     place.disk.heal()
@@ -176,7 +176,7 @@ def test_several_cleaned_segments_are_swapped_together(place: Place) -> None:
     append_many(log, 60)
     sources = log.segments[:4]
     halves = [clean(log, sources[:2], 3), clean(log, sources[2:], 3)]
-    assert run_here(log.replacing_segments(halves, sources))
+    assert run_blocking(log.replacing_segments(halves, sources))
     end = log.segments[2].base_offset
     expected = [b"%d" % each for each in range(60) if each >= end or each % 3 == 0]
     assert values_of(log) == expected

@@ -13,7 +13,7 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.log import Log

@@ -17,7 +17,7 @@ from tests.unit.storage.log_making import (
     read_records,
 )
 
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.config.options import INT64_MAX
 from ottla.protocol.records.batch import stamp_checksum
 from ottla.protocol.records.building import build_batch
@@ -41,7 +41,7 @@ def append_times(log: Log, *times_ms: int, codec: int = 0) -> None:
 
 
 def offset_at(log: Log, time_ms: int) -> int | None:
-    return offset_of(run_here(log.finding_by_timestamp(NOW_MS + time_ms)))
+    return offset_of(run_blocking(log.finding_by_timestamp(NOW_MS + time_ms)))
 
 
 @pytest.mark.parametrize("codec", list(Codec))
@@ -56,7 +56,7 @@ def test_the_first_record_at_or_after_a_time_is_found_inside_a_batch(codec: Code
 def test_the_answer_has_the_record_s_time_and_leader_epoch() -> None:
     log = Place().open()
     append_times(log, 5, 7)
-    found = run_here(log.finding_by_timestamp(NOW_MS + 6))
+    found = run_blocking(log.finding_by_timestamp(NOW_MS + 6))
     assert found == (NOW_MS + 7, 1, 3)
 
 
@@ -87,12 +87,12 @@ def test_records_before_the_start_of_the_log_are_not_found() -> None:
 def test_the_largest_time_is_the_first_record_that_has_it() -> None:
     place = Place(config=ANY_TIME)
     log = place.open()
-    assert run_here(log.finding_max_timestamp()) is None
+    assert run_blocking(log.finding_max_timestamp()) is None
     append_times(log, 50, 90, 90)
     append_many(log, 60)
     append_times(log, 90)
     for _ in range(2):
-        found = run_here(log.finding_max_timestamp())
+        found = run_blocking(log.finding_max_timestamp())
         assert found is not None
         assert (found.offset, found.timestamp) == (1, NOW_MS + 90)
         log = place.reopen_clean(log)
@@ -101,8 +101,8 @@ def test_the_largest_time_is_the_first_record_that_has_it() -> None:
 def test_records_without_time_are_found_by_no_time() -> None:
     log = Place().open()
     log.append_as_follower(placed(build_batch([Record(0, -1, b"k", b"v")]), 0))
-    assert run_here(log.finding_by_timestamp(0)) is None
-    assert run_here(log.finding_max_timestamp()) == (-1, 0, 0)  # the first one, as on Kafka
+    assert run_blocking(log.finding_by_timestamp(0)) is None
+    assert run_blocking(log.finding_max_timestamp()) == (-1, 0, 0)  # the first one, as on Kafka
 
 
 def test_a_damaged_time_index_is_built_anew_when_it_is_used() -> None:
@@ -131,7 +131,7 @@ def test_a_damaged_batch_is_not_searched() -> None:
     place.disk.flip_bit(f"{PATH}/{0:020d}.log", 80)
     log = place.open(Checkpoint(1, 0, is_clean=True))
     with pytest.raises(CorruptLogError):
-        run_here(log.finding_by_timestamp(0))
+        run_blocking(log.finding_by_timestamp(0))
 
 
 def append_liar(log: Log, claims_ms: int, codec: Codec = Codec.GZIP) -> None:
@@ -218,7 +218,7 @@ def test_segments_compacted_away_and_removed_during_a_search_are_no_failing_disk
     steps = ByHand(log.finding_by_timestamp(NOW_MS + 40))
     steps.run_job()
     sources = log.segments[1:-1]
-    run_here(log.replacing_segments([clean(log, sources, 1)], sources))
+    run_blocking(log.replacing_segments([clean(log, sources, 1)], sources))
     for removal in log.context.deletions.take_all():
         removal.run()
     assert offset_of(steps.finish()) == 42
@@ -235,7 +235,7 @@ def test_segments_compacted_away_while_the_largest_time_is_looked_for_are_no_fai
     while not log.segments[-2].is_prepared:
         steps.run_step()
     sources = log.segments[:2]
-    run_here(log.replacing_segments([clean(log, sources, 1)], sources))
+    run_blocking(log.replacing_segments([clean(log, sources, 1)], sources))
     for removal in log.context.deletions.take_all():
         removal.run()
     assert offset_of(steps.finish()) == 0

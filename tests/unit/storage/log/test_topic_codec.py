@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.storage.log_making import COORDINATOR, SMALL, Place, batch_of, values_of
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.protocol.records.batch import read_header
 from ottla.protocol.records.compression import Codec, compress
 from ottla.storage.log.topic_codec import (

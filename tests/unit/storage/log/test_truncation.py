@@ -16,7 +16,7 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.leader_epochs import EpochEndOffset

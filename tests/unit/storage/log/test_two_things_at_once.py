@@ -19,8 +19,8 @@ from tests.unit.storage.log_making import (
     values_of,
 )
 
-from ottla.base.readers import WAIT
-from ottla.base.steps import run_here
+from ottla.base.files.readers import WAIT
+from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
@@ -180,7 +180,7 @@ def test_a_log_that_is_cut_while_it_is_synced_for_a_swap_keeps_its_old_segments(
     job_of(next(steps))()
     log.update_high_watermark(0)
     log.truncate_to(99)
-    assert run_here(steps) is False
+    assert run_blocking(steps) is False
     assert values_of(log) == before[:99]
     assert not names_in(place.disk, ".cleaned")
     assert values_of(place.reopen_killed(log.recovery_point)) == before[:99]

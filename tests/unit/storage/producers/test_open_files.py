@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ottla.base.disk import DiskFileSystem
+from ottla.base.files.disk import DiskFileSystem
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.producers.producer_snapshot import read_snapshot, write_snapshot
 

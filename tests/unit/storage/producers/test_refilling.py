@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from tests.unit.storage.log_making import Place, append, batch_of
 
-from ottla.base.filesystem import File
-from ottla.base.readers import WAIT
+from ottla.base.files.filesystem import File
+from ottla.base.files.readers import WAIT
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.errors import BrokerError
 from ottla.storage.log.log import Log

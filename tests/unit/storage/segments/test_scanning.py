@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from tests.unit.storage.log_making import batch_of, placed
 
-from ottla.base.filesystem import Buffer, File
-from ottla.base.readers import WAIT
+from ottla.base.files.filesystem import Buffer, File
+from ottla.base.files.readers import WAIT
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.segments.scanning import (

@@ -16,7 +16,7 @@ from tests.unit.storage.log_making import (
     read_records,
 )
 
-from ottla.base.readers import WAIT
+from ottla.base.files.readers import WAIT
 from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError, IndexAppendError, OffsetOverflowError
 from ottla.storage.indexes.offset_index import OffsetIndex

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.storage.log_making import SMALL, Place, batch_of, placed, read_records
 
-from ottla.base.filesystem import Buffer, File
+from ottla.base.files.filesystem import Buffer, File
 from ottla.protocol.records.batch import CHECKED_FROM, HEADER_BYTES
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.recovery import Checkpoint

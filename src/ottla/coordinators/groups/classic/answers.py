@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.protocol.messages.describe_groups_response import DescribedGroup, DescribedGroupMember
 from ottla.protocol.messages.join_group_response import (

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 from enum import Enum
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.classic.membership import Membership
 from ottla.coordinators.groups.embedded_protocol import CONSUMER_PROTOCOL, iterate_subscribed_topics
 from ottla.coordinators.groups.group import CLASSIC, CommitBy, ExpiryStart, PartitionCheck

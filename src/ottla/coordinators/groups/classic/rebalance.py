@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 
-from ottla.base.log_text import shown
+from ottla.base.log_messages.log_text import shown
 from ottla.coordinators.groups.classic.answers import joined
 from ottla.coordinators.groups.classic.group import ClassicGroup, State
 from ottla.coordinators.groups.classic.member import ClassicMember, select_protocol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ottla.base.ids import TopicId
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Partitions
 from ottla.coordinators.groups.consumer.group import ConsumerGroup, held_by
 from ottla.coordinators.groups.consumer.member import ConsumerMember

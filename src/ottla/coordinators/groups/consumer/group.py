@@ -14,7 +14,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ottla.base.steps import Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Partitions
 from ottla.coordinators.groups.consumer import records
 from ottla.coordinators.groups.consumer.kinds import (

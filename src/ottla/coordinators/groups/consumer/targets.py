@@ -10,7 +10,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from ottla.base.ids import TopicId
-from ottla.base.steps import Steps, run_here
+from ottla.base.scheduling.steps import Steps, run_blocking
 from ottla.coordinators.groups.assignors import ASSIGNORS
 from ottla.coordinators.groups.assignors.division import NO_PARTITIONS, Division, Subscriber
 from ottla.coordinators.groups.consumer.draft import Draft
@@ -34,7 +34,7 @@ def update_target(draft: Draft) -> None:
     if is_large(group, shared.image):
         want_target(draft)
         return
-    plan = run_here(planning(group, shared.image, shared.config.group_consumer_assignors[0]))
+    plan = run_blocking(planning(group, shared.image, shared.config.group_consumer_assignors[0]))
     for member_id, target in plan.divide().items():
         if group.target.get(member_id) != target:
             draft.put(target_record(group.group_id, member_id, target))

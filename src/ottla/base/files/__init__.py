@@ -1,0 +1,1 @@
+"""Files: the interfaces that all file access goes through, and the real disk."""

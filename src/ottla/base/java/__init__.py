@@ -1,0 +1,1 @@
+"""Behaviour of Java that clients and files of Kafka depend on."""

@@ -1,0 +1,1 @@
+"""The memory of the process: the allocator, the garbage collector, stored exceptions."""

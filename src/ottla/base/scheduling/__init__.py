@@ -1,0 +1,1 @@
+"""The event loop: long work in slices, jobs in threads, tasks with an owner, timers."""

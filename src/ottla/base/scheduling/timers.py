@@ -1,0 +1,109 @@
+"""Deadlines by key, in one priority queue.
+
+Promises  extending a deadline only stores it: the queue entry is moved when it reaches the head. A
+          cancelled or expired key is released at once. Nothing expires by itself: the owner of the
+          clock calls `take_expired`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from heapq import heapify, heappop, heappush
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+STALE_MAX = 1000  # stale queue entries, in addition to twice the number of timers
+
+
+def ignore(_at_ms: int) -> None: ...
+
+
+class _Timer(Generic[K]):
+    __slots__ = ("deadline_ms", "key", "queued_ms")
+
+    def __init__(self, key: K, deadline_ms: int) -> None:
+        self.key: K | None = key  # None once it has expired or was cancelled
+        self.deadline_ms = deadline_ms
+        self.queued_ms = deadline_ms  # of its queue entry, never later than the deadline
+
+
+class Timers(Generic[K]):
+    """`now_ms` is a monotonic clock; `started` is called with the time of each new queue entry."""
+
+    def __init__(self, now_ms: Callable[[], int], started: Callable[[int], None] = ignore) -> None:
+        self._now_ms = now_ms
+        self._started = started
+        self._timers: dict[K, _Timer[K]] = {}
+        # One entry per timer, and stale ones: with an earlier deadline, or of a timer without a
+        # key.
+        self._queue: list[tuple[int, int, _Timer[K]]] = []
+        self._count = 0  # equal times expire in the order in which they were set
+
+    def __len__(self) -> int:
+        return len(self._timers)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._timers
+
+    def start(self, key: K, delay_ms: int) -> None:
+        """Expire after `delay_ms` from now; replaces an earlier deadline of the key."""
+        deadline_ms = self._now_ms() + delay_ms
+        timer = self._timers.get(key)
+        if timer is None:
+            timer = self._timers[key] = _Timer(key, deadline_ms)
+            self._enqueue(timer)
+        else:
+            timer.deadline_ms = deadline_ms
+            if deadline_ms < timer.queued_ms:
+                self._enqueue(timer)
+                self._limit_stale()
+
+    def start_if_absent(self, key: K, delay_ms: int) -> None:
+        if key not in self._timers:
+            self.start(key, delay_ms)
+
+    def cancel(self, key: K) -> None:
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.key = None
+            self._limit_stale()
+
+    def clear(self) -> None:
+        self._timers.clear()
+        self._queue.clear()
+
+    @property
+    def next_ms(self) -> int | None:
+        """The time of the next call of `take_expired`: nothing expires before it."""
+        return self._queue[0][0] if self._queue else None
+
+    def take_expired(self) -> K | None:
+        """Remove and return the key that expired first; None if none has."""
+        now_ms = self._now_ms()
+        while self._queue and self._queue[0][0] <= now_ms:
+            queued_ms, _, timer = heappop(self._queue)
+            key = timer.key
+            if key is None or queued_ms != timer.queued_ms:
+                continue
+            if timer.deadline_ms <= now_ms:
+                del self._timers[key]
+                timer.key = None
+                return key
+            self._enqueue(timer)
+        return None
+
+    def _enqueue(self, timer: _Timer[K]) -> None:
+        self._count += 1
+        timer.queued_ms = timer.deadline_ms
+        heappush(self._queue, (timer.queued_ms, self._count, timer))
+        self._started(timer.queued_ms)
+
+    def _limit_stale(self) -> None:
+        if len(self._queue) > 2 * len(self._timers) + STALE_MAX:
+            self._queue = [entry for entry in self._queue if _is_current(entry)]
+            heapify(self._queue)
+
+
+def _is_current(entry: tuple[int, int, _Timer[K]]) -> bool:
+    queued_ms, _, timer = entry
+    return timer.key is not None and queued_ms == timer.queued_ms
