@@ -1,1 +1,1 @@
-"""Keeping copies in step: what this broker leads or follows, and who waits for it."""
+"""Partitions on this broker: leadership, high watermark, fetch sessions and waiting requests."""

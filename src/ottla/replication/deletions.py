@@ -1,12 +1,11 @@
-"""The files of deleted partitions: first out of the way, then gone for good.
+"""Deletes the files of deleted partitions: first renamed, then removed.
 
-Owns      which deleted partitions still have their files, and when that ends.
-Promises  nobody waits for the disk on the event loop: a few directories are renamed in a turn, and
-          what makes that last runs in a thread. A deletion that a crash or a failing disk has cut
-          short is finished by the next start, if the topic is among the last 10,000 that were
-          deleted: those the metadata remembers. Any other log on disk that is not in the metadata
-          is reported and set aside, never deleted. Nothing is deleted without a TopicDeletion,
-          which is the record of it.
+Owns      the deleted partitions whose files still exist.
+Promises  the event loop never waits for the disk: a few directories are renamed per iteration, and
+          syncs run in a thread. A deletion interrupted by a crash or a failing disk is completed at
+          the next start, if the topic is among the last 10,000 deleted ones, which the metadata
+          stores. Any other log on disk that is not in the metadata is reported and set aside, never
+          deleted. Nothing is deleted without a TopicDeletion.
 Leaves    removing the files, after `file.delete.delay.ms`, to the storage.
 """
 
@@ -27,7 +26,7 @@ from ottla.storage.log.log import Log
 
 log = logging.getLogger(__name__)
 
-DELETED_AT_ONCE = 8  # partitions: a rename for each
+DELETED_AT_ONCE = 8  # partitions, with one rename each
 
 
 class Deletions:
@@ -35,11 +34,11 @@ class Deletions:
         self._logs = logs
         self._driver = driver
         self._waiting: dict[TopicPartition, TopicDeletion] = {}
-        self._freeing = asyncio.Lock()  # whoever waits for deletions: a few go in a turn
-        self._finishing = asyncio.Lock()  # one pass makes durable whatever was deleted before it
+        self._freeing = asyncio.Lock()  # a few are renamed per iteration of the loop
+        self._finishing = asyncio.Lock()  # one pass syncs all deletions before it
 
     def __contains__(self, name: TopicPartition) -> bool:
-        """Its files are still where they were."""
+        """Whether its files still have their name."""
         return name in self._waiting
 
     @property
@@ -47,30 +46,31 @@ class Deletions:
         return not self._waiting and not self._logs.is_deleting
 
     def is_in_the_way(self, name: TopicPartition) -> bool:
-        """Files of an older topic of this name: to make new ones now is to wait for the disk."""
+        """Whether files of an older topic with this name exist: creating new ones would wait for
+        the disk."""
         return name in self._waiting or self._logs.is_half_deleted(name)
 
     def add(self, name: TopicPartition, deletion: TopicDeletion) -> None:
-        """Its files go with `free_few` or `settle`."""
+        """The files are renamed by `free_few` or `settle`."""
         self._waiting[name] = deletion
 
     def free_few(self) -> None:
-        """Where only a few wait. Many are freed by `settle`, over turns of the event loop."""
+        """Rename the files if there are only a few. Many are renamed by `settle`, in slices."""
         if len(self._waiting) <= DELETED_AT_ONCE:
             self.free(list(self._waiting))
 
     def free(self, names: Iterable[TopicPartition]) -> None:
-        """Out of the way, here and now; for good once `settle` has returned."""
+        """Rename the files now. The deletion is durable once `settle` has returned."""
         doomed = {name: self._waiting[name] for name in names}
         try:
             self._logs.begin_deleting(doomed)
         except (StorageError, OSError) as error:
             log.error("deleted topics are still on disk: %s", error)
-        for name in doomed:  # not before: a directory that fails now has not lost them
+        for name in doomed:  # only now: after a failure they still have their files
             self._waiting.pop(name, None)
 
     async def settle(self) -> None:
-        """Return when all that was deleted until now stays so whatever happens."""
+        """Wait until all deletions up to now are durable."""
         while self._waiting:
             async with self._freeing:
                 self.free(list(islice(self._waiting, DELETED_AT_ONCE)))
@@ -82,7 +82,7 @@ class Deletions:
                 log.error("deleted topics may be on disk after a power cut: %s", error)
 
     def close(self) -> None:
-        """As `settle`, where nobody is served."""
+        """As `settle`, at shutdown: blocks."""
         self.free(list(self._waiting))
         try:
             run_blocking(self._logs.finishing_deletion())
@@ -90,7 +90,7 @@ class Deletions:
             log.error("deleted topics may be on disk after a power cut: %s", error)
 
     def clear_away(self, strays: Iterable[Log], deletion_of: DeletionOf) -> None:
-        """Logs that were found on disk, and belong to no partition of this broker."""
+        """Handle logs found on disk that belong to no partition of this broker."""
         deleted: dict[TopicPartition, TopicDeletion] = {}
         unknown: list[Log] = []
         for each in strays:

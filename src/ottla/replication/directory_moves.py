@@ -1,11 +1,11 @@
 """Moves partitions between the log directories of this broker while they are in use.
 
-Owns      the moves under way. What is already moved is in a future log, a second log of the
-          partition in the other directory; a move goes on from there after a restart.
-Promises  readers and writers notice nothing: the future log takes over between two requests, when
-          it has everything the current one has, and is as safe on disk. A move that fails leaves
-          the current log as it is; the copy is kept where that one cannot be reached any more.
-Leaves    the files and their names to the storage, knowing who is where to the controller.
+Owns      the moves in progress. Copied data is in a future log, a second log of the partition in
+          the target directory; after a restart a move continues from there.
+Promises  clients are not affected: the future log replaces the current one between two requests,
+          once it has the same records and is as durable. A failed move leaves the current log
+          unchanged; the copy is kept if the current log cannot be read any more.
+Leaves    files and their names to the storage, the location of partitions to the controller.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from ottla.storage.log.log_copying import (
 
 log = logging.getLogger(__name__)
 
-LOOK_AGAIN_MS = 1000  # the limit may have changed
+LOOK_AGAIN_MS = 1000  # to notice a changed limit
 Moved = Callable[[Partition, LogDirectory], None]
 
 
@@ -66,7 +66,7 @@ class DirectoryMoves:
         return name in self._running
 
     def resume(self) -> None:
-        """Go on with what was under way when the broker stopped."""
+        """Continue the moves that were in progress when the broker stopped."""
         for name in self._logs.future_partitions():
             try:
                 self._start(self._replicas.partition(*name))
@@ -74,7 +74,7 @@ class DirectoryMoves:
                 log.warning("%s: its move to another directory does not go on: %s", name, error)
 
     def move(self, topic: str, index: int, path: str) -> None:
-        """Begin to move a partition, or stop moving it. BrokerError where that cannot be."""
+        """Start moving a partition, or cancel its move. BrokerError if that is not possible."""
         directory = self._directory(path)
         partition = self._partition(topic, index)
         name = partition.name
@@ -103,7 +103,7 @@ class DirectoryMoves:
 
     def _begin(self, partition: Partition, directory: LogDirectory) -> None:
         if len(self._logs.online) < len(self._logs.directories):
-            # One that is away may hold an older future log of the partition.
+            # An offline directory may hold an older future log of the partition.
             what = "nothing is moved while a log directory is offline"
             raise BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, what)
         current = partition.log
@@ -122,7 +122,7 @@ class DirectoryMoves:
         task.add_done_callback(lambda ended: self._ended(name, ended))
 
     def _ended(self, name: TopicPartition, task: asyncio.Task[None]) -> None:
-        if self._running.get(name) is task:  # and not a later move of the same partition
+        if self._running.get(name) is task:  # not a later move of the same partition
             del self._running[name]
 
     def stop(self, name: TopicPartition) -> None:
@@ -140,32 +140,32 @@ class DirectoryMoves:
         try:
             while (future := self._future_of(partition)) is not None:
                 await self._catch_up(partition, future)
-                if not partition.log.is_gone:  # so that the hand-over does not wait for the disk
+                if not partition.log.is_gone:  # so that the replacement does not wait for the disk
                     await self._driver.run(partition.log.loading_producers())
                 await self._driver.run(flushing(future))
                 if self._is_wanted(partition, future) and copy_rest(partition.log, future):
                     self._take_over(partition, future)
-                    await self._replicas.deleted()  # nothing that was noted in the old place stays
-                    return  # the next move, which may have begun, is another's
+                    await self._replicas.deleted()  # checkpoints in the old directory are removed
+                    return  # a later move may have started
         except (BrokerError, StorageError, OSError) as error:
-            if self._is_here(partition):  # else a later topic of its name may be on the move
+            if self._is_here(partition):  # otherwise a later topic with the same name may be moving
                 log.error("%s stays where it is: moving it failed: %s", name, error)
                 self._give_up(name)
 
     @staticmethod
     def _is_here(partition: Partition) -> bool:
-        """Not any more when the topic was deleted: another one may have its name by now."""
+        """False if the topic was deleted; another one may have its name now."""
         return not partition.log.is_gone
 
     def _future_of(self, partition: Partition) -> Log | None:
         return self._logs.get_future(partition.name) if self._is_here(partition) else None
 
     def _is_wanted(self, partition: Partition, future: Log) -> bool:
-        """Not any more when the topic was deleted, or the move stopped, while we waited."""
+        """False if the topic was deleted or the move cancelled during an await."""
         return self._future_of(partition) is future
 
     async def _catch_up(self, partition: Partition, future: Log) -> None:
-        """Until little is left: more may come as quickly as it is copied."""
+        """Copy until little is left; producers may append as fast as this copies."""
         while self._is_wanted(partition, future):
             copied = await self._driver.run(copying_some(partition.log, future))
             self._meter.record(copied, self._now_ms(), self._windows)
@@ -175,7 +175,7 @@ class DirectoryMoves:
                 await asyncio.sleep(min(wait_ms, LOOK_AGAIN_MS) / 1000)
 
     def _wait_ms(self) -> int:
-        """By the limit that holds now; 0 a second stops all moves."""
+        """The throttle time under the current limit; a limit of 0 stops all moves."""
         limit = self._bytes_per_second()
         if limit == 0:
             return LOOK_AGAIN_MS
@@ -185,7 +185,7 @@ class DirectoryMoves:
         return int(self._clock.monotonic_s() * 1000)
 
     def _take_over(self, partition: Partition, future: Log) -> None:
-        """In one go: nothing can be appended in between."""
+        """Replace the log. Synchronous, so nothing can be appended in between."""
         prepare_to_replace(partition.log, future, partition.flush_owed_to)
         partition.replace_log(self._logs.promote_future(partition.name))
         directory = self._logs.directory_of(partition.name)
@@ -197,6 +197,6 @@ class DirectoryMoves:
         try:
             self._logs.drop_future(name)
         except BrokerError as error:
-            # A directory has failed: with the future log, or with the current one. Then the future
-            # one is kept, and the next start goes on with what it finds.
+            # A directory has failed. If it holds the current log, the future log is kept, and the
+            # next start continues with it.
             log.warning("%s: what was moved of it is not deleted: %s", name, error)

@@ -1,9 +1,10 @@
-"""Incremental fetch sessions (KIP-227): a reader names its partitions once, then only changes.
+"""Incremental fetch sessions (KIP-227): a client sends its partitions once, then only changes.
 
-Owns      one session: what its reader asked for and was last told, and which partitions to look at.
-Promises  an idle partition costs nothing: a session looks only at partitions that are marked, and
-          those are the ones just asked for, with data left to read, or reported by `changed`.
-Leaves    reading to the fetch handler, time to the caller, all sessions together to
+Owns      one session: the requested partitions, what was last sent for each, and which are to be
+          read.
+Promises  an idle partition costs nothing: a session reads only marked partitions, which are those
+          just requested, those with more data to read, and those reported by `changed`.
+Leaves    reading to the fetch handler, time to the caller, the set of all sessions to
           `session_cache.py`.
 """
 
@@ -18,15 +19,15 @@ from ottla.base.scheduling.steps import Steps
 
 NO_SESSION = 0
 FULL_EPOCH = 0  # opens a session
-FINAL_EPOCH = -1  # no session, and closes the one that is named
+FINAL_EPOCH = -1  # closes the given session, without a new one
 EPOCH_MAX = 2**31 - 1
 
-NAME_LENGTH_MAX = 249  # of a topic that exists
-LONG_NAME_CHARS = 64  # of a longer name, in the memory that one partition takes
+NAME_LENGTH_MAX = 249  # of a valid topic name
+LONG_NAME_CHARS = 64  # of an invalid name, per unit of memory of a partition
 SORTED_AT_ONCE = 1000  # a fraction of a millisecond
 NO_MARK = 0
 
-TopicKey = str | bytes  # the name, or the id from Fetch version 13 on
+TopicKey = str | bytes  # name, or id since Fetch version 13
 
 
 class FetchKey(NamedTuple):
@@ -35,7 +36,7 @@ class FetchKey(NamedTuple):
 
 
 class WantedPartition:
-    """The request of a reader for one partition, and what it was sent last."""
+    """The request for one partition, and what was last sent."""
 
     __slots__ = (
         "current_leader_epoch",
@@ -67,11 +68,11 @@ class WantedPartition:
         self.log_start_offset = log_start_offset
         self.sent_high_watermark = -1
         self.sent_log_start_offset = -1
-        self.topic_name: str | None = None  # once it was found by its id
-        self.turn = 0  # given by its session: the lower, the sooner
+        self.topic_name: str | None = None  # resolved from the id
+        self.turn = 0  # position in the session's order: lower is served first
 
     def take_over(self, other: WantedPartition) -> None:
-        """The reader asks again, from another position."""
+        """The client requests it again, from another position."""
         self.fetch_offset = other.fetch_offset
         self.partition_bytes_max = other.partition_bytes_max
         self.current_leader_epoch = other.current_leader_epoch
@@ -98,22 +99,23 @@ TURN = attrgetter("turn")
 
 
 class Watcher(Protocol):
-    """Somebody who waits for news of a session."""
+    """Waits for changes in a session."""
 
     def data_arrived(self, size: int, *, is_stable: bool) -> None:
-        """So many bytes came; whether readers of committed data may read more than before."""
+        """`size` bytes were appended; `is_stable`: consumers with read_committed may read more
+        than before."""
 
     def wake(self) -> None: ...
 
 
 class Reader(Protocol):
-    """Whose session it is."""
+    """The client of a session."""
 
-    is_gone: bool  # its connection has ended
+    is_gone: bool  # its connection is closed
 
 
 class SessionRoom:
-    """The bound on what all sessions hold together, in partitions."""
+    """The limit on the partitions of all sessions together."""
 
     __slots__ = ("held", "held_max")
 
@@ -123,7 +125,7 @@ class SessionRoom:
 
 
 class FetchSession:
-    """One reader's partitions, in the order in which they are served."""
+    """The partitions of one client, in the order in which they are served."""
 
     __slots__ = (
         "_room",
@@ -154,27 +156,27 @@ class FetchSession:
     ) -> None:
         self.id = session_id
         self.is_follower = is_follower
-        self.is_closed = False  # a fetch may still be waiting in it
+        self.is_closed = False  # a fetch may still be waiting
         self.uses_topic_ids = uses_topic_ids
         self.created_ms = self.used_ms = now_ms
         self.reader = reader
         self.epoch = next_epoch(FULL_EPOCH)
         self.partitions: dict[FetchKey, WantedPartition] = {}
-        self.marked: dict[FetchKey, int] = {}  # with the number of the last mark
+        self.marked: dict[FetchKey, int] = {}  # with the number of its last mark
         self.marks = NO_MARK  # set so far
-        self.held = 0  # in the room that all sessions share
-        self.turns = 0  # given so far
-        self.watchers: set[Watcher] = set()  # of the fetch that waits now, if one does
+        self.held = 0  # partitions, in the limit for all sessions
+        self.turns = 0  # order numbers assigned so far
+        self.watchers: set[Watcher] = set()  # of the waiting fetch, if any
         self._room = room or SessionRoom()
 
     @property
     def is_orphaned(self) -> bool:
         return self.reader is not None and self.reader.is_gone
 
-    # What the reader names
+    # Requests
 
     def add(self, wanted: WantedPartition) -> bool:
-        """Take it in, marked; False where sessions have no more room, or this one is closed."""
+        """Add a partition, marked. False if the limit is reached or the session is closed."""
         known = self.partitions.get(wanted.key)
         if known is not None:
             known.take_over(wanted)
@@ -192,7 +194,7 @@ class FetchSession:
             self.marked.pop(key, None)
 
     def forget_any(self) -> FetchKey | None:
-        """One of those that are left, for whoever takes a closed session apart."""
+        """Remove one partition of a closed session."""
         if not self.partitions:
             return None
         key, _ = self.partitions.popitem()
@@ -201,7 +203,7 @@ class FetchSession:
         return key
 
     def update(self, wanted: Iterable[WantedPartition], forgotten: Iterable[FetchKey] = ()) -> bool:
-        """Whether there was room for all that is wanted."""
+        """Apply a request. Returns whether there was room for all its partitions."""
         for each in wanted:
             if not self.add(each):
                 return False
@@ -220,12 +222,12 @@ class FetchSession:
         self.held += size
         self._room.held += size
 
-    # What there is to tell
+    # Changes
 
     def changed(self, key: FetchKey, size: int | None, *, is_stable: bool = True) -> None:
-        """The partition has something to tell: look at it in the next fetch.
+        """Mark the partition as changed: it is read by the next fetch.
 
-        So many bytes came; None stands for news that cannot wait.
+        `size` bytes were appended; None for a change that must be sent at once.
         """
         if key not in self.partitions:
             return
@@ -241,11 +243,11 @@ class FetchSession:
         self.marked[key] = self.marks
 
     def to_look_at(self) -> Iterator[WantedPartition]:
-        """Whoever was served longest ago comes first, as on Kafka."""
+        """The marked partitions, least recently served first, as in Kafka."""
         return iter(sorted((self.partitions[key] for key in self.marked), key=TURN))
 
     def ordering(self) -> Steps[Iterator[WantedPartition]]:
-        """As `to_look_at`, for very many: what is forgotten meanwhile may be among them."""
+        """As `to_look_at`, in slices. Partitions removed meanwhile may be among them."""
         keys, partitions = list(self.marked), self.partitions
         sorted_parts = []
         for start in range(0, len(keys), SORTED_AT_ONCE):
@@ -264,11 +266,11 @@ class FetchSession:
         is_left_over: bool = False,
         was_served: bool = True,
     ) -> None:
-        """Unmark a partition without more to tell; one with more goes behind the others, and one
-        that was left over for want of room keeps its place: its turn comes next.
+        """Unmark a partition without more data. One with more data moves to the end; one that did
+        not fit in the response keeps its position and is served first in the next.
 
-        `mark` is the mark that the partition had when it was read. It keeps a newer one: that
-        stands for a change which the read did not include.
+        `mark` is the mark at the time of the read. A newer mark is kept: it stands for a change
+        that the read did not include.
         """
         if is_left_over:
             return
@@ -284,12 +286,12 @@ class FetchSession:
 
 
 def next_epoch(epoch: int) -> int:
-    """After the largest comes 1: 0 and -1 have meanings of their own."""
+    """The largest epoch is followed by 1: 0 and -1 have special meanings."""
     return 1 if epoch == EPOCH_MAX else epoch + 1
 
 
 def room_of(key: FetchKey) -> int:
-    """What a partition takes of the room: more if it has a name that no topic can have."""
+    """The share of the limit that a partition takes: more for a name that no topic can have."""
     topic = key.topic
     if isinstance(topic, bytes) or (len(topic) <= NAME_LENGTH_MAX and topic.isascii()):
         return 1

@@ -1,10 +1,9 @@
-"""New partitions: decided by the cluster, and without files on this broker until their turn comes.
+"""New partitions: in the metadata, but not yet with files on this broker.
 
-Owns      which partitions still have to be made.
-Promises  one that is asked for is made at once, so nobody can tell; the others are made one in a
-          turn of the event loop, and the garbage collector does not look at very many again and
-          again.
-Leaves    making one to whoever is given the decision about it.
+Owns      the partitions that are still to be created.
+Promises  a partition that is requested is created immediately; the others one per iteration of the
+          event loop, without repeated passes of the garbage collector over many new objects.
+Leaves    creating one to the function it is given.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ from ottla.base.scheduling.tasks import next_turn
 from ottla.metadata.entities import Partition, Topic
 
 MANY = 500  # partitions
-TOO_MANY_TO_LOOK = 2_000  # partitions: to look for garbage among them takes over 20 ms
+TOO_MANY_TO_LOOK = 2_000  # partitions; a collection over more takes longer than 20 ms
 
 
 class NewPartitions:
     def __init__(self, place: Callable[[Topic, int, Partition], None]) -> None:
         self._place = place
-        self._making = asyncio.Lock()  # whoever waits for partitions: one is made in a turn
+        self._making = asyncio.Lock()  # one partition is created per iteration of the loop
         self._unmade: dict[tuple[str, int], tuple[Topic, Partition]] = {}
-        self._seen_count = 0  # of those made, by the garbage collector
+        self._seen_count = 0  # created partitions that were not frozen yet
 
     def __contains__(self, name: tuple[str, int]) -> bool:
         return name in self._unmade
@@ -41,7 +40,7 @@ class NewPartitions:
         self._unmade[topic.name, index] = (topic, decided)
 
     def forget(self, name: tuple[str, int]) -> None:
-        """It was deleted before anybody wanted it."""
+        """It was deleted before it was created."""
         self._unmade.pop(name, None)
 
     def make(self, name: tuple[str, int]) -> None:
@@ -50,12 +49,12 @@ class NewPartitions:
         self._seen_count += 1
 
     async def make_all(self, names: Collection[tuple[str, int]] | None = None) -> None:
-        """These, or every one."""
+        """Create these partitions, or all."""
         wanted = list(self._unmade if names is None else names)
         with paused_collector() if len(wanted) > MANY else nullcontext():
             for name in wanted:
                 async with self._making:
-                    if name in self._unmade:  # and not made meanwhile, because somebody wanted it
+                    if name in self._unmade:  # unless a request has created it meanwhile
                         self.make(name)
                         await next_turn()
             if self._seen_count > MANY:

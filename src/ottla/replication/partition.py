@@ -1,9 +1,9 @@
-"""One partition on this broker: its log, who leads it, and how far it is replicated.
+"""One partition on this broker: its log, its leadership, and its high watermark.
 
-Owns      leadership and epochs as the metadata log told them, and the high watermark's advance.
-Promises  the high watermark never goes back, and never passes records that this broker's flush
-          policy still owes the disk; who waits for it is woken in order.
-Leaves    the arithmetic to `partition_state.py`, files to the storage, answers to the handlers.
+Owns      leadership and epochs according to the metadata log, and advancing the high watermark.
+Promises  the high watermark never decreases, and never passes records that the flush policy
+          requires to be synced first; waiters are called in order of their offsets.
+Leaves    the arithmetic to `partition_state.py`, files to the storage, responses to the handlers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NO_EPOCH = -1
 
 @dataclass(frozen=True, slots=True)
 class Leadership:
-    """What the cluster has decided about a partition."""
+    """The state of a partition according to the metadata."""
 
     leader: int
     leader_epoch: int
@@ -60,16 +60,17 @@ class Partition:
         self.broker_id = broker_id
         self.log = partition_log
         self.leadership = Leadership(-1, NO_EPOCH, NO_EPOCH, (), ())
-        self.leader_state: LeaderState | None = None  # only while this broker leads
-        self._leads_since_epoch = NO_EPOCH  # without another leader in between
+        self.leader_state: LeaderState | None = None  # only while this broker is the leader
+        self._leads_since_epoch = NO_EPOCH  # without another leader since
         self.watchers: set[Watcher] = set()
-        self.sessions: dict[FetchSession, FetchKey] = {}  # to notify; `FetchSessions` owns them
+        # notified of changes; owned by `FetchSessions`
+        self.sessions: dict[FetchSession, FetchKey] = {}
         self._acks = OffsetWaiters()
         self._start = start
         self._commits = GroupCommit(partition_log, start)
         self._told_stable_offset = -1
-        self._flush_owed_to = 0  # the flush policy wants everything below on disk first
-        self._untold_bytes = 0  # appended, but not yet below the high watermark
+        self._flush_owed_to = 0  # the flush policy requires syncing up to here first
+        self._untold_bytes = 0  # appended, but above the high watermark
 
     def __repr__(self) -> str:
         return f"Partition({self.name})"
@@ -85,7 +86,7 @@ class Partition:
         return self.leader_state is not None
 
     def lead_or_follow(self, decided: Leadership, now_ms: int) -> None:
-        """Take over what the cluster has decided; an older decision changes nothing."""
+        """Apply a state from the metadata; an older one is ignored."""
         if decided.partition_epoch < self.leadership.partition_epoch:
             return
         is_new_epoch = decided.leader_epoch != self.leadership.leader_epoch
@@ -117,7 +118,7 @@ class Partition:
         self._acks.fail(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
 
     def check_leader(self, current_leader_epoch: int = NO_EPOCH) -> None:
-        """BrokerError unless this broker leads in the epoch that the client believes in."""
+        """BrokerError unless this broker is the leader in the client's epoch."""
         if current_leader_epoch != NO_EPOCH:
             if current_leader_epoch < self.leader_epoch:
                 raise BrokerError(ErrorCode.FENCED_LEADER_EPOCH)
@@ -127,9 +128,9 @@ class Partition:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def check_follower(self, broker_id: int, current_leader_epoch: int = NO_EPOCH) -> None:
-        """BrokerError unless this other broker has a copy: no stranger reads as followers do."""
+        """BrokerError unless the broker is a replica of this partition."""
         if broker_id == self.broker_id or broker_id not in self.leadership.replicas:
-            # With an epoch: our own knowledge of the replicas may be what is old.
+            # With an epoch: this broker's list of replicas may be out of date.
             is_known = current_leader_epoch < 0
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER if is_known else ErrorCode.UNKNOWN_LEADER_EPOCH
             raise BrokerError(code)
@@ -137,7 +138,7 @@ class Partition:
     # Appending
 
     def append(self, data: Buffer | Prepared, acks: int, by: ProducedBy = ANY_CLIENT) -> Appended:
-        """Append one batch as leader. It may be acknowledged at once if `is_replicated` says so."""
+        """Append one batch as leader. It may be acknowledged at once if `is_replicated` is true."""
         state = self.leader_state
         if state is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -161,19 +162,20 @@ class Partition:
         return end_offset <= self.log.high_watermark
 
     async def wait_replicated(self, end_offset: int, leader_epoch: int = NO_EPOCH) -> None:
-        """Until everything below `end_offset` is replicated; BrokerError if it never will be.
+        """Wait until everything below `end_offset` is replicated; BrokerError if it never will be.
 
-        `leader_epoch` is that of the append. If another broker has led since, it may have replaced
-        the records: that as many are replicated says nothing about these.
+        `leader_epoch` is that of the append. If another broker has been leader since, it may have
+        replaced the records, and the high watermark says nothing about them.
         """
         if self._may_be_replaced(leader_epoch):
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if not self.is_replicated(end_offset):
-            self.check_leader()  # those who waited when it resigned were told; nobody else will be
+            # waiters at the time of resigning were failed; later ones would never be called
+            self.check_leader()
             await self._acks.wait_for(end_offset)
 
     def when_replicated(self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH) -> None:
-        """As `wait_replicated`, for a request that waits for many partitions."""
+        """As `wait_replicated`, with a callback, for a request that waits for many partitions."""
         if self._may_be_replaced(leader_epoch):
             done(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         elif self.is_replicated(end_offset):
@@ -184,18 +186,18 @@ class Partition:
             self._acks.add(end_offset, done)
 
     def _may_be_replaced(self, leader_epoch: int) -> bool:
-        """Whether another broker leads, or has led, since an append in this epoch."""
+        """Whether another broker is or was leader since an append in this epoch."""
         if leader_epoch == NO_EPOCH:
             return False
         return self.leader_state is None or leader_epoch < self._leads_since_epoch
 
     @property
     def flush_owed_to(self) -> int:
-        """Up to here the flush policy wants records on disk before they are acknowledged."""
+        """The offset up to which the flush policy requires a sync before acknowledging."""
         return self._flush_owed_to
 
     def replace_log(self, other: Log) -> None:
-        """Go on with a copy of the log, in another directory."""
+        """Continue with a copy of the log in another directory."""
         self.log = other
         self._commits = GroupCommit(other, self._start)
         if other.recovery_point < self._flush_owed_to:
@@ -204,12 +206,12 @@ class Partition:
         self.announce()
 
     def owes_sync(self, end_offset: int) -> bool:
-        """Whether the flush policy wants these records on disk before anybody is told."""
+        """Whether the flush policy requires a sync before these records are acknowledged."""
         synced = self.log.recovery_point
         return synced < self._flush_owed_to and synced < end_offset
 
     def when_synced(self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH) -> None:
-        """Call `done` once everything below `end_offset` is on this broker's disk, or never will
+        """Call `done` once everything below `end_offset` is synced on this broker, or never will
         be. `leader_epoch` is that of the append, as in `wait_replicated`."""
         if self._may_be_replaced(leader_epoch):
             done(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
@@ -248,7 +250,8 @@ class Partition:
     def divergence(
         self, reader: Reader, last_fetched_epoch: int, offset: int
     ) -> EpochEndOffset | None:
-        """Where a reader's copy parts from this log; None while they agree (KIP-320)."""
+        """The offset at which a client's log diverges from this one; None if it does not
+        (KIP-320)."""
         epochs = self.log.load_epochs(reader)
         end = epochs.end_offset_for(last_fetched_epoch, self.log.log_end_offset)
         if end.end_offset == UNDEFINED_OFFSET or end.epoch == UNDEFINED_EPOCH:
@@ -261,9 +264,9 @@ class Partition:
     # The high watermark
 
     def advance(self, size: int = 0) -> None:
-        """Move the high watermark to where it belongs now, and wake who waited for it.
+        """Recompute the high watermark and call the waiters.
 
-        `size` is of what was just appended. Readers hear of it once they may see it.
+        `size` is that of the last append. Consumers are notified once they may read it.
         """
         state = self.leader_state
         if state is None:
@@ -286,7 +289,7 @@ class Partition:
             self.announce(size)
 
     def notify_session(self, session: FetchSession, key: FetchKey) -> bool:
-        """From now on; False if the session is closed or has removed the partition meanwhile."""
+        """Notify the session from now on; False if it is closed or has removed the partition."""
         if session.is_closed or key not in session.partitions:
             return False
         self.sessions[session] = key
@@ -296,7 +299,7 @@ class Partition:
         self.sessions.pop(session, None)
 
     def announce(self, size: int | None = None) -> None:
-        """Tell readers that there is something new; without a size, that they must look now."""
+        """Notify consumers of new data; without a size, of a change that must be sent at once."""
         if not self.sessions and not self.watchers:
             return
         is_stable = size is None or self._has_more_stable()
@@ -309,9 +312,9 @@ class Partition:
                 watcher.data_arrived(size, is_stable=is_stable)
 
     def _has_more_stable(self) -> bool:
-        """Whether readers of committed data may read more than when they were last told."""
+        """Whether the last stable offset has advanced since consumers were last notified."""
         if not self.log.knows_producers:
-            return True  # they will find out when they read
+            return True  # determined when they read
         stable_offset = self.log.last_stable_offset(CACHED)
         is_more = stable_offset != self._told_stable_offset
         self._told_stable_offset = stable_offset
@@ -321,18 +324,18 @@ class Partition:
     def has_caught_up(self) -> bool:
         """Whether the high watermark has passed the start of this leader's epoch.
 
-        Before that a new leader cannot say which records are committed.
+        Before that, a new leader does not know which records are committed.
         """
         state = self.leader_state
         return state is not None and self.log.high_watermark >= state.epoch_start_offset
 
     @property
     def owes_answers(self) -> bool:
-        """Somebody waits until what was appended is replicated."""
+        """Whether requests wait until their records are replicated."""
         return bool(self._acks)
 
     def close(self) -> None:
-        """The partition leaves this broker: nobody can wait for it any more."""
+        """The partition was removed from this broker: fail all waiters."""
         self._acks.fail(BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
         self.leader_state = None
         self.announce()

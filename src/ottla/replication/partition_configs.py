@@ -1,8 +1,8 @@
-"""The settings of topics, as the partitions on this broker have them.
+"""Topic settings of the partitions on this broker.
 
-Owns      which topics may have to open what is produced to them.
-Promises  a setting that has changed holds for the next batch.
-Leaves    which settings a topic has to `config_of`, what they mean to the log.
+Owns      which topics may have to decompress what is produced to them.
+Promises  a changed setting applies to the next batch.
+Leaves    looking up settings to `config_of`, their effect to the log.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ConfigOf = Callable[[str], TopicConfig]
 class PartitionConfigs:
     def __init__(self, table: PartitionTable, config_of: ConfigOf) -> None:
         self.of_topic = config_of
-        # Names and ids of topics whose batches may have to be opened: few, and asked often.
+        # Names and ids of topics whose batches may have to be decompressed: few, and looked up
+        # often.
         self.opening: set[str | bytes] = set()
-        self._ids: dict[str, bytes] = {}  # of topics that have partitions here, made or not
+        self._ids: dict[str, bytes] = {}  # of topics with partitions on this broker, created or not
         self._table = table
 
     def changing(self, resources: Iterable[ConfigResource], image: Image) -> Steps[None]:
-        """Take over what was set on these, in slices. A broker's setting is the default of its
-        topics'."""
+        """Apply changed settings, in slices. Broker settings are the defaults of topic settings."""
         topics = set()
         is_of_all = False
         for resource in resources:
@@ -51,8 +51,8 @@ class PartitionConfigs:
             yield 0
 
     def note(self, topic: str, topic_id: bytes) -> None:
-        """One that is new here. None of its partitions need be made: the first batch makes its
-        own, and may be large."""
+        """Register a topic. Its partitions need not exist yet: the first batch creates one, and
+        may be large."""
         if self._ids.get(topic) != topic_id:
             self._ids[topic] = topic_id
             self._renew(topic, self.of_topic(topic))
@@ -64,7 +64,7 @@ class PartitionConfigs:
     def _renew(self, topic: str, config: TopicConfig) -> None:
         topic_id = self._ids.get(topic)
         if topic_id is None:
-            return  # of other brokers
+            return  # on other brokers
         names: set[str | bytes] = {topic, topic_id}
         if may_open(config):
             self.opening |= names

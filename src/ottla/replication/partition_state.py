@@ -1,9 +1,10 @@
-"""What a leader knows of its followers: the in-sync set and the high watermark, as arithmetic.
+"""A leader's view of its followers: in-sync replicas and high watermark. Pure.
 
-Owns      the rules: the high watermark is the least end of the in-sync replicas and never goes
-          back; it stands still while fewer than `min.insync.replicas` are in sync; who lags leaves.
-Promises  nothing is changed but by the methods that say so; no clock, no I/O.
-Leaves    asking the controller for a changed in-sync set to the replica manager.
+Owns      the rules: the high watermark is the smallest end offset of the in-sync replicas and never
+          decreases; it does not advance while fewer than `min.insync.replicas` are in sync; a
+          follower that lags for too long leaves the in-sync replicas.
+Promises  no clock, no I/O.
+Leaves    requesting a change of the in-sync replicas from the controller to the replica manager.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ UNKNOWN_OFFSET = -1
 
 @dataclass(slots=True)
 class FollowerProgress:
-    """How far a follower has come, by what it asked for last."""
+    """How far a follower has replicated, according to its last fetch."""
 
     log_end_offset: int = UNKNOWN_OFFSET
     log_start_offset: int = UNKNOWN_OFFSET
@@ -25,11 +26,12 @@ class FollowerProgress:
     caught_up_ms: int = 0
 
     def fetched(self, offset: int, log_start_offset: int, leader_end: int, now_ms: int) -> None:
-        """A fetch from `offset` on proves that the follower has everything below it."""
+        """A fetch from `offset` proves that the follower has everything below it."""
         if offset >= leader_end:
             self.caught_up_ms = max(self.caught_up_ms, now_ms)
         elif offset >= self.leader_end_at_fetch:
-            # It has reached where the leader was when it asked before: it was in step then.
+            # It has reached the leader's end offset at the time of its previous fetch, so it was
+            # caught up then.
             self.caught_up_ms = max(self.caught_up_ms, self.fetched_ms)
         self.log_end_offset = offset
         self.log_start_offset = log_start_offset
@@ -54,7 +56,7 @@ class LeaderState:
         self.replicas = tuple(replicas)
         self.in_sync_replicas = frozenset(in_sync_replicas)
         self.epoch_start_offset = epoch_start_offset
-        # A new leader gives everybody the benefit of the doubt: the lag counts from now.
+        # A new leader assumes that all followers are caught up: the lag counts from now.
         self.followers = {
             each: FollowerProgress(caught_up_ms=now_ms if each in in_sync_replicas else 0)
             for each in replicas
@@ -62,9 +64,9 @@ class LeaderState:
         }
 
     def high_watermark(self, current: int, own_end: int, min_in_sync_replicas: int) -> int:
-        """Where the high watermark belongs, given where the leader's own copy is safe."""
+        """The high watermark, given the offset up to which the leader's own log is durable."""
         if not self.followers:
-            return max(current, own_end)  # its copy is the only one
+            return max(current, own_end)  # the only replica
         needed = min(min_in_sync_replicas, len(self.replicas))
         if len(self.in_sync_replicas) < needed:
             return current
@@ -86,7 +88,8 @@ class LeaderState:
         )
 
     def may_rejoin(self, broker_id: int, high_watermark: int) -> bool:
-        """Whether a follower has everything that was promised, and all of this leader's epoch."""
+        """Whether a follower has everything below the high watermark and has fetched in this
+        epoch."""
         progress = self.followers.get(broker_id)
         if progress is None or broker_id in self.in_sync_replicas:
             return False

@@ -1,10 +1,10 @@
-"""The partitions that are on this broker: by name, by topic id, and those whose disk has failed.
+"""The partitions on this broker: by name, by topic id, and those that are offline.
 
-Owns      where a partition is found, who is told when one is led or no longer, and which have left
-          but still have readers to wake.
-Promises  what has left is found by nobody from that moment on, and whoever wrote to it hears of it
-          at once. Waking the readers of very many is spread over turns of the event loop.
-Leaves    why a partition comes or goes to `replica_manager.py`.
+Owns      looking up partitions, the listeners for leadership changes, and removed partitions whose
+          consumers are still to be notified.
+Promises  a removed partition cannot be looked up, and its producers fail at once. Notifying the
+          consumers of many partitions is spread over iterations of the event loop.
+Leaves    adding and removing partitions to `replica_manager.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CLOSED_AT_ONCE = 100
 
 
 class LeadershipListener(Protocol):
-    """Somebody whose state lives in partitions that this broker may lead."""
+    """A component whose state is stored in partitions that this broker may lead."""
 
     def leads(self, partition: Partition) -> None: ...
 
@@ -32,7 +32,8 @@ class PartitionTable:
     def __init__(self) -> None:
         self.by_name: dict[tuple[str, int], Partition] = {}
         self.by_id: dict[tuple[bytes, int], Partition] = {}
-        self.offline: set[tuple[str, int]] = set()  # no log: their directory failed, or is full
+        # without a log: the directory failed, or is full
+        self.offline: set[tuple[str, int]] = set()
         self.listeners: list[LeadershipListener] = []
         self._leaving: deque[tuple[Partition, LeaderState | None]] = deque()
 
@@ -42,7 +43,7 @@ class PartitionTable:
         self.by_id[partition.topic_id, partition.name.partition] = partition
 
     def remove(self, name: TopicPartition) -> None:
-        """It was deleted, or is on other brokers from now on."""
+        """The partition was deleted, or moved to other brokers."""
         self.offline.discard(name)
         partition = self._take(name)
         if partition is not None:
@@ -50,14 +51,14 @@ class PartitionTable:
             state = partition.leader_state
             if partition.owes_answers:
                 partition.close()
-            else:  # there may be readers; and to let go of the state takes its time, too
+            else:  # consumers may wait, and freeing the state takes time
                 partition.leader_state = None
                 self._leaving.append((partition, state))
             if state is not None:
                 self.tell_resigned(name)
 
     def take_offline(self, name: TopicPartition) -> None:
-        """The partition answers KAFKA_STORAGE_ERROR until the broker starts anew."""
+        """Requests for the partition fail with KAFKA_STORAGE_ERROR until the broker restarts."""
         self.offline.add(name)
         partition = self._take(name)
         if partition is not None:
@@ -80,7 +81,7 @@ class PartitionTable:
         for listener in self.listeners:
             listener.resigned(name)
 
-    # Those that have left
+    # Removed partitions
 
     @property
     def has_leaving(self) -> bool:

@@ -1,7 +1,7 @@
-"""All fetch sessions of a broker, bounded in number and in the partitions that they hold.
+"""All fetch sessions of a broker, limited in number and in total partitions.
 
-Owns      which sessions there are, and which one is evicted for another.
-Promises  a reader for which there is no room is served without a session, as on Kafka.
+Owns      the set of sessions, and which one is evicted.
+Promises  a client for which there is no room is served without a session, as in Kafka.
 Leaves    removing a closed session from its partitions to `on_close`. `Partition.sessions` refers
           to sessions only to notify them.
 """
@@ -53,7 +53,7 @@ class FetchSessions:
         now_ms: int,
         reader: Reader | None = None,
     ) -> FetchSession:
-        """The session for an incremental fetch, its epoch moved on."""
+        """The session for an incremental fetch, with its epoch advanced."""
         session = self._sessions.get(session_id)
         if session is None:
             raise BrokerError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -75,7 +75,7 @@ class FetchSessions:
         now_ms: int,
         reader: Reader | None = None,
     ) -> FetchSession | None:
-        """A new session for a reader of so many partitions; None where there is no room."""
+        """A new session for `count` partitions; None if there is no room."""
         if not self._make_room(partitions, is_follower, now_ms):
             return None
         if len(self._sessions) >= self.slots_max:
@@ -96,8 +96,8 @@ class FetchSessions:
             self._on_close(session)
 
     def _make_room(self, partitions: int, is_follower: bool, now_ms: int) -> bool:
-        """Whether so many partitions more can be held now. Of what is evicted for them, large
-        sessions are taken apart later: then there is room for the reader's next request."""
+        """Whether `count` more partitions fit now. Large evicted sessions are freed later, so
+        that there is room at the client's next request."""
         room = self.room
         excess = room.held + partitions - room.held_max
         if excess > 0 and partitions <= room.held_max:
@@ -115,10 +115,10 @@ class FetchSessions:
 def choose_victim(
     sessions: Iterable[FetchSession], partitions: int, is_follower: bool, now_ms: int
 ) -> FetchSession | None:
-    """Who must go for a reader of so many partitions: whose reader is gone, the stale, else the
-    smaller and settled.
+    """The session to evict for a client with this number of partitions: one of a disconnected
+    client, a stale one, or else a smaller one that is old enough.
 
-    Followers go last, and a young session is only evicted for a follower.
+    Sessions of followers are evicted last, and a young session only for a follower.
     """
     known = list(sessions)
     if not known:
@@ -144,11 +144,11 @@ def choose_victim(
 def choose_large_victims(
     sessions: Iterable[FetchSession], partitions: int, excess: int, is_follower: bool, now_ms: int
 ) -> Collection[FetchSession]:
-    """Who must go so that `excess` partitions less are held; nobody where that is not enough.
+    """The sessions to evict to free `excess` partitions; none if that is not possible.
 
-    Those whose reader is gone and the stale, least recently used first; then the largest of the
-    settled ones, as long as they are larger than the one they go for: no reader of many partitions
-    displaces many readers of few.
+    First sessions of disconnected clients and stale ones, least recently used first; then the
+    largest old enough ones, if they are larger than the new one, so that a client with many
+    partitions does not displace many clients with few.
     """
     unused: list[FetchSession] = []
     larger: list[FetchSession] = []

@@ -1,7 +1,7 @@
-"""Who waits for a partition: acknowledgements for its high watermark, readers for its data.
+"""Waiting for a partition: acknowledgements for its high watermark, fetches for its data.
 
-Promises  a waiter costs nothing until the partition it waits for changes, or its time is up.
-Leaves    what is answered then to the handlers.
+Promises  a waiter costs nothing until its partition changes or its timeout expires.
+Leaves    the responses to the handlers.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Protocol
 
 from ottla.replication.fetch_sessions import Watcher
 
-NOT_KNOWN_YET = 2**63  # bytes: more than ever come during one look
-LEFT_AT_ONCE = 100  # partitions, by a reader that stops waiting for them
+NOT_KNOWN_YET = 2**63  # bytes: more than can be appended during one read
+LEFT_AT_ONCE = 100  # partitions that a fetch unregisters from at a time
 
 Done = Callable[[Exception | None], None]
 END_OFFSET = itemgetter(0)
 
 
 class OffsetWaiters:
-    """Who is called when an offset is below the high watermark, lowest offset first.
+    """Callbacks for offsets below the high watermark, lowest offset first.
 
     Nearly all are added in this order: only a request with very many partitions registers its
     appends after later ones of other requests.
@@ -35,7 +35,7 @@ class OffsetWaiters:
         self._waiting: deque[tuple[int, Done]] = deque()
 
     def __bool__(self) -> bool:
-        """Whether anybody waits."""
+        """Whether there are waiters."""
         return bool(self._waiting)
 
     def add(self, end_offset: int, done: Done) -> None:
@@ -47,7 +47,7 @@ class OffsetWaiters:
             waiting.append((end_offset, done))
 
     def wait_for(self, end_offset: int) -> asyncio.Future[None]:
-        """As `add`, for one who has a task of its own."""
+        """As `add`, for a task."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def done(error: Exception | None) -> None:
@@ -67,15 +67,17 @@ class OffsetWaiters:
             waiting.popleft()[1](None)
 
     def fail(self, error: Exception) -> None:
-        """The partition is led elsewhere or its disk failed: nobody can be promised anything."""
+        """The partition has another leader or its disk failed: fail all waiters."""
         while self._waiting:
             self._waiting.popleft()[1](error)
 
 
 class Outcomes:
-    """What became of several things that one request waits for; costs neither tasks nor futures.
+    """The outcomes of several operations that one request waits for, without a task or future for
+    each.
 
-    Promises  whoever leaves is not kept in memory by what it waited for: that only calls a number.
+    Promises  a waiter that gives up is not kept in memory by what it waited for, which only calls a
+              number.
     """
 
     __slots__ = ("_all_known", "_left", "errors")
@@ -83,7 +85,7 @@ class Outcomes:
     def __init__(self, count: int) -> None:
         self._left = count
         self._all_known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.errors: dict[int, Exception | None] = {}  # of those that are known, by number
+        self.errors: dict[int, Exception | None] = {}  # of completed operations, by number
 
     def note(self, number: int, error: Exception | None) -> None:
         if not self._all_known.done():
@@ -93,7 +95,7 @@ class Outcomes:
                 self._all_known.set_result(None)
 
     async def wait(self, timeout_s: float) -> None:
-        """Until all are known, or the time is up. What comes later is not noted."""
+        """Wait until all are complete or the timeout expires. Later outcomes are ignored."""
         timer = asyncio.get_running_loop().call_later(timeout_s, self._end)
         try:
             await self._all_known
@@ -107,13 +109,13 @@ class Outcomes:
 
 
 class Watched(Protocol):
-    """Something a reader can wait for."""
+    """Something that a fetch can wait for."""
 
     watchers: set[Watcher]
 
 
 class DataWaiter:
-    """A reader that waits until enough bytes have come to any of its partitions."""
+    """A fetch that waits until enough bytes were appended to any of its partitions."""
 
     __slots__ = ("_bytes_missing", "_future", "_is_committed", "_watched")
 
@@ -122,7 +124,7 @@ class DataWaiter:
     ) -> None:
         self._watched = list(watched)
         self._bytes_missing = bytes_missing
-        self._is_committed = is_committed  # then only what is stable can be read
+        self._is_committed = is_committed  # only stable data is readable
         self._future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         for each in self._watched:
             each.watchers.add(self)
@@ -133,13 +135,14 @@ class DataWaiter:
             self.wake()
 
     def wake(self) -> None:
-        """Look again now: leadership, an error or the end of a transaction cannot wait."""
+        """Read again now: a change of leadership, an error or the end of a transaction must be
+        sent at once."""
         if not self._future.done():
             self._future.set_result(None)
-            self._leave()  # its reader may have left before it began to wait
+            self._leave()  # the client may have disconnected before the wait began
 
     async def wait(self, timeout_s: float) -> None:
-        """Until data arrived or the time is up."""
+        """Wait until data arrives or the timeout expires."""
         timer = asyncio.get_running_loop().call_later(timeout_s, self.wake)
         try:
             await self._future
@@ -152,15 +155,16 @@ class DataWaiter:
 
 
 class LargeWaiter:
-    """A reader of so many partitions that it joins them in slices, and once for all its waits.
+    """A fetch with so many partitions that it registers with them in slices, and once for all its
+    waits.
 
-    waiter.begin()              # from here on, what arrives counts for the next wait
-    ...                         # it looks at all partitions, in slices
-    waiter.expect(missing)      # so many bytes end the wait, those included that came meanwhile
-    await waiter.wait(left_s, pause_s)
+        waiter.begin()              # from here on, appended data counts for the next wait
+        ...                         # reads all partitions, in slices
+        waiter.expect(missing)      # bytes that end the wait, including those that have arrived
+        await waiter.wait(left_s, pause_s)
 
-    Bytes that came to a partition before the look reached it count twice: the reader looks again
-    too early then, and never too late.
+    Bytes that arrive at a partition before it is read count twice: the fetch may then read again
+    too early, but never too late.
     """
 
     __slots__ = ("_bytes_missing", "_has_news", "_has_readable", "_is_committed", "_watched")
@@ -169,7 +173,7 @@ class LargeWaiter:
         self._watched: list[Watched] = []
         self._is_committed = is_committed
         self._bytes_missing = NOT_KNOWN_YET
-        self._has_readable = False  # something came that the reader may see
+        self._has_readable = False  # readable data has arrived
         self._has_news = asyncio.Event()
 
     def join(self, watched: Watched) -> None:
@@ -199,7 +203,7 @@ class LargeWaiter:
         self._has_news.set()
 
     async def wait(self, timeout_s: float, pause_s: float = 0) -> None:
-        """Until data arrived, but at least for a pause, or until the time is up."""
+        """Wait until data arrives, at least for a pause, or until the timeout expires."""
         loop = asyncio.get_running_loop()
         end_s = loop.time() + min(pause_s, timeout_s)
         timer = loop.call_later(timeout_s, self.wake)
@@ -215,7 +219,7 @@ class LargeWaiter:
 
 
 def leave(watcher: Watcher, watched: list[Watched]) -> None:
-    """Of very many, some in each of the next turns of the event loop."""
+    """Unregister from many partitions, some in each of the next iterations of the event loop."""
     for _ in range(min(LEFT_AT_ONCE, len(watched))):
         watched.pop().watchers.discard(watcher)
     if watched:
@@ -223,9 +227,9 @@ def leave(watcher: Watcher, watched: list[Watched]) -> None:
 
 
 class ParkedFetches:
-    """The bound on partitions that waiting fetches hold, over all connections.
+    """The limit on partitions in waiting fetches, over all connections.
 
-    Those of a session are its own, and counted there.
+    Partitions of a session are counted in its own limit.
     """
 
     __slots__ = ("partitions", "partitions_max")

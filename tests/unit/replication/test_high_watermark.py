@@ -81,7 +81,7 @@ def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(story, 20))
 
 
-async def turns() -> None:
+async def run_pending() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
 
@@ -96,7 +96,7 @@ def test_acks_all_waits_until_the_sync_that_the_flush_policy_wants_is_over() -> 
         assert not world.partition.is_replicated(end)
         assert (world.high_watermark, world.partition.log.recovery_point) == (0, 0)
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
-        await turns()
+        await run_pending()
         assert not waiting.done()
         assert world.partition.owes_answers
         assert world.partition.owes_sync(end)
@@ -119,10 +119,10 @@ def test_what_comes_during_a_sync_waits_for_the_next_one() -> None:
         waits = [
             asyncio.ensure_future(world.partition.wait_replicated(end)) for end in (first, second)
         ]
-        await turns()
+        await run_pending()
         third = world.append(b"c")
         world.syncs.run_one()  # began with the first record alone
-        await turns()
+        await run_pending()
         assert world.partition.log.recovery_point == first
         assert (world.high_watermark, waits[0].done(), waits[1].done()) == (first, True, False)
         assert world.partition.owes_sync(second)
@@ -177,7 +177,7 @@ def test_a_sync_that_fails_is_told_to_all_who_wait() -> None:
         end = world.append()
         waits = [asyncio.ensure_future(world.partition.wait_replicated(end)) for _ in range(2)]
         cancelled = asyncio.ensure_future(world.partition.wait_replicated(end))
-        await turns()
+        await run_pending()
         cancelled.cancel()
         world.place.disk.fail("sync", "*", times=None)
         world.syncs.run_one()
@@ -216,7 +216,7 @@ def test_a_copy_of_the_log_that_is_not_on_disk_yet_holds_back_as_the_original_di
         world = World()
         end = world.append()
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
-        await turns()
+        await run_pending()
         copied = replace(world.place, path="/data/t-0-future").open()
         copied.append_as_follower(
             world.partition.log.segments.active.open(WAIT).read_at(0, 1 << 20)
@@ -224,7 +224,7 @@ def test_a_copy_of_the_log_that_is_not_on_disk_yet_holds_back_as_the_original_di
         copied.update_high_watermark(world.high_watermark)
         world.syncs.waiting.clear()  # of the log that is left behind
         world.partition.replace_log(copied)
-        await turns()
+        await run_pending()
         assert not waiting.done()
         world.syncs.run_one()
         assert world.high_watermark == copied.recovery_point == end
@@ -244,11 +244,11 @@ def test_acks_all_waits_for_every_follower_in_sync_and_for_the_own_disk() -> Non
         world = World(replicas=(ME, OTHER, THIRD))
         end = world.append()
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
-        await turns()
+        await run_pending()
         world.fetched(OTHER, end)
         assert world.high_watermark == 0
         world.fetched(THIRD, end)
-        await turns()
+        await run_pending()
         assert (world.high_watermark, waiting.done()) == (0, False), "the own disk is missing"
         world.syncs.run_one()
         assert world.high_watermark == end
@@ -302,7 +302,7 @@ def test_who_waits_is_told_when_the_partition_is_led_elsewhere() -> None:
         world = World(replicas=(ME, OTHER))
         end = world.append()
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
-        await turns()
+        await run_pending()
         world.decide(OTHER)
         with pytest.raises(BrokerError) as raised:
             await waiting
@@ -388,7 +388,7 @@ def test_a_closed_partition_fails_its_waits_and_wakes_its_readers() -> None:
         end = world.append()
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
         reader = asyncio.ensure_future(DataWaiter([world.partition], 1000).wait(60))
-        await turns()
+        await run_pending()
         world.partition.close()
         await reader
         with pytest.raises(BrokerError) as raised:
@@ -407,9 +407,9 @@ def test_readers_hear_of_records_only_once_they_may_see_them() -> None:
         world = World()
         waiter = DataWaiter([world.partition], 1)
         waiting = asyncio.ensure_future(waiter.wait(60))
-        await turns()
+        await run_pending()
         world.append()
-        await turns()
+        await run_pending()
         assert not waiting.done()
         world.syncs.run_one()
         await waiting
@@ -427,14 +427,14 @@ def test_bytes_of_several_appends_under_one_sync_are_added_up() -> None:
             DataWaiter([world.partition], 3 * size + 1),
         )
         waits = [asyncio.ensure_future(each.wait(60)) for each in (enough, too_few)]
-        await turns()
+        await run_pending()
         for _ in range(3):
             world.append()
-        await turns()
+        await run_pending()
         assert not any(each.done() for each in waits)
         world.syncs.run_one()
         world.syncs.run_one()
-        await turns()
+        await run_pending()
         assert (waits[0].done(), waits[1].done()) == (True, False)
         world.decide(ME)  # anything but data wakes at once
         await waits[1]
@@ -453,7 +453,7 @@ def test_readers_of_committed_data_sleep_until_more_is_stable() -> None:
         async def begin_to_wait() -> asyncio.Future[None]:
             committed = DataWaiter([world.partition], 1, is_committed=True)
             waiting = asyncio.ensure_future(committed.wait(60))
-            await turns()
+            await run_pending()
             return waiting
 
         first = await begin_to_wait()
@@ -462,7 +462,7 @@ def test_readers_of_committed_data_sleep_until_more_is_stable() -> None:
         waiting = await begin_to_wait()
         world.partition.append(transactional(1), ACKS_ALL)
         world.append()
-        await turns()
+        await run_pending()
         assert not waiting.done()
         assert log.last_stable_offset(WAIT) == 0
         world.partition.append(marker_of(5, is_commit=True), ACKS_ALL, COORDINATOR)
@@ -494,7 +494,7 @@ def test_a_reader_is_woken_to_find_out_where_the_producers_are_not_in_memory() -
         waiting = asyncio.ensure_future(
             DataWaiter([world.partition], 1, is_committed=True).wait(60)
         )
-        await turns()
+        await run_pending()
         with pytest.MonkeyPatch.context() as patch:
             unknown = property(lambda _log: False)
             patch.setattr(type(world.partition.log), "knows_producers", unknown)
@@ -550,7 +550,7 @@ def test_whatever_happens_nobody_is_told_of_what_a_power_cut_could_take(seed: in
                 world.decide(ME, in_sync=random.choice(((ME,), (ME, OTHER))), new=False)
             elif step == "epoch" and random.random() < 0.1:
                 world.decide(ME)
-            await turns()
+            await run_pending()
             state, synced = partition.leader_state, partition.log.recovery_point
             assert state is not None
             high_watermark = world.high_watermark

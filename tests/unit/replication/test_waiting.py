@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.unit.replication.test_high_watermark import ME, OTHER, World, scheduler
+from tests.unit.replication.test_high_watermark import ME, OTHER, World, run_pending
 
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
@@ -109,7 +109,7 @@ def test_many_partitions_of_one_request_are_waited_for_without_a_task_for_each()
         for number in range(2):
             world.partition.when_replicated(end, lambda error, n=number: outcomes.note(n, error))  # type: ignore[misc]
         waiting = asyncio.ensure_future(outcomes.wait(60))
-        await scheduler()
+        await run_pending()
         assert not waiting.done()
         assert outcomes.errors == {}
         world.fetched(OTHER, end)
@@ -167,7 +167,7 @@ def test_a_leader_that_goes_on_in_a_new_epoch_acknowledges_what_it_appended_befo
         epoch, end = world.partition.leader_epoch, world.append()
         world.decide(ME)
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end, epoch))
-        await scheduler()
+        await run_pending()
         assert not waiting.done()
         world.fetched(OTHER, end)
         await waiting
@@ -208,12 +208,12 @@ def test_a_reader_wakes_with_the_last_byte_that_it_wants(is_committed: bool) -> 
         place = Place()
         waiter = DataWaiter([place], 10, is_committed=is_committed)
         waiting = asyncio.ensure_future(waiter.wait(60))
-        await scheduler()
+        await run_pending()
         waiter.data_arrived(9, is_stable=True)
-        await scheduler()
+        await run_pending()
         assert not waiting.done()
         waiter.data_arrived(1, is_stable=False)
-        await scheduler()
+        await run_pending()
         assert waiting.done() != is_committed, "what is not stable is nothing to read for some"
         waiter.data_arrived(0, is_stable=True)
         await waiting
@@ -250,7 +250,7 @@ def test_a_reader_that_has_left_gives_the_event_loop_nothing_more_to_do(count: i
 
         async def cost_of_turns() -> int:
             before = len(scheduled)
-            await scheduler()
+            await run_pending()
             return len(scheduled) - before
 
         loop.call_soon = noted  # type: ignore[method-assign,assignment]
@@ -259,7 +259,7 @@ def test_a_reader_that_has_left_gives_the_event_loop_nothing_more_to_do(count: i
         for waiter in (DataWaiter(places, 1), DataWaiter(places, 1)):
             waiter.wake()
             await waiter.wait(60)
-        await scheduler()
+        await run_pending()
         assert not any(place.watchers for place in places)
         assert await cost_of_turns() == idle
 
@@ -281,12 +281,12 @@ def test_a_large_reader_hears_of_what_came_while_it_looked(is_committed: bool) -
         waiter.begin()
         waiter.expect(10)
         waiting = asyncio.ensure_future(waiter.wait(60))
-        await scheduler()
+        await run_pending()
         waiter.data_arrived(9, is_stable=True)
-        await scheduler()
+        await run_pending()
         assert not waiting.done()
         waiter.data_arrived(1, is_stable=not is_committed)
-        await scheduler()
+        await run_pending()
         assert waiting.done() != is_committed
         waiter.wake()
         await waiting
@@ -306,7 +306,7 @@ def test_bytes_that_come_while_a_large_reader_looks_end_its_wait_only_if_they_ar
         waiter.data_arrived(6, is_stable=True)
         waiter.expect(10)
         waiting = asyncio.ensure_future(waiter.wait(60))
-        await scheduler()
+        await run_pending()
         assert not waiting.done()
         waiter.data_arrived(4, is_stable=True)
         await waiting
@@ -322,7 +322,7 @@ def test_what_is_not_stable_ends_no_wait_of_a_large_reader_of_committed_data() -
             waiter.data_arrived(10, is_stable=False)
             waiter.expect(10)
             waiting = asyncio.ensure_future(waiter.wait(60))
-            await scheduler()
+            await run_pending()
             assert not waiting.done()
             waiter.data_arrived(1, is_stable=True)
             await waiting
@@ -347,7 +347,7 @@ def test_a_large_reader_pauses_between_looks_but_not_beyond_its_time() -> None:
         waiter.begin()
         waiter.wake()
         waiting = asyncio.ensure_future(waiter.wait(600, pause_s=600))
-        await scheduler()
+        await run_pending()
         assert not waiting.done()
         waiting.cancel()
         await asyncio.wait_for(waiter.wait(600, pause_s=0), 5)

@@ -69,7 +69,7 @@ def run(story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(story, 30))
 
 
-async def turns() -> None:
+async def run_pending() -> None:
     for _ in range(20):
         await asyncio.sleep(0)
 
@@ -78,12 +78,12 @@ def test_markers_are_answered_when_every_one_of_them_is_replicated() -> None:
     async def story() -> None:
         markers = Markers()
         writing = asyncio.ensure_future(markers.write(("alone", [0]), ("copied", [0, 1])))
-        await turns()
+        await run_pending()
         assert not writing.done()
         ends = [markers.partition("copied", index).log.log_end_offset for index in range(2)]
         assert ends == [2, 2], "they are appended, all of them"
         markers.replicate("copied", 1)
-        await turns()
+        await run_pending()
         assert not writing.done(), "one is missing"
         markers.replicate("copied", 0)
         assert await writing == {("alone", 0): NONE, ("copied", 0): NONE, ("copied", 1): NONE}
@@ -119,7 +119,7 @@ def test_a_marker_of_a_partition_that_is_led_elsewhere_meanwhile_is_refused() ->
     async def story() -> None:
         markers = Markers()
         writing = asyncio.ensure_future(markers.write(("copied", [0]), ("alone", [0])))
-        await turns()
+        await run_pending()
         topic = markers.world.image.topic("copied")
         assert topic is not None
         markers.world.publish(PartitionChanged(topic.id, 0, 1, leader=2, leader_epoch=1))
@@ -171,7 +171,7 @@ def test_offsets_of_a_transaction_wait_for_their_copies_too(is_commit: bool) -> 
         topics = [WritableTxnMarkerTopic("__consumer_offsets", [0])]
         marker = WritableTxnMarker(PRODUCER, 0, is_commit, topics, 5, 0)
         writing = asyncio.ensure_future(writer.write([marker]))
-        await turns()
+        await run_pending()
         assert not writing.done()
         world.follower_catches_up("g")
         (result,) = await writing

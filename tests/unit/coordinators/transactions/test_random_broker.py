@@ -67,14 +67,14 @@ class MortalWorld(World):
         """Let everything happen that only waits for its turn, or for a thread that reads a log."""
         runtimes = (self.broker.transactions.runtime, self.broker.groups._runtime)
 
-        async def turns() -> None:
+        async def run_pending() -> None:
             while True:
                 for _ in range(30):
                     await asyncio.sleep(0)
                 if not any(each.is_loading for each in runtimes):
                     return
 
-        self.run(turns())
+        self.run(run_pending())
 
 
 class Client(RawClient):

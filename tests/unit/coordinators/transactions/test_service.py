@@ -73,14 +73,14 @@ class TransactionWorld(World):
     def settle(self) -> None:
         """Let everything happen that only waits for its turn, or for a thread that reads a log."""
 
-        async def turns() -> None:
+        async def run_pending() -> None:
             while True:
                 for _ in range(50):
                     await asyncio.sleep(0)
                 if not self.coordinator.runtime.is_loading:
                     return
 
-        self.run(turns())
+        self.run(run_pending())
 
     def begin(self, timeout_ms: int = 60_000) -> ProducerIdAndEpoch:
         return self.run(self.coordinator.init_producer_id(Wanted(ID, timeout_ms, None)))
