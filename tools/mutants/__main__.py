@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="name the mutants, and try none")
     parser.add_argument("--root", type=Path, default=Path.cwd())
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that workers end, too
     root = options.root.resolve()
     runs = [Run(part, root, root / CACHE) for part in parts_named(options.part)]
     if options.list:

@@ -10,6 +10,7 @@ A function is exchanged in the imported modules; what runs at import is tried in
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import resource
@@ -32,11 +33,13 @@ from tools.mutants.tested_lines import TestedLines, read_tested_lines
 TASKS = "MUTANTS_TASKS"  # a file with a `Tasks`
 ONE = "MUTANTS_ONE"  # a file with a `Fresh`: one mutant, tried in this process from its imports on
 
-ALIVE, FOUND, TIMED_OUT, NOT_SWAPPED, BROKEN = 0, 10, 11, 12, 13  # how children exit
-START_S = float(os.environ.get("MUTANTS_START_S", "20"))  # that any test is given
+# How children exit; that of a test which does not end is what `faulthandler` exits with.
+ALIVE, TIMED_OUT, FOUND, NOT_SWAPPED, BROKEN = 0, 1, 10, 12, 13
+START_S = float(os.environ.get("MUTANTS_START_S", "10"))  # that any test is given
 FRESH_START_S = 60.0  # for a new process, with its imports
 SLOWER = 20  # a busy machine, and a mutant that does more work than the original
 MEMORY_BYTES = 4 << 30
+STDERR = 2
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,9 @@ def run_items(items: Sequence[pytest.Item], tested: TestedLines, told: int) -> i
     for at, item in enumerate(items):
         os.lseek(told, 0, os.SEEK_SET)
         os.write(told, f"{at + 1} {item.nodeid}\n".encode())
-        signal.setitimer(signal.ITIMER_REAL, limit_s([item.nodeid], tested))
+        # A thread of its own, since tests use SIGALRM themselves.
+        limit = limit_s([item.nodeid], tested)
+        faulthandler.dump_traceback_later(limit, exit=True, file=STDERR)
         following = items[at + 1] if at + 1 < len(items) else None
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         if failures:
@@ -124,9 +129,8 @@ def run_items(items: Sequence[pytest.Item], tested: TestedLines, told: int) -> i
 def prepare_child() -> None:
     os.setsid()  # so that all it starts can be ended with it
     silence = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
+    for descriptor in (0, 1, STDERR):
         os.dup2(silence, descriptor)
-    signal.signal(signal.SIGALRM, lambda *_: os._exit(TIMED_OUT))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -260,8 +264,7 @@ def wait_for(child: int, seconds: float) -> int:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             _end_group(child)
-            code = os.waitstatus_to_exitcode(status)
-            return TIMED_OUT if code == -signal.SIGALRM else code
+            return os.waitstatus_to_exitcode(status)
         if time.monotonic() > deadline_s:
             _end_group(child)
             os.kill(child, signal.SIGKILL)

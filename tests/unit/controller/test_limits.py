@@ -6,10 +6,28 @@ import pytest
 from tests.unit.controller.clusters import Cluster
 
 from ottla.controller.alter_configs import DELETE, SET, decide_incremental_alter_configs
+from ottla.controller.alter_quotas import NAME_CHARACTERS_MAX as NAME_MAX
 from ottla.controller.alter_quotas import decide_alter_client_quotas
+from ottla.controller.brokers import decide_fence_broker, decide_unfence_broker
+from ottla.controller.config_checks import VALUE_BYTES_MAX
 from ottla.controller.create_partitions import decide_create_partitions
 from ottla.controller.create_topics import decide_create_topics
-from ottla.metadata.records import ConfigResource, ResourceType
+from ottla.controller.decision import NAMED_MAX, PARTITIONS_MAX, Refused
+from ottla.controller.delete_topics import decide_delete_topics
+from ottla.controller.elect_leaders import (
+    ELECTIONS_MAX,
+    decide_balance_leaders,
+    decide_unclean_elections,
+)
+from ottla.controller.producer_ids import BLOCK_SIZE
+from ottla.controller.update_features import decide_update_features
+from ottla.metadata.records import (
+    NO_LEADER,
+    ConfigChanged,
+    ConfigResource,
+    PartitionChanged,
+    ResourceType,
+)
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.messages import incremental_alter_configs_request as incremental
 from ottla.protocol.messages.alter_client_quotas_request import (
@@ -23,9 +41,12 @@ from ottla.protocol.messages.create_partitions_request import (
     CreatePartitionsTopic,
 )
 from ottla.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from ottla.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from ottla.protocol.messages.update_features_request import FeatureUpdateKey, UpdateFeaturesRequest
 
 NONE = ErrorCode.NONE
 GROUP, BROKER = 32, 4
+UNCLEAN = "unclean.leader.election.enable"
 
 
 def create(cluster: Cluster, *sizes: tuple[str, int]) -> list[int]:
@@ -186,3 +207,116 @@ def test_a_quota_is_of_an_address_or_of_users_and_clients(
     (answer,) = cluster.carry_out(decision).entries
     assert (answer.error_code == NONE) == is_allowed
     assert len(cluster.image.quotas) == is_allowed
+
+
+def test_limits_that_are_kafkas() -> None:
+    assert PARTITIONS_MAX == 10_000  # one request may create
+    assert VALUE_BYTES_MAX == 32_767  # of a setting
+    assert BLOCK_SIZE == 1000  # producer ids that a broker gets at a time
+
+
+@pytest.mark.parametrize(("more", "is_left"), [(0, False), (1, True)])
+def test_the_controller_holds_so_many_elections_at_a_time(more: int, is_left: bool) -> None:
+    cluster = Cluster()
+    for broker_id in (1, 2):
+        cluster.add_broker(broker_id)
+    cluster.add_topic("t", *[(1, 2)] * (ELECTIONS_MAX + more))
+    cluster.carry_out(decide_fence_broker(cluster.state, 1))
+    cluster.carry_out(decide_unfence_broker(cluster.state, 1, cluster.image.brokers[1].epoch))
+    cluster.apply(
+        PartitionChanged(cluster.image.topics["t"].id, index, 2, in_sync_replicas=(2, 1))
+        for index in range(ELECTIONS_MAX + more)
+    )
+    decision = decide_balance_leaders(cluster.state)
+    assert (len(decision.records), decision.answer) == (ELECTIONS_MAX, is_left)
+    cluster.carry_out(decision)
+    decision = decide_balance_leaders(cluster.state)
+    assert (len(decision.records), decision.answer) == (more, False)
+
+
+@pytest.mark.parametrize(("more", "is_left"), [(0, False), (1, True)])
+def test_the_controller_holds_so_many_unclean_elections_at_a_time(more: int, is_left: bool) -> None:
+    cluster = Cluster()
+    for broker_id in (1, 2):
+        cluster.add_broker(broker_id)
+    cluster.add_topic("t", *[(1, 2)] * (ELECTIONS_MAX + more))
+    topic = cluster.image.topics["t"]
+    for broker_id in (2, 1):
+        cluster.carry_out(decide_fence_broker(cluster.state, broker_id))
+    cluster.apply([ConfigChanged(ConfigResource(ResourceType.TOPIC, "t"), UNCLEAN, "false")])
+    cluster.carry_out(decide_unfence_broker(cluster.state, 2, cluster.image.brokers[2].epoch))
+    assert {each.leader for each in topic.partitions} == {NO_LEADER}
+    assert decide_unclean_elections(cluster.state).records == ()
+    cluster.apply([ConfigChanged(ConfigResource(ResourceType.TOPIC, "t"), UNCLEAN, "true")])
+    decision = decide_unclean_elections(cluster.state)
+    assert (len(decision.records), decision.answer) == (ELECTIONS_MAX, is_left)
+
+
+def test_what_is_no_subscription_needs_no_room_for_one() -> None:
+    cluster = Cluster(properties=b"ottla.client.metrics.subscriptions.max=1")
+    cluster.add_broker(1)
+    cluster.add_topic("t", [1])
+    wanted = [
+        (16, "first", "metrics", "m"),
+        (32, "g", "consumer.session.timeout.ms", "50000"),
+        (2, "t", "retention.ms", "1"),
+        (16, "second", "metrics", "m"),
+    ]
+    resources = [
+        incremental.AlterConfigsResource(kind, name, [incremental.AlterableConfig(key, SET, value)])
+        for kind, name, key, value in wanted
+    ]
+    request = incremental.IncrementalAlterConfigsRequest(resources)
+    answer = cluster.carry_out(decide_incremental_alter_configs(cluster.state, request, 1))
+    refused = ErrorCode.POLICY_VIOLATION
+    assert [each.error_code for each in answer.responses] == [NONE, NONE, NONE, refused]
+
+
+@pytest.mark.parametrize(("length", "code"), [(NAME_MAX, NONE), (NAME_MAX + 1, 42)])
+def test_a_name_with_quotas_has_at_most_so_many_characters(length: int, code: int) -> None:
+    cluster = Cluster()
+    entry = EntryData(
+        [EntityData("user", "u" * length)], [OpData("producer_byte_rate", 1.0, False)]
+    )
+    decision = decide_alter_client_quotas(cluster.state, AlterClientQuotasRequest([entry]))
+    assert decision.answer.entries[0].error_code == code
+
+
+def test_requests_that_name_too_much_are_refused() -> None:
+    state = Cluster().state
+    count = NAMED_MAX + 1
+    with pytest.raises(Refused):
+        decide_create_partitions(
+            state, CreatePartitionsRequest([CreatePartitionsTopic("t", 1, None)] * count)
+        )
+    with pytest.raises(Refused):
+        decide_create_topics(state, CreateTopicsRequest([CreatableTopic("t", 1, 1)] * count))
+    with pytest.raises(Refused):
+        decide_update_features(
+            state, UpdateFeaturesRequest(feature_updates=[FeatureUpdateKey("f", 1)] * count), 1
+        )
+    settings = [incremental.AlterableConfig("retention.ms", SET, "1")] * count
+    with pytest.raises(Refused):
+        decide_incremental_alter_configs(
+            state,
+            incremental.IncrementalAlterConfigsRequest(
+                [incremental.AlterConfigsResource(2, "t", settings)]
+            ),
+            1,
+        )
+
+
+@pytest.mark.parametrize("are_permitted", [True, False])
+def test_a_topic_that_may_not_be_deleted_is_answered_by_name_and_by_id(
+    are_permitted: bool,
+) -> None:
+    """Where it may be, one answer stands for both."""
+    cluster = Cluster()
+    cluster.add_broker(1)
+    topic = cluster.add_topic("t", [1])
+    request = DeleteTopicsRequest([DeleteTopicState("t"), DeleteTopicState(None, topic.id)])
+    decision = decide_delete_topics(cluster.state, request, 6, may_delete=lambda _: are_permitted)
+    codes = [each.error_code for each in decision.answer.responses]
+    forbidden = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert codes == ([ErrorCode.INVALID_REQUEST] if are_permitted else [forbidden, forbidden])
+    assert decision.records == ()

@@ -63,6 +63,7 @@ class Box:
 
 TESTS = """\
 import asyncio
+import signal
 
 import pytest
 
@@ -84,6 +85,7 @@ def test_clamp():
 
 
 def test_spin():
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)  # tests may have alarms of their own
     assert spin(3) == 0
 
 
@@ -139,6 +141,7 @@ def test_faults_are_found_and_what_changes_nothing_survives(toy: Path) -> None:
     assert outcomes["unused: 7 -> 8"] is Outcome.UNCOVERED
     assert outcomes["spin: value -= STEP -> pass"] is Outcome.TIMED_OUT
     assert outcomes["spin: value -= STEP -> value += STEP"] is Outcome.TIMED_OUT
+    assert max(each.seconds for each in results.known.values()) < 60, "the limit of a test"
     assert "clamp [compare-boundary] value <= least -> value < least" in printed
     again = run(toy, "--goal", "99")
     assert "found  " not in again.stdout, "everything is known"
