@@ -22,6 +22,7 @@ from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
 from ottla.storage.producers.append_decisions import AppendOrigin
+from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
 
@@ -41,6 +42,7 @@ class Place:
     config: TopicConfig = SMALL
     path: str = PATH
     files: FileSystem | None = None  # the disk in memory, unless another is given
+    producers: ProducerBound = UNBOUNDED
     checkpoints: list[int] = field(default_factory=list)  # recovery points, each as it was written
 
     def __post_init__(self) -> None:
@@ -53,6 +55,7 @@ class Place:
     def open(self, checkpoint: Checkpoint = Checkpoint()) -> Log:  # noqa: B008
         assert self.files is not None
         context = LogContext(self.files, self.clock, Random(1), DirectoryHealth("/data"))
+        context.producers = self.producers
         context.write_checkpoints = lambda log: self.checkpoints.append(log.recovery_checkpoint)
         context.checkpointing = self._checkpointing
         log = open_log(context, PARTITION, self.path, self.config, checkpoint)

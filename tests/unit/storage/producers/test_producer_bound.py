@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 
-from tests.unit.storage.log_making import batch_of, marker_of
+import pytest
+from tests.unit.storage.log_making import Place, batch_of, marker_of
 
+from ottla.base.files.readers import WAIT
 from ottla.protocol.records.batch import read_header, stamp_offset_and_epoch
 from ottla.protocol.records.control import read_end_marker
+from ottla.storage.log.log import Log
 from ottla.storage.producers.append_decisions import ACCEPTED
 from ottla.storage.producers.producer_bound import (
     COUNTED_EACH,
@@ -110,6 +114,39 @@ def test_a_partition_that_is_gone_counts_no_more() -> None:
     for producer_id in range(1000):
         other.write(producer_id)
     assert other.states.count == 1000
+
+
+def cut(_place: Place, log: Log) -> Log:
+    assert log.truncate_to(log.log_end_offset - 1)
+    return log
+
+
+def forgotten(_place: Place, log: Log) -> Log:
+    log.forget_producer_states()
+    return log
+
+
+@pytest.mark.parametrize(
+    "again",
+    [Place.reopen_clean, lambda place, _log: place.reopen_killed(), cut, forgotten],
+    ids=["closed", "killed", "cut", "forgotten"],
+)
+def test_producers_that_were_read_from_the_files_of_a_log_count_too(
+    again: Callable[[Place, Log], Log],
+) -> None:
+    place = Place(producers=ProducerBound(100, MANY))
+    log = place.open()
+    ids = count()
+
+    def write() -> None:
+        log.append_as_leader(batch_of(b"v", producer=(next(ids), 0, 0)), 0)
+
+    for _ in range(90):
+        write()
+    log = again(place, log)
+    for _ in range(200):
+        write()
+        assert log.load_producers(WAIT).count <= 100
 
 
 def test_a_frozen_copy_does_not_change_with_what_is_written_later() -> None:
