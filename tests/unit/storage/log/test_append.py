@@ -370,6 +370,29 @@ def test_a_marker_that_cannot_be_indexed_is_not_written(place: Place) -> None:
     assert log.read(WAIT, 0, 1 << 20, 2, with_aborted=True).aborted == [(5, 0, 1, 2)]
 
 
+@pytest.mark.parametrize("decided", [0, 1, 3])
+def test_a_marker_that_is_refused_holds_back_nothing_that_was_committed(
+    place: Place, decided: int
+) -> None:
+    log = place.open()
+    for producer_id in range(decided + 1):
+        batch = batch_of(b"t", producer=(producer_id, 0, 0), is_transactional=True)
+        log.append_as_leader(batch, 0)
+        if producer_id < decided:
+            log.append_as_leader(marker_of(producer_id, is_commit=True), 0, COORDINATOR)
+        log.update_high_watermark(log.log_end_offset)
+    stable_offset = log.last_stable_offset(WAIT)
+    assert stable_offset == 2 * decided  # where the open one begins
+    place.disk.fail("write", "*.txnindex", error=errno.ENOSPC)
+    with pytest.raises(StorageUnavailable):
+        log.append_as_leader(marker_of(decided), 0, COORDINATOR)
+    assert log.last_stable_offset(WAIT) == stable_offset
+    log.append_as_leader(marker_of(decided), 0, COORDINATOR)
+    log.update_high_watermark(log.log_end_offset)
+    log.forget_producer_states()
+    assert log.last_stable_offset(WAIT) == log.high_watermark == log.log_end_offset
+
+
 def test_an_index_that_cannot_be_written_costs_no_records() -> None:
     place = Place(config=replace(SMALL, segment_bytes=1 << 20))
     log = place.open()
