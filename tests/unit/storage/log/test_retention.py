@@ -126,6 +126,25 @@ def test_a_log_shrinks_to_its_size() -> None:
     assert 1500 <= log.size_bytes < 1500 + SMALL.segment_bytes
 
 
+@pytest.mark.parametrize("retention_ms", [-1, 700, 2000])
+@pytest.mark.parametrize("retention_bytes", [-1, 0, 1500, 3000])
+def test_a_segment_that_is_too_old_and_too_much_is_deleted_once(
+    retention_ms: int, retention_bytes: int
+) -> None:
+    by_age = replace(SMALL, retention_ms=retention_ms)
+    by_size = replace(SMALL, retention_ms=-1, retention_bytes=retention_bytes)
+    together, one_by_one = filled(Place()), filled(Place())
+    together.update_config(replace(by_age, retention_bytes=retention_bytes))
+    deleted = together.enforce_retention()
+    for rule in (by_age, by_size):
+        one_by_one.update_config(rule)
+        deleted -= one_by_one.enforce_retention()
+    assert deleted == 0
+    assert together.log_start_offset == one_by_one.log_start_offset
+    assert values_of(together) == values_of(one_by_one)
+    assert together.enforce_retention() == 0
+
+
 def test_without_limits_everything_stays() -> None:
     place = Place(config=replace(SMALL, retention_ms=-1, retention_bytes=-1))
     log = filled(place)
