@@ -217,3 +217,36 @@ def test_records_are_not_acknowledged_if_another_broker_has_led_before_the_wait_
     (refused,) = topic.partition_responses
     expected = (ErrorCode.NOT_LEADER_OR_FOLLOWER, -1)
     assert (refused.error_code, refused.base_offset) == expected
+
+
+@pytest.mark.parametrize("acks", [-1, 1])
+@pytest.mark.parametrize("flush_messages", [1, 2])
+def test_a_repeated_batch_is_not_acknowledged_before_the_sync_that_the_first_one_waits_for(
+    world: World, acks: int, flush_messages: int
+) -> None:
+    world.create_topic("t", config={"flush.messages": str(flush_messages)})
+    frames = []
+    for sequence in range(flush_messages):
+        request = request_of(SMALL)
+        request.acks, request.timeout_ms = acks, 60_000
+        batch = batch_of(b"v", producer=(7, 0, sequence), timestamp=START_MS)
+        request.topic_data[0].partition_data[0].records = batch
+        frames.append(b"".join(encode_request(ApiKey.PRODUCE, 9, 1, None, request)))
+
+    def begin(frame: bytes) -> Any:
+        buffer = memoryview(bytearray(frame))[LENGTH_BYTES:]
+        return world.dispatcher.serve(buffer, cast(Connection, world.me))
+
+    async def story() -> None:
+        sent = [begin(frame) for frame in frames]
+        partition_log = world.broker.replicas.partition("t", 0).log
+        assert (partition_log.log_end_offset, partition_log.recovery_point) == (flush_messages, 0)
+        waiting = [sent[-1], begin(frames[-1]), begin(frames[-1])]
+        assert partition_log.log_end_offset == flush_messages
+        for served in waiting:
+            assert not isinstance(served, Answer)
+            while not isinstance(served, Answer):
+                served = await served.answer
+            assert partition_log.recovery_point == flush_messages
+
+    world.run(story())
