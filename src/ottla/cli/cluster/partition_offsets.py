@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.offset_ranges import At, AtTime, End, Position, Start
 from ottla.cli.cluster.connection import Connection, confluent_kafka
 from ottla.cli.errors import CommandFailed
+
+EARLIEST, LATEST = -2, -1  # as times in ListOffsets
 
 
 def partition_ends(
@@ -55,6 +57,36 @@ def receive_existing(
         except confluent_kafka().KafkaException:
             continue
     return offsets
+
+
+def earliest_offsets(
+    consumer: Any, partitions: Iterable[TopicPartition], timeout_s: float
+) -> dict[TopicPartition, int]:
+    return query_offsets(consumer, dict.fromkeys(partitions, EARLIEST), timeout_s)
+
+
+def latest_offsets(
+    consumer: Any, partitions: Iterable[TopicPartition], timeout_s: float
+) -> dict[TopicPartition, int]:
+    """The end offsets; for a consumer that reads committed records, the last stable offsets."""
+    return query_offsets(consumer, dict.fromkeys(partitions, LATEST), timeout_s)
+
+
+def query_offsets(
+    consumer: Any, timestamps_ms: Mapping[TopicPartition, int], timeout_s: float
+) -> dict[TopicPartition, int]:
+    """The first offset of each time, -1 if there is none; one request for each broker."""
+    if not timestamps_ms:
+        return {}
+    library = confluent_kafka()
+    found = consumer.offsets_for_times(
+        [library.TopicPartition(*each, time_ms) for each, time_ms in timestamps_ms.items()],
+        timeout=timeout_s,
+    )
+    for each in found:
+        if each.error is not None:
+            raise CommandFailed(f"partition {each.partition} of {each.topic}: {each.error.str()}")
+    return {TopicPartition(each.topic, each.partition): each.offset for each in found}
 
 
 def ask(

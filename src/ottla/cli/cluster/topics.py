@@ -57,24 +57,29 @@ def is_pattern(name: str) -> bool:
 
 
 def chosen_topics(given: Iterable[str], topics: dict[str, Any]) -> list[str]:
-    """The names, and for patterns such as `orders*` the topics that match.
-
-    A pattern chooses internal topics only if it begins with two underscores.
-    """
+    """The names, and for patterns such as `orders*` the topics that match."""
     chosen: dict[str, None] = {}
     for name in given:
-        found = [name]
-        if is_pattern(name):
-            found = [
-                each
-                for each in sorted(topics)
-                if fnmatchcase(each, name) and (each not in INTERNAL or name.startswith("__"))
-            ]
-            if not found:
-                raise CommandFailed(f"no topic matches {name}", SEE_TOPICS)
-        chosen |= dict.fromkeys(found)
+        found = matching_topics(name, topics)
+        if not found and is_pattern(name):
+            raise CommandFailed(f"no topic matches {name}", SEE_TOPICS)
+        chosen |= dict.fromkeys(found or [name])
     require_topics(chosen, topics)
     return list(chosen)
+
+
+def matching_topics(name: str, topics: Iterable[str]) -> list[str]:
+    """The topic of this name, or those that match the pattern.
+
+    A pattern matches internal topics only if it begins with two underscores.
+    """
+    if not is_pattern(name):
+        return [name] if name in topics else []
+    return [
+        each
+        for each in sorted(topics)
+        if fnmatchcase(each, name) and (each not in INTERNAL or name.startswith("__"))
+    ]
 
 
 def require_topics(names: Iterable[str], topics: dict[str, Any]) -> None:

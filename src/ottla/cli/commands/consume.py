@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
             last = last_records(reader.read_ranges, offsets, wanted, arguments.tail)
             count = print_records([last], wanted, write, reader, output, arguments.count)
             if arguments.follow and count != arguments.count:
-                batches = reader.follow(offsets)
+                batches = reader.follow({each: end for each, (_, end) in offsets.items()})
                 print_records(batches, wanted, write, reader, output, arguments.count, count)
         return 0
     if arguments.group is not None:

@@ -12,10 +12,16 @@ from typing import Any
 from ottla.base.ids import TopicPartition
 from ottla.cli.arguments.offset_ranges import At, AtTime, End, OffsetRange, Position, Start
 from ottla.cli.cluster.connection import Connection, confluent_kafka
-from ottla.cli.cluster.partition_offsets import require_offset, within
-from ottla.cli.cluster.topics import all_topics, chosen_topics
+from ottla.cli.cluster.partition_offsets import (
+    earliest_offsets,
+    latest_offsets,
+    query_offsets,
+    require_offset,
+    within,
+)
+from ottla.cli.cluster.topics import all_topics
 from ottla.cli.consuming.reader import RecordReader
-from ottla.cli.errors import CommandFailed
+from ottla.cli.consuming.selection import Selection
 
 NO_GROUP_ID = "ottla-consume"  # librdkafka requires one even if no group is joined
 FIRST_END_WAIT_MS = 10  # the end is detected by an empty fetch, which should return soon
@@ -31,12 +37,13 @@ def group_reader(
         **common_settings(arguments, stops_at_end=wanted.end is not None),
     )
     topics = all_topics(connection, consumer)
-    names = chosen_topics(arguments.topics, topics)
+    selection = Selection(arguments.topics)
+    names = selection.topics(topics)
     if arguments.offset is not None:
         report_ignored_offset(connection, consumer, arguments, [topics[name] for name in names])
-    reader = RecordReader(connection, consumer, names, is_group=True)
+    reader = RecordReader(connection, consumer, selection, names, is_group=True)
     reader.stops_at_end = wanted.end is not None
-    consumer.subscribe(names, on_assign=reader.assigned, on_revoke=reader.revoked)
+    reader.subscribe()
     return reader
 
 
@@ -68,12 +75,10 @@ def partition_reader(
 ) -> RecordReader:
     stops_at_end = arguments.exit or isinstance(wanted.end, End | AtTime)
     consumer = groupless_consumer(connection, arguments, "error", stops_at_end=stops_at_end)
-    partitions = chosen_partitions(connection, consumer, arguments)
-    reader = RecordReader(connection, consumer, topics_of(partitions), is_group=False)
+    reader, partitions = groupless_reader(connection, consumer, arguments)
     reader.stops_at_end = stops_at_end
-    starts = positions(connection, consumer, partitions, wanted.start)
-    ends = {} if wanted.end is None else end_positions(connection, consumer, partitions, wanted.end)
-    reader.begin(starts, {partition: end for partition, end in ends.items() if end >= 0})
+    starts = start_offsets(connection, consumer, partitions, wanted.start)
+    reader.begin(starts, end_offsets(connection, consumer, partitions, wanted.end, arguments.exit))
     return reader
 
 
@@ -84,10 +89,20 @@ def tail_reader(
     # If records are deleted meanwhile, the remaining ones are the last.
     stops_at_end = not arguments.follow
     consumer = groupless_consumer(connection, arguments, "earliest", stops_at_end=stops_at_end)
-    partitions = chosen_partitions(connection, consumer, arguments)
-    reader = RecordReader(connection, consumer, topics_of(partitions), is_group=False)
+    reader, partitions = groupless_reader(connection, consumer, arguments)
     reader.stops_at_end = True
-    return reader, watermarks(connection, consumer, partitions)
+    return reader, offset_ranges(connection, consumer, partitions)
+
+
+def groupless_reader(
+    connection: Connection, consumer: Any, arguments: argparse.Namespace
+) -> tuple[RecordReader, list[TopicPartition]]:
+    """A reader without an assignment, and the partitions it is to read."""
+    topics = all_topics(connection, consumer)
+    selection = Selection(arguments.topics, arguments.partition)
+    partitions = selection.partitions(topics)
+    reader = RecordReader(connection, consumer, selection, selection.topics(topics), is_group=False)
+    return reader, partitions
 
 
 def groupless_consumer(
@@ -109,71 +124,57 @@ def common_settings(arguments: argparse.Namespace, *, stops_at_end: bool) -> dic
     return settings | ({"fetch_wait_max_ms": FIRST_END_WAIT_MS} if stops_at_end else {})
 
 
-def chosen_partitions(
-    connection: Connection, consumer: Any, arguments: argparse.Namespace
-) -> list[TopicPartition]:
-    topics = all_topics(connection, consumer)
-    partitions = []
-    for topic in chosen_topics(arguments.topics, topics):
-        numbers = sorted(topics[topic].partitions)
-        for number in arguments.partition or numbers:
-            if number not in numbers:
-                raise CommandFailed(f"{topic} has no partition {number}: it has {len(numbers)}")
-            partitions.append(TopicPartition(topic, number))
-    return partitions
-
-
-def topics_of(partitions: list[TopicPartition]) -> list[str]:
-    return list(dict.fromkeys(each.topic for each in partitions))
-
-
-def end_positions(
+def start_offsets(
     connection: Connection, consumer: Any, partitions: list[TopicPartition], position: Position
 ) -> dict[TopicPartition, int]:
-    """An end after the last record is valid: records up to it are awaited."""
+    if position == Start():
+        # librdkafka looks it up when it begins, so that retention may delete records until then.
+        return dict.fromkeys(partitions, confluent_kafka().OFFSET_BEGINNING)
+    ranges = offset_ranges(connection, consumer, partitions)
     if isinstance(position, At):
+        require_offset(position.value, ranges)
+    return positions(connection, consumer, ranges, position)
+
+
+def end_offsets(
+    connection: Connection,
+    consumer: Any,
+    partitions: list[TopicPartition],
+    position: Position | None,
+    is_now_enough: bool,
+) -> dict[TopicPartition, int]:
+    """One past the last offset to show. Offsets that do not exist yet are awaited, unless the
+    command is to end at the current end.
+    """
+    if position is None:
+        return {}
+    if isinstance(position, At) and not is_now_enough:
         return dict.fromkeys(partitions, position.value)
-    return positions(connection, consumer, partitions, position)
+    return positions(
+        connection, consumer, offset_ranges(connection, consumer, partitions), position
+    )
 
 
 def positions(
-    connection: Connection, consumer: Any, partitions: list[TopicPartition], position: Position
+    connection: Connection,
+    consumer: Any,
+    ranges: dict[TopicPartition, tuple[int, int]],
+    position: Position,
 ) -> dict[TopicPartition, int]:
-    """Offsets as librdkafka takes them: numbers, or its constants for start and end."""
-    library = confluent_kafka()
-    match position:
-        case Start(0):
-            return dict.fromkeys(partitions, library.OFFSET_BEGINNING)
-        case End(0):
-            return dict.fromkeys(partitions, library.OFFSET_END)
-        case AtTime(timestamp_ms):
-            return offsets_of_time(connection, consumer, partitions, timestamp_ms)
-    ranges = watermarks(connection, consumer, partitions)
-    if isinstance(position, At):
-        require_offset(position.value, ranges)
+    found: dict[TopicPartition, int] = {}
+    if isinstance(position, AtTime):
+        wanted = dict.fromkeys(ranges, position.value)
+        found = query_offsets(consumer, wanted, connection.timeout_s)
     return {
-        partition: within(position, start, end, -1) for partition, (start, end) in ranges.items()
+        partition: within(position, start, end, found.get(partition, -1))
+        for partition, (start, end) in ranges.items()
     }
 
 
-def watermarks(
+def offset_ranges(
     connection: Connection, consumer: Any, partitions: list[TopicPartition]
 ) -> dict[TopicPartition, tuple[int, int]]:
-    library = confluent_kafka()
-    return {
-        partition: consumer.get_watermark_offsets(
-            library.TopicPartition(*partition), timeout=connection.timeout_s
-        )
-        for partition in partitions
-    }
-
-
-def offsets_of_time(
-    connection: Connection, consumer: Any, partitions: list[TopicPartition], timestamp_ms: int
-) -> dict[TopicPartition, int]:
-    library = confluent_kafka()
-    found = consumer.offsets_for_times(
-        [library.TopicPartition(*partition, timestamp_ms) for partition in partitions],
-        timeout=connection.timeout_s,
-    )
-    return {TopicPartition(each.topic, each.partition): each.offset for each in found}
+    """Start and end offset of each partition."""
+    starts = earliest_offsets(consumer, partitions, connection.timeout_s)
+    ends = latest_offsets(consumer, partitions, connection.timeout_s)
+    return {each: (starts[each], ends[each]) for each in partitions}

@@ -17,8 +17,8 @@ from ottla.base.ids import TopicPartition
 from ottla.cli.records.filters import RecordFilter
 from ottla.cli.records.record import Record
 
-# All records of the partitions, from the first offset up to the second; None is the end.
-Ranges = Mapping[TopicPartition, tuple[int, int | None]]
+# All records of the partitions, from the first offset up to, and not including, the second.
+Ranges = Mapping[TopicPartition, tuple[int, int]]
 Read = Callable[[Ranges], Iterable[list[Record]]]
 
 
@@ -29,13 +29,13 @@ class BackwardScan:
         self._first_offset = first_offset
         self._count = count
         self._length = max(1, count)
-        self._end: int | None = None  # of the range; None includes records that arrive meanwhile
+        self._end = end_offset
         self.start = max(first_offset, end_offset - self._length)
         self._found: list[Record] = []
         self._range_records: deque[Record] = deque(maxlen=count)
 
     @property
-    def range(self) -> tuple[int, int | None]:
+    def range(self) -> tuple[int, int]:
         return self.start, self._end
 
     def add(self, record: Record) -> None:

@@ -26,7 +26,6 @@ class Partitions:
 
     def read(self, ranges: Ranges) -> Iterator[list[Record]]:
         for place, (start, end) in ranges.items():
-            end = self.end_offset if end is None else end
             self.offsets_read += end - start
             yield [record(place, each) for each in self.records[place] if start <= each < end]
 
