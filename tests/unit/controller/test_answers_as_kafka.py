@@ -102,6 +102,7 @@ def answer(cluster: Cluster, step: Step) -> Message:
     decision = decisions(cluster, step)
     if decision is not None:
         answered: Message = cluster.carry_out(decision)
+        assert getattr(answered, "throttle_time_ms", 0) == 0, "that is for the handler to say"
         return answered
     match type(request).__name__:
         case "ListPartitionReassignmentsRequest":

@@ -13,9 +13,10 @@ from ottla.controller.brokers import (
     decide_unfence_broker,
     decide_unregister_broker,
 )
-from ottla.metadata.records import NO_LEADER, RECOVERING, BrokerRegistered
+from ottla.metadata.records import NO_LEADER, RECOVERING, BrokerRegistered, FeatureLevelSet
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
+from ottla.protocol.messages.broker_registration_request import Feature
 
 MIN_TWO = {"min.insync.replicas": "2"}
 
@@ -278,6 +279,11 @@ def test_a_failed_directory_moves_only_what_is_in_it() -> None:
             "does not support finalized version 30 of metadata.version",
         ),
         (
+            {"features": [Feature("metadata.version", 7, 30)]},
+            ErrorCode.UNSUPPORTED_VERSION,
+            "does not support finalized version 1 of ",
+        ),
+        (
             {"broker_id": 1, "has_session": True},
             ErrorCode.DUPLICATE_BROKER_REGISTRATION,
             "Another broker is registered with that broker id.",
@@ -287,7 +293,9 @@ def test_a_failed_directory_moves_only_what_is_in_it() -> None:
 def test_a_broker_that_may_not_register_is_told_why(
     changes: dict[str, object], code: ErrorCode, message: str
 ) -> None:
-    error = refusal(three_brokers(), **dict(changes))
+    cluster = three_brokers()
+    cluster.apply([FeatureLevelSet("transaction.version", 0)])
+    error = refusal(cluster, **dict(changes))
     assert error.code is code
     assert message in error.message
 

@@ -186,6 +186,14 @@ def test_of_an_entity_named_twice_the_first_counts_and_the_last_is_told() -> Non
     assert record == QuotaChanged((("user", "u"),), "request_percentage", 50.0)
 
 
+def test_a_quota_that_is_named_twice_beside_another_is_refused() -> None:
+    names = ("request_percentage", "producer_byte_rate", "request_percentage")
+    entry = EntryData([EntityData("user", "u")], [OpData(name, 50.0) for name in names])
+    decision = decide_alter_client_quotas(three_brokers().state, AlterClientQuotasRequest([entry]))
+    assert [each.error_code for each in decision.answer.entries] == [ErrorCode.INVALID_REQUEST]
+    assert decision.records == ()
+
+
 def test_a_level_that_one_broker_cannot_do_is_refused() -> None:
     cluster = three_brokers()
     old = cluster.image.brokers[2]

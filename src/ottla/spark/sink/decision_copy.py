@@ -30,7 +30,7 @@ class DecisionCopy:
         self.topic_id = topic_id
         self.next_offset = start_offset
         self.reader = DecisionReader()
-        self._open: dict[int, list[Entry]] = {}  # by producer id
+        self._open: dict[int, list[Entry]] = {}  # by producer id, during one read
         self._applied: dict[bytes, int] = {}  # the offset of each key's last valid record
 
     def add(self, data: Buffer) -> None:
@@ -56,11 +56,18 @@ class DecisionCopy:
 
     def settle(self, stable_offset: int, end_offset: int) -> None:
         """Everything up to `end_offset` has been added. A transaction before the last stable offset
-        whose marker is gone was committed: compaction removes aborted records before markers."""
-        for producer_id, entries in list(self._open.items()):
-            if entries and entries[-1].offset < stable_offset:
-                self._apply(self._open.pop(producer_id))
+        whose marker is gone was committed: compaction removes aborted records before markers.
+
+        Records of open transactions are read again next time. They may be aborted and removed by
+        then, and their marker with them.
+        """
         self.next_offset = max(self.next_offset, end_offset)
+        for entries in filter(None, self._open.values()):
+            if entries[-1].offset < stable_offset:
+                self._apply(entries)
+            else:
+                self.next_offset = min(self.next_offset, entries[0].offset)
+        self._open.clear()
 
     def _apply(self, entries: Iterator[Entry] | list[Entry]) -> None:
         for entry in entries:
