@@ -83,7 +83,6 @@ def measure(names: list[str]) -> dict[str, float]:
 
 async def measure_all(names: list[str], directory: str) -> dict[str, float]:
     from ottla.base.clock import SystemClock
-    from ottla.base.files.disk import DiskFileSystem
     from ottla.broker.broker import Broker
     from ottla.config.load import load_config
 
@@ -92,9 +91,8 @@ async def measure_all(names: list[str], directory: str) -> dict[str, float]:
         f"log.dirs={directory}",
         "group.initial.rebalance.delay.ms=0",
     ]
-    broker = Broker(
-        load_config(settings=settings), files=DiskFileSystem(), clock=SystemClock(), rng=Random(7)
-    )
+    files = module("ottla.base.files.disk", "ottla.base.disk").DiskFileSystem()
+    broker = Broker(load_config(settings=settings), files=files, clock=SystemClock(), rng=Random(7))
     await broker.open()
     running = asyncio.ensure_future(broker.run())
     try:
@@ -113,7 +111,8 @@ class Client:
         self.broker = broker
         self.listener_name, self.peer_host, self.peer_port = "PLAINTEXT", "127.0.0.1", 50_000
         self.session: Any = None
-        self._dispatcher = dispatch_module().Dispatcher(broker.parts)
+        dispatch = module("ottla.handlers.serving.dispatch", "ottla.handlers.dispatch")
+        self._dispatcher = dispatch.Dispatcher(broker.parts)
         self._dispatcher.opened(self)
         self.member_id, self.generation_id = "", -1
 
@@ -137,12 +136,12 @@ class Client:
         return response_class(key).decode(frame, version, at)
 
 
-def dispatch_module() -> Any:
+def module(now: str, before: str) -> Any:
     """Where it is now, or where it was."""
     try:
-        return import_module("ottla.handlers.serving.dispatch")
+        return import_module(now)
     except ModuleNotFoundError:
-        return import_module("ottla.handlers.dispatch")
+        return import_module(before)
 
 
 def frame_of(request: Any, version: int) -> bytes:

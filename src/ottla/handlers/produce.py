@@ -8,7 +8,7 @@ acks=0 has no response: an error closes the connection.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from typing import cast
 
 from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.producer_loading import loading_producers
@@ -22,9 +22,11 @@ from ottla.handlers.producing.operation import (
     ACKS,
     ACKS_NONE,
     TOPIC_IDS_FROM,
+    AppendedProduce,
     Produced,
     ProduceOperation,
     failed,
+    until_appended,
 )
 from ottla.handlers.producing.preparation import (
     Preparation,
@@ -123,15 +125,13 @@ def finding_unread(request: ProduceRequest, context: Context) -> Steps[list[Log]
 
 async def read_and_produce(
     unread: list[Log], request: ProduceRequest, context: Context
-) -> ProduceResponse | None:
+) -> AppendedProduce:
     scheduler = context.parts.scheduler
     await scheduler.run(loading_producers(unread))
     outcome = await scheduler.run(producing_known(request, context))
     if isinstance(outcome, Deferred):
-        answer = await outcome.answer
-        assert answer is None or isinstance(answer, ProduceResponse)
-        return answer
-    return await outcome if isinstance(outcome, Awaitable) else outcome
+        return cast(AppendedProduce, await outcome.answer)
+    return await until_appended(outcome)
 
 
 def producing(request: ProduceRequest, context: Context) -> Steps[Produced | Deferred]:
@@ -159,12 +159,11 @@ def producing_known(request: ProduceRequest, context: Context) -> Steps[Produced
 
 async def prepare_and_run(
     operation: ProduceOperation, unprepared: Preparation | None
-) -> ProduceResponse | None:
+) -> AppendedProduce:
     """The first records of a transaction wait until its coordinator has added the partitions;
     batches that must be opened, for the thread that opens them."""
     if operation.guards is not None and operation.guards.guards:
         await operation.guards.verify()
     if unprepared is not None:
         await unprepared.run(operation.context.parts.scheduler)
-    outcome = await operation.context.parts.scheduler.run(operation.running())
-    return await outcome if isinstance(outcome, Awaitable) else outcome
+    return await until_appended(await operation.context.parts.scheduler.run(operation.running()))

@@ -12,7 +12,7 @@ from ottla.network.served import Answer, memory_bytes
 
 
 class InFlightRequest:
-    __slots__ = ("answer", "answer_bytes", "frame_bytes", "is_abandoned", "is_working", "task")
+    __slots__ = ("answer", "answer_bytes", "frame_bytes", "is_abandoned", "is_working", "work")
 
     def __init__(self, frame_bytes: int, *, is_working: bool) -> None:
         self.frame_bytes = frame_bytes
@@ -20,7 +20,7 @@ class InFlightRequest:
         self.is_abandoned = False  # its connection is closed
         self.answer: Answer | None = None
         self.answer_bytes = 0  # of these in memory, while the answer waits for earlier ones
-        self.task: Any = None  # the future of the answer
+        self.work: Any = None  # the task, or the `PendingAnswer`, that the answer comes from
 
 
 class InFlightRequests:

@@ -16,7 +16,7 @@ from types import CoroutineType
 
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.network.in_flight import InFlightRequest, InFlightRequests
-from ottla.network.served import Answer, Served, Waiting, Working
+from ottla.network.served import Answer, PendingAnswer, Served, Waiting, Working
 from ottla.network.settings import ConnectionSettings
 from ottla.protocol.framing import LENGTH_BYTES
 
@@ -116,6 +116,13 @@ class Pipeline:
         else:
             self._start(request, served.answer)
 
+    def _start(self, request: InFlightRequest, answer: Awaitable[Served] | PendingAnswer) -> None:
+        if isinstance(answer, PendingAnswer):
+            request.work = answer
+            answer.begin(partial(self._complete, request), self._failed)
+        else:
+            self._start_task(request, answer)
+
     def abandon(self) -> None:
         """The connection is closed. Requests that have not taken effect run to their end."""
         self.queued.clear()
@@ -124,17 +131,22 @@ class Pipeline:
                 self._cancel(request)
 
     def _cancel(self, request: InFlightRequest) -> None:
-        """After its first step: a task that is cancelled before that runs no code of its own, and
-        cannot remove what was set up for it."""
-        self._loop.call_soon(request.task.cancel)
-
-    def _start(self, request: InFlightRequest, answer: Awaitable[Served]) -> None:
-        if isinstance(answer, CoroutineType):  # the usual case; `ensure_future` is slower
-            request.task = self._loop.create_task(answer)
+        """A task after its first step: one that is cancelled before that runs no code of its own,
+        and cannot remove what was set up for it."""
+        if isinstance(request.work, PendingAnswer):
+            request.work.cancel()
         else:
-            request.task = asyncio.ensure_future(answer)
-        self._tasks.own(request.task)
-        request.task.add_done_callback(partial(self._ended, request))
+            self._loop.call_soon(request.work.cancel)
+
+    def _start_task(self, request: InFlightRequest, answer: Awaitable[Served]) -> None:
+        task: asyncio.Future[Served]
+        if isinstance(answer, CoroutineType):  # the usual case; `ensure_future` is slower
+            task = self._loop.create_task(answer)
+        else:
+            task = asyncio.ensure_future(answer)
+        request.work = task
+        self._tasks.own(task)
+        task.add_done_callback(partial(self._ended, request))
 
     def _ended(self, request: InFlightRequest, task: asyncio.Future[Served]) -> None:
         try:
@@ -152,14 +164,16 @@ class Pipeline:
 
     def _continue(self, request: InFlightRequest, served: Waiting | Working) -> None:
         """The first part of the work is done."""
-        self._start(request, served.answer)
-        if isinstance(served, Working):
-            return
-        if request.is_abandoned:
+        if not request.is_abandoned or isinstance(served, Working):
+            self._start(request, served.answer)
+        elif isinstance(served.answer, PendingAnswer):
+            served.answer.cancel()
+        else:
+            self._start_task(request, served.answer)
             self._cancel(request)
-            return
-        self._in_flight.took_effect(request)
-        self._schedule_advance()  # the next one may begin
+        if isinstance(served, Waiting) and not request.is_abandoned:
+            self._in_flight.took_effect(request)
+            self._schedule_advance()  # the next one may begin
 
     def _complete(self, request: InFlightRequest, answer: Answer) -> None:
         self._in_flight.complete(request, answer)

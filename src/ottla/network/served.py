@@ -14,8 +14,9 @@ Responses are sent in the order of the requests, in whatever order they become r
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ottla.storage.files.file_range import FileRange
 
@@ -46,12 +47,39 @@ class Answer:
         self.is_last = is_last  # the connection is closed after it
 
 
+class PendingAnswer:
+    """An answer that comes with a callback: it costs neither a task nor a future.
+
+    Who has a task may await it instead.
+    """
+
+    __slots__ = ()
+
+    def begin(
+        self, done: Callable[[Answer], None], failed: Callable[[BaseException], None]
+    ) -> None:
+        """Call one of them once, from the event loop, unless it is cancelled before."""
+        raise NotImplementedError
+
+    def cancel(self) -> None:
+        """Release what it holds, whether it has begun or not. Neither callback is called then."""
+        raise NotImplementedError
+
+    def __await__(self) -> Generator[Any, None, Answer]:
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.begin(future.set_result, future.set_exception)
+        try:
+            return (yield from future)
+        finally:
+            self.cancel()
+
+
 class Waiting:
     """Cancelled when its client disconnects."""
 
     __slots__ = ("answer",)
 
-    def __init__(self, answer: Awaitable[Answer]) -> None:
+    def __init__(self, answer: Awaitable[Answer] | PendingAnswer) -> None:
         self.answer = answer
 
 

@@ -19,7 +19,7 @@ from ottla.base.scheduling.steps import Start
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState
-from ottla.replication.waiting import Done, OffsetWaiters
+from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
 from ottla.storage.log.flushing import GroupCommit
 from ottla.storage.log.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
@@ -174,8 +174,11 @@ class Partition:
             self.check_leader()
             await self._acks.wait_for(end_offset)
 
-    def when_replicated(self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH) -> None:
-        """As `wait_replicated`, with a callback, for a request that waits for many partitions."""
+    def when_replicated(
+        self, end_offset: int, done: Done, leader_epoch: int = NO_EPOCH
+    ) -> OffsetWaiter | None:
+        """As `wait_replicated`, without a task. Who no longer waits calls `stop_waiting` with the
+        result; None if `done` was called at once."""
         if self._may_be_replaced(leader_epoch):
             done(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         elif self.is_replicated(end_offset):
@@ -183,7 +186,11 @@ class Partition:
         elif self.leader_state is None:
             done(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         else:
-            self._acks.add(end_offset, done)
+            return self._acks.add(end_offset, done)
+        return None
+
+    def stop_waiting(self, waiter: OffsetWaiter) -> None:
+        self._acks.remove(waiter)
 
     def _may_be_replaced(self, leader_epoch: int) -> bool:
         """Whether another broker is or was leader since an append in this epoch."""
@@ -328,6 +335,11 @@ class Partition:
         """
         state = self.leader_state
         return state is not None and self.log.high_watermark >= state.epoch_start_offset
+
+    @property
+    def owed_answers(self) -> int:
+        """How many wait until what was appended is replicated."""
+        return len(self._acks)
 
     @property
     def owes_answers(self) -> bool:

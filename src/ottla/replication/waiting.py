@@ -10,7 +10,7 @@ import asyncio
 from bisect import insort
 from collections import deque
 from collections.abc import Callable, Iterable
-from operator import itemgetter
+from operator import attrgetter
 from typing import Protocol
 
 from ottla.replication.fetch_sessions import Watcher
@@ -19,35 +19,76 @@ NOT_KNOWN_YET = 2**63  # bytes: more than can be appended during one read
 LEFT_AT_ONCE = 100  # partitions that a fetch unregisters from at a time
 
 Done = Callable[[Exception | None], None]
-END_OFFSET = itemgetter(0)
+END_OFFSET = attrgetter("end_offset")
+
+
+class OffsetWaiter:
+    """One who waits for an offset."""
+
+    __slots__ = ("done", "end_offset")
+
+    def __init__(self, end_offset: int, done: Done) -> None:
+        self.end_offset = end_offset
+        self.done: Done | None = done  # None once it has left
 
 
 class OffsetWaiters:
     """Callbacks for offsets below the high watermark, lowest offset first.
 
     Nearly all are added in this order: only a request with very many partitions registers its
-    appends after later ones of other requests.
+    appends after later ones of other requests. Who leaves is removed from the queue at its ends,
+    and from elsewhere once half of the queue has left.
     """
 
-    __slots__ = ("_waiting",)
+    __slots__ = ("_left", "_waiting")
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[int, Done]] = deque()
+        self._waiting: deque[OffsetWaiter] = deque()
+        self._left = 0  # have left, and are still in the queue
 
     def __bool__(self) -> bool:
         """Whether there are waiters."""
         return bool(self._waiting)
 
-    def add(self, end_offset: int, done: Done) -> None:
-        """Call `done` when everything below `end_offset` is replicated, or never will be."""
-        waiting = self._waiting
-        if waiting and end_offset < waiting[-1][0]:
-            insort(waiting, (end_offset, done), key=END_OFFSET)
-        else:
-            waiting.append((end_offset, done))
+    def __len__(self) -> int:
+        return len(self._waiting) - self._left
 
-    def wait_for(self, end_offset: int) -> asyncio.Future[None]:
-        """As `add`, for a task."""
+    @property
+    def queued(self) -> int:
+        """How many are in the queue, those included that have left."""
+        return len(self._waiting)
+
+    def add(self, end_offset: int, done: Done) -> OffsetWaiter:
+        """Call `done` when everything below `end_offset` is replicated, or never will be."""
+        waiter, waiting = OffsetWaiter(end_offset, done), self._waiting
+        if waiting and end_offset < waiting[-1].end_offset:
+            insort(waiting, waiter, key=END_OFFSET)
+        else:
+            waiting.append(waiter)
+        return waiter
+
+    def remove(self, waiter: OffsetWaiter) -> None:
+        """It is not called any more. Nothing happens if it was called already."""
+        if waiter.done is None:
+            return
+        waiter.done = None
+        self._left += 1
+        self._trim()
+
+    def _trim(self) -> None:
+        waiting = self._waiting
+        while waiting and waiting[0].done is None:
+            waiting.popleft()
+            self._left -= 1
+        while waiting and waiting[-1].done is None:
+            waiting.pop()
+            self._left -= 1
+        if 2 * self._left > len(waiting):
+            self._waiting = deque(each for each in waiting if each.done is not None)
+            self._left = 0
+
+    async def wait_for(self, end_offset: int) -> None:
+        """As `add`, for one who has a task of its own."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def done(error: Exception | None) -> None:
@@ -58,54 +99,30 @@ class OffsetWaiters:
             else:
                 future.set_exception(error)
 
-        self.add(end_offset, done)
-        return future
+        waiter = self.add(end_offset, done)
+        try:
+            await future
+        finally:
+            self.remove(waiter)
 
     def reached(self, high_watermark: int) -> None:
-        waiting = self._waiting
-        while waiting and waiting[0][0] <= high_watermark:
-            waiting.popleft()[1](None)
+        while (waiting := self._waiting) and waiting[0].end_offset <= high_watermark:
+            self._call_first(None)
+        if self._left:
+            self._trim()
 
     def fail(self, error: Exception) -> None:
         """The partition has another leader or its disk failed: fail all waiters."""
         while self._waiting:
-            self._waiting.popleft()[1](error)
+            self._call_first(error)
 
-
-class Outcomes:
-    """The outcomes of several operations that one request waits for, without a task or future for
-    each.
-
-    Promises  a waiter that gives up is not kept in memory by what it waited for, which only calls a
-              number.
-    """
-
-    __slots__ = ("_all_known", "_left", "errors")
-
-    def __init__(self, count: int) -> None:
-        self._left = count
-        self._all_known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.errors: dict[int, Exception | None] = {}  # of completed operations, by number
-
-    def note(self, number: int, error: Exception | None) -> None:
-        if not self._all_known.done():
-            self.errors[number] = error
+    def _call_first(self, error: Exception | None) -> None:
+        waiter = self._waiting.popleft()
+        done, waiter.done = waiter.done, None
+        if done is None:
             self._left -= 1
-            if self._left == 0:
-                self._all_known.set_result(None)
-
-    async def wait(self, timeout_s: float) -> None:
-        """Wait until all are complete or the timeout expires. Later outcomes are ignored."""
-        timer = asyncio.get_running_loop().call_later(timeout_s, self._end)
-        try:
-            await self._all_known
-        finally:
-            timer.cancel()
-            self._end()
-
-    def _end(self) -> None:
-        if not self._all_known.done():
-            self._all_known.set_result(None)
+        else:
+            done(error)
 
 
 class Watched(Protocol):

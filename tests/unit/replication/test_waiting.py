@@ -18,8 +18,8 @@ from ottla.replication.waiting import (
     LEFT_AT_ONCE,
     DataWaiter,
     LargeWaiter,
+    OffsetWaiter,
     OffsetWaiters,
-    Outcomes,
     ParkedFetches,
 )
 
@@ -87,12 +87,47 @@ def test_whoever_waits_is_told_once_lowest_offset_first_in_success_and_failure(s
         assert bool(waiters) == bool(model)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_who_has_left_is_not_called_and_not_kept(seed: int) -> None:
+    random, waiters = Random(seed), OffsetWaiters()
+    called: list[int] = []
+    waiting: dict[int, OffsetWaiter] = {}
+    offsets: dict[int, int] = {}
+    for number in range(2000):
+        step = random.choice("aaallr")
+        if step == "a":
+            offsets[number] = random.randrange(100) if number % 10 == 0 else number
+            waiting[number] = waiters.add(offsets[number], lambda _, n=number: called.append(n))  # type: ignore[misc]
+        elif step == "l" and waiting:
+            gone = random.choice(list(waiting))
+            waiters.remove(waiting[gone])
+            waiters.remove(waiting.pop(gone))  # a second time changes nothing
+        elif step == "r":
+            reached = random.randrange(number + 1) if number % 7 == 0 else 0
+            before = len(called)
+            waiters.reached(reached)
+            expected = sorted(each for each in waiting if offsets[each] <= reached)
+            assert sorted(called[before:]) == expected
+            for each in expected:
+                waiters.remove(waiting.pop(each))
+        assert len(waiters) == len(waiting)
+        assert waiters.queued <= 2 * len(waiting)
+    for waiter in waiting.values():
+        waiters.remove(waiter)
+    assert not waiters
+
+
 def test_a_future_that_was_given_up_is_left_alone() -> None:
     async def story() -> None:
         waiters = OffsetWaiters()
-        first, second, third = (waiters.wait_for(each) for each in (1, 1, 2))
+        first, second, third = (asyncio.ensure_future(waiters.wait_for(each)) for each in (1, 1, 2))
+        await run_pending()
+        assert len(waiters) == 3
         first.cancel()
+        await run_pending()
+        assert len(waiters) == 2
         waiters.reached(1)
+        await run_pending()
         assert (second.done(), third.done()) == (True, False)
         waiters.fail(BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         with pytest.raises(BrokerError):
@@ -101,20 +136,11 @@ def test_a_future_that_was_given_up_is_left_alone() -> None:
     run(story())
 
 
-def test_many_partitions_of_one_request_are_waited_for_without_a_task_for_each() -> None:
+def test_who_waits_without_a_task_is_called_with_the_outcome() -> None:
     async def story() -> None:
         world = World(TopicConfig(), replicas=(ME, OTHER))
         end = world.append()
-        outcomes = Outcomes(2)
-        for number in range(2):
-            world.partition.when_replicated(end, lambda error, n=number: outcomes.note(n, error))  # type: ignore[misc]
-        waiting = asyncio.ensure_future(outcomes.wait(60))
-        await run_pending()
-        assert not waiting.done()
-        assert outcomes.errors == {}
         world.fetched(OTHER, end)
-        await waiting
-        assert outcomes.errors == {0: None, 1: None}
         told: list[Exception | None] = []
         world.partition.when_replicated(end, told.append)
         assert told == [None], "it is replicated already"
@@ -174,22 +200,6 @@ def test_a_leader_that_goes_on_in_a_new_epoch_acknowledges_what_it_appended_befo
         told: list[Exception | None] = []
         world.partition.when_replicated(end, told.append, epoch)
         assert told == [None]
-
-    run(story())
-
-
-def test_what_is_known_when_the_time_is_up_is_all_that_counts() -> None:
-    async def story() -> None:
-        outcomes = Outcomes(2)
-        outcomes.note(0, None)
-        await outcomes.wait(0.01)
-        outcomes.note(1, BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
-        assert outcomes.errors == {0: None}
-        all_known = Outcomes(1)
-        failure = BrokerError(ErrorCode.KAFKA_STORAGE_ERROR)
-        all_known.note(0, failure)
-        await all_known.wait(60)
-        assert all_known.errors == {0: failure}
 
     run(story())
 

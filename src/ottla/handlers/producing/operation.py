@@ -7,9 +7,10 @@ Leaves    what comes before an append to `guards.py` and `preparation.py`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 from functools import partial
-from typing import NamedTuple, cast
+from typing import cast
 
 from ottla.base.fault_points import FaultPoint, reach
 from ottla.base.ids import TopicId
@@ -17,10 +18,12 @@ from ottla.base.scheduling.steps import Steps
 from ottla.handlers.partitions.damage import damaged
 from ottla.handlers.partitions.leaders import current_leader, leader_endpoints
 from ottla.handlers.partitions.producer_loading import loading_producers
+from ottla.handlers.producing.acknowledgements import Acknowledgements, Unreplicated
 from ottla.handlers.producing.guards import ProduceGuards
 from ottla.handlers.producing.preparation import Preparation
 from ottla.handlers.quotas.request_time import exempt_time
 from ottla.handlers.serving.context import Context
+from ottla.handlers.serving.pending import Done, PendingResponse
 from ottla.handlers.serving.registry import Deferred
 from ottla.handlers.serving.served import SERVED
 from ottla.metadata.topic_names import INTERNAL_TOPICS
@@ -44,7 +47,6 @@ from ottla.protocol.records.batch import Buffer
 from ottla.protocol.records.checking import check_asked, named_records_max
 from ottla.protocol.records.faults import InvalidRecord
 from ottla.replication.partition import Partition
-from ottla.replication.waiting import Outcomes
 from ottla.storage.errors import CorruptLogError
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
@@ -59,6 +61,7 @@ BY_CLIENT = {
     version: ProducedBy(produce_version=version) for version in SERVED[ApiKey.PRODUCE].versions
 }
 NO_OFFSET = -1
+WAITING_AT_ONCE = 100  # partitions; a request that waits for more does so in slices
 ANSWER_BYTES = 36  # of one partition
 RECORD_ERROR_BYTES = 8  # besides its message
 ADMIN_CLIENT_ID = "__admin_client"  # with which tools may write to internal topics, as in Kafka
@@ -74,16 +77,55 @@ WITHOUT_LOG_START = (
 UNREAD = PartitionProduceResponse()  # replaced when the log's producer state is read
 
 
-class Unreplicated(NamedTuple):
-    """An append that is not acknowledged yet."""
+class PendingProduce(PendingResponse):
+    """Waits until every append is acknowledged, or the timeout of the request has passed."""
 
-    partition: Partition
-    end_offset: int
-    leader_epoch: int
-    answer: PartitionProduceResponse
+    __slots__ = ("_acknowledgements", "_done", "_operation", "_response")
+
+    def __init__(self, operation: ProduceOperation, response: ProduceResponse) -> None:
+        self._operation = operation
+        self._response = response
+        self._acknowledgements = operation.acknowledgements()
+        self._done: Done | None = None
+
+    def begin(self, done: Done) -> None:
+        self._done = done
+        acknowledgements = self._acknowledgements
+        for _ in self._operation.registering(acknowledgements):
+            pass
+        acknowledgements.await_all(self._known, self._operation.timeout_ms)
+
+    def cancel(self) -> None:
+        self._done = None
+        self._acknowledgements.leave()
+
+    def _known(self) -> None:
+        """In a later turn: one record of a follower may acknowledge thousands of requests."""
+        self._operation.context.parts.wake_ups.add(self._respond)
+
+    def _respond(self) -> None:
+        done, self._done = self._done, None
+        if done is None:
+            return
+        self._acknowledgements.leave()
+        try:
+            for _ in self._operation.noting(self._acknowledgements):
+                pass
+        except Exception as error:
+            done(None, error)
+        else:
+            done(self._response, None)
 
 
-Produced = ProduceResponse | Awaitable[ProduceResponse | None] | None
+AppendedProduce = ProduceResponse | PendingProduce | None
+Produced = AppendedProduce | Awaitable[ProduceResponse]
+
+
+async def until_appended(produced: Produced) -> AppendedProduce:
+    """The request has taken effect; only very many partitions are still waited for here."""
+    if isinstance(produced, PendingProduce) or not isinstance(produced, Awaitable):
+        return produced
+    return await produced
 
 
 class ProduceOperation:
@@ -129,7 +171,7 @@ class ProduceOperation:
         topics = self.append_all()
         return Deferred(self.read_and_finish(topics)) if self.unread else self.finish(topics)
 
-    async def read_and_finish(self, topics: list[TopicProduceResponse]) -> ProduceResponse | None:
+    async def read_and_finish(self, topics: list[TopicProduceResponse]) -> AppendedProduce:
         unread, self.unread = self.unread, None
         assert unread is not None
         await self.context.parts.scheduler.run(loading_producers(unread))
@@ -138,8 +180,7 @@ class ProduceOperation:
             for at, part in enumerate(topic.partition_data):
                 if answers[at] is UNREAD:
                     answers[at] = self.answer(topic, part)
-        outcome = self.finish(topics)
-        return await outcome if isinstance(outcome, Awaitable) else outcome
+        return await until_appended(self.finish(topics))
 
     def running(self) -> Steps[Produced]:
         """As `run`, in slices: other requests may append between them."""
@@ -168,7 +209,8 @@ class ProduceOperation:
             endpoints = leader_endpoints(self.context, self.leaders)
             response.node_endpoints = [NodeEndpoint(*each) for each in endpoints]
         if self.waiting:
-            return self.wait(response)
+            is_large = len(self.waiting) > WAITING_AT_ONCE
+            return self.wait(response) if is_large else PendingProduce(self, response)
         if self.guards is not None:
             reach(FaultPoint.DATA_REPLICATED)
         return response
@@ -264,35 +306,43 @@ class ProduceOperation:
         return self.request.acks != ACKS_NONE and partition.owes_sync(end_offset)
 
     async def wait(self, response: ProduceResponse) -> ProduceResponse:
-        """Until every append is replicated, or the timeout of the request has passed."""
-        scheduler = self.context.parts.scheduler
-        outcomes = Outcomes(len(self.waiting))
-        await scheduler.run(self.beginning_wait(outcomes))
-        await outcomes.wait(max(0, self.request.timeout_ms) / 1000)
-        await scheduler.run(self.ending_wait(outcomes))
-        if self.guards is not None:
-            reach(FaultPoint.DATA_REPLICATED)
+        """As `PendingProduce`, for very many partitions."""
+        scheduler, acknowledgements = self.context.parts.scheduler, self.acknowledgements()
+        known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        try:
+            await scheduler.run(self.registering(acknowledgements))
+            acknowledgements.await_all(partial(complete, known), self.timeout_ms)
+            await known
+        finally:
+            scheduler.start(acknowledgements.leaving())
+        await scheduler.run(self.noting(acknowledgements))
         return response
 
-    def beginning_wait(self, outcomes: Outcomes) -> Steps[None]:
-        is_all = self.request.acks == ACKS_ALL
-        for number, (partition, end_offset, leader_epoch, _) in enumerate(self.waiting):
-            done = partial(outcomes.note, number)
-            if is_all:
-                partition.when_replicated(end_offset, done, leader_epoch)
-            else:
-                partition.when_synced(end_offset, done, leader_epoch)
+    def acknowledgements(self) -> Acknowledgements:
+        return Acknowledgements(self.waiting, self.context.parts.timers)
+
+    @property
+    def timeout_ms(self) -> int:
+        return max(0, self.request.timeout_ms)
+
+    def registering(self, acknowledgements: Acknowledgements) -> Steps[None]:
+        is_replicated = self.request.acks == ACKS_ALL
+        for number in range(len(self.waiting)):
+            acknowledgements.register(number, is_replicated=is_replicated)
             yield 0
 
-    def ending_wait(self, outcomes: Outcomes) -> Steps[None]:
+    def noting(self, acknowledgements: Acknowledgements) -> Steps[None]:
+        """Note the outcomes in the response."""
         timed_out = BrokerError(ErrorCode.REQUEST_TIMED_OUT)
         for number, each in enumerate(self.waiting):
-            error = outcomes.errors.get(number, timed_out)
+            error = acknowledgements.errors.get(number, timed_out)
             if isinstance(error, BrokerError):
                 note_failure(each.answer, error)
             elif error is not None:
                 raise error
             yield 0
+        if self.guards is not None:
+            reach(FaultPoint.DATA_REPLICATED)
 
     def add_leader_hint(self, topic: TopicProduceData, answer: PartitionProduceResponse) -> None:
         """Add the current leader, which saves the client a Metadata request (KIP-951)."""
@@ -302,6 +352,11 @@ class ProduceOperation:
             hint = current_leader(self.context, name, answer.index)
             answer.current_leader = LeaderIdAndEpoch(*hint)
             self.leaders.add(hint[0])
+
+
+def complete(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def answer_bytes(answer: PartitionProduceResponse) -> int:

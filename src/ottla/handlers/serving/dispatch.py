@@ -14,7 +14,7 @@ import logging
 from collections.abc import Awaitable
 from functools import partial
 from types import GeneratorType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ottla.base.memory.collector import without_full_pass
 from ottla.base.scheduling.step_scheduler import Work
@@ -24,6 +24,7 @@ from ottla.handlers.serving.context import Context, Peer
 from ottla.handlers.serving.decoding import DecodingThread, decode_here
 from ottla.handlers.serving.disposal import Pieces, pieces_of
 from ottla.handlers.serving.large_responses import check_built, check_size
+from ottla.handlers.serving.pending import EncodedLater, PendingResponse
 from ottla.handlers.serving.registry import Handler, Outcome, handler_of
 from ottla.handlers.serving.served import SERVED
 from ottla.network.served import Answer, Served, Waiting, Working
@@ -161,21 +162,50 @@ def served(handler: Handler, request: Message, context: Context, outcome: Outcom
             return Working(encode_large(handler, request, context, outcome))
         return encode_answer(outcome, context)
     spend_time(context)
+    if isinstance(outcome, PendingResponse) and not context.is_large:
+        return Waiting(encoded_later(handler, request, context, outcome))
     if isinstance(outcome, registry.Deferred):
         return Working(finish(handler, request, context, outcome.answer))
     finishing = finish(handler, request, context, outcome)
-    return Working(finishing) if handler.is_deferred else Waiting(finishing)
+    # Only a `Deferred` leads to another `Waiting`.
+    return (
+        Working(finishing) if handler.is_deferred else Waiting(cast(Awaitable[Answer], finishing))
+    )
+
+
+def encoded_later(
+    handler: Handler, request: Message, context: Context, response: PendingResponse
+) -> EncodedLater:
+    return EncodedLater(response, partial(encode_response_or_error, handler, request, context))
+
+
+def encode_response_or_error(
+    handler: Handler,
+    request: Message,
+    context: Context,
+    response: Message | None,
+    error: Exception | None,
+) -> Answer:
+    if context.began_s is not None:
+        begin_time(context)  # until now it has waited
+    if error is not None:
+        response = refuse(handler, request, context, error)
+    return encode_answer(response, context)
 
 
 async def finish(
     handler: Handler,
     request: Message,
     context: Context,
-    outcome: Awaitable[Message | None],
-) -> Answer:
+    outcome: Awaitable[Message | PendingResponse | None],
+) -> Answer | Waiting:
     """The response of an awaitable outcome, which may become large meanwhile."""
     try:
         response = await (outcome if context.began_s is None else Timed(outcome, context))
+        if isinstance(response, PendingResponse):
+            if not context.is_large:
+                return Waiting(encoded_later(handler, request, context, response))
+            response = await response
     except MalformedMessage:
         close_account(context)
         raise

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ottla.base.clock import Clock
+from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.base.scheduling.step_scheduler import StepScheduler
+from ottla.base.scheduling.turn_queue import TurnQueue
 from ottla.controller.controller import Controller
 from ottla.controller.decision import Charge
 from ottla.coordinators.groups.service import GroupService
@@ -63,6 +65,8 @@ class Parts:
     large_responses: LargeResponses
     parked_fetches: ParkedFetches
     disposal: Disposal = field(default_factory=Disposal)
+    timers: LoopTimers = field(default_factory=LoopTimers)  # deadlines of requests that wait
+    wake_ups: TurnQueue = field(default_factory=TurnQueue)  # of requests that have waited
     # They open batches in threads: more at a time would delay other work in threads, such as
     # the controller's.
     time_searches: asyncio.Semaphore = field(

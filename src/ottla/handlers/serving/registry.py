@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from ottla.base.scheduling.steps import Steps
+from ottla.handlers.serving.pending import PendingResponse
 from ottla.handlers.serving.served import SERVED
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
@@ -22,12 +23,13 @@ from ottla.protocol.messages import request_class, response_class
 
 
 class Deferred(NamedTuple):
-    """Returned by a plain handler whose request has not taken effect yet."""
+    """Returned by a plain handler whose request has not taken effect yet. It has when the answer is
+    known, be it a `PendingResponse`."""
 
-    answer: Awaitable[Message | None]
+    answer: Awaitable[Message | PendingResponse | None]
 
 
-Outcome = Message | None | Awaitable[Message | None] | Deferred
+Outcome = Message | None | PendingResponse | Awaitable[Message | None] | Deferred
 HandlerFunction = Callable[[Any, Any], Outcome | Steps[Outcome]]
 Refusal = Callable[[Any, ErrorCode, str], Message]
 RefusalInVersion = Callable[[Any, ErrorCode, str, int], Message]

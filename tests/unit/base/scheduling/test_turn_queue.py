@@ -1,0 +1,61 @@
+"""Callbacks that run a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from ottla.base.scheduling.turn_queue import CALLBACKS_MAX, TURN_S, TurnQueue
+
+
+def test_callbacks_run_in_order_a_few_in_each_turn() -> None:
+    async def story() -> None:
+        queue, called = TurnQueue(), list[int]()
+        for number in range(3 * CALLBACKS_MAX):
+            queue.add(lambda n=number: called.append(n))  # type: ignore[misc]
+        assert called == []
+        for turn in (1, 2, 3):
+            await asyncio.sleep(0)
+            assert called == list(range(turn * CALLBACKS_MAX))
+        assert len(queue) == 0
+
+    asyncio.run(story())
+
+
+def test_slow_callbacks_end_a_turn_early() -> None:
+    async def story() -> None:
+        queue, called = TurnQueue(), list[int]()
+
+        def slow() -> None:
+            called.append(1)
+            time.sleep(TURN_S)
+
+        for _ in range(3):
+            queue.add(slow)
+        for turn in (1, 2, 3):
+            await asyncio.sleep(0)
+            assert len(called) == turn
+
+    asyncio.run(story())
+
+
+def test_a_callback_that_fails_or_adds_another_does_not_stop_the_rest(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def story() -> None:
+        queue, called = TurnQueue(), list[str]()
+        queue.add(lambda: called.append("first"))
+        queue.add(lambda: 1 / 0)  # type: ignore[arg-type]
+        queue.add(lambda: queue.add(lambda: called.append("added")))
+        queue.add(lambda: called.append("last"))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert called == ["first", "last", "added"]
+        assert "ZeroDivisionError" in caplog.text
+        queue.add(lambda: called.append("again"))
+        await asyncio.sleep(0)
+        assert called[-1] == "again"
+
+    asyncio.run(story())
