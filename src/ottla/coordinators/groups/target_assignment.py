@@ -8,6 +8,7 @@ Promises  what was divided for an epoch is written as the target of that epoch, 
 from __future__ import annotations
 
 import logging
+from itertools import islice
 
 from ottla.base.log_messages.log_text import shown
 from ottla.base.scheduling.step_scheduler import StepScheduler
@@ -59,24 +60,28 @@ def unassigned(shard: LoadedShard, group_id: str) -> ConsumerGroup | None:
 def writing(
     shard: LoadedShard, group_id: str, plan: Plan, division: Division, runtime: Runtime[GroupShard]
 ) -> Steps[bool]:
-    """Write the target, some members at a time; whether it is complete."""
-    records: list[CoordinatorRecord] = []
+    """Write the target, some members at a time; whether it is complete.
+
+    Between the look at a member and the record of its target nobody else has a turn: the target of
+    a member that has left by then would stay in the log.
+    """
     has_skipped = False
-    for member_id, target in division.items():
+    left = iter(division.items())
+    while some := list(islice(left, TARGETS_MAX)):
         group = unassigned(shard, group_id)
         if group is None or group.target_epoch >= plan.epoch:
             return False
-        if member_id not in group.members:
-            has_skipped = True
-        elif group.target.get(member_id) != target:
-            records.append(target_record(group_id, member_id, target))
-        if len(records) == TARGETS_MAX:
-            runtime.write(shard, records)
-            records = []
+        records: list[CoordinatorRecord] = []
+        for member_id, target in some:
+            if member_id not in group.members:
+                has_skipped = True
+            elif group.target.get(member_id) != target:
+                records.append(target_record(group_id, member_id, target))
+        runtime.write(shard, records)
         yield 0
     group = unassigned(shard, group_id)
     if group is None or (has_skipped and group.epoch == plan.epoch):
         return False  # a static member has another id now
     now_ms = shard.state.shared.now_ms()
-    runtime.write(shard, [*records, target_epoch_record(group_id, plan.epoch, now_ms)])
+    runtime.write(shard, [target_epoch_record(group_id, plan.epoch, now_ms)])
     return True
