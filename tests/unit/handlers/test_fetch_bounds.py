@@ -257,6 +257,20 @@ def test_beyond_the_room_of_all_sessions_a_fetch_has_none(world: World) -> None:
     assert world.broker.parts.fetch_sessions.room.held == LIMIT
 
 
+@pytest.mark.parametrize("count", [150, 400], ids=["small", "large"])
+def test_a_session_without_room_for_the_names_of_its_topics_is_not_kept(
+    world: World, count: int
+) -> None:
+    request = named(list(range(count)), session=(0, 0))
+    request.topics[0].topic = 300 * "x"  # too long for a topic: it takes the room of several
+    response = world.ask(request, VERSION)
+    assert response.session_id == 0
+    assert len(told(response)) == count
+    assert len(world.broker.parts.fetch_sessions) == 0
+    world.run(until(lambda: world.broker.parts.fetch_sessions.room.held == 0))
+    assert world.ask(named(list(range(300)), session=(0, 0)), VERSION).session_id
+
+
 @pytest.mark.parametrize("more", [201, 1000], ids=["small", "large"])
 def test_a_session_that_outgrows_the_room_is_closed(world: World, more: int) -> None:
     first = world.ask(named(list(range(300)), session=(0, 0)), VERSION)
