@@ -307,3 +307,15 @@ def test_made_up_client_ids_do_not_fill_the_memory(
         world.answer(produce_request(1), 9, client_id=f"made-up-{at}")
     assert world.broker.parts.quotas.produce is not None
     assert len(world.broker.parts.quotas.produce.meters) == 50
+
+
+def test_nor_do_they_make_the_broker_forget_what_a_busy_client_has_used(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_quotas, "METERS_MAX", 5)
+    set_quota(world, "producer_byte_rate", 1000, client_id=None)
+    for at in range(20):
+        world.answer(produce_request(3000), 9, client_id="busy")
+        world.answer(produce_request(1), 9, client_id=f"made-up-{at}")
+    assert world.answer(produce_request(1), 9, client_id="made-up").throttle_ms == 0
+    assert world.answer(produce_request(1), 9, client_id="busy").throttle_ms > 40_000
