@@ -312,13 +312,18 @@ def test_a_silent_member_is_removed_with_its_session(harness: Harness) -> None:
     assert second.partitions == everything("t", 4)
 
 
-def test_a_member_that_does_not_give_up_its_partitions_in_time_is_removed(harness: Harness) -> None:
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_member_that_does_not_give_up_its_partitions_in_time_is_removed(
+    harness: Harness, is_restarted: bool
+) -> None:
     first, second = ConsumerClient(harness), ConsumerClient(harness)
     first.beat()
     harness.advance_ms(1000)
     second.beat()
     first.beat()
     first.wanted = None  # it never takes over what it was told
+    if is_restarted:
+        harness.restart()
     for _ in range(REBALANCE_MS // 5000):
         harness.advance_ms(5000)
         second.beat()
