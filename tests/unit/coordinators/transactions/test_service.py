@@ -20,7 +20,7 @@ from ottla.base.files.readers import WAIT, Reader
 from ottla.base.ids import TopicPartition
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.coordinators import loading
-from ottla.coordinators.transactions import finishing, markers
+from ottla.coordinators.transactions import coordinator, finishing, markers
 from ottla.coordinators.transactions.coordinator import TransactionCoordinator, repeat
 from ottla.coordinators.transactions.ending import End
 from ottla.coordinators.transactions.initialising import Wanted
@@ -214,6 +214,35 @@ def test_many_old_ids_are_forgotten_in_batches(world: TransactionWorld) -> None:
     world.begin()
     world.run(world.coordinator.forget_expired())
     assert [each.transactional_id for each in world.coordinator.all_transactions()] == [ID]
+
+
+def test_an_id_that_is_taken_up_again_while_others_are_forgotten_stays(
+    world: TransactionWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coordinator, "TOMBSTONES_MAX", 2)
+    everybody = {f"old-{number}" for number in range(20)}
+
+    async def take_up(transactional_ids: set[str]) -> None:
+        for each in transactional_ids:
+            await world.coordinator.init_producer_id(Wanted(each, 1000, None))
+
+    def known() -> set[str]:
+        return {each.transactional_id for each in world.coordinator.all_transactions()}
+
+    async def story() -> set[str]:
+        await take_up(everybody)
+        world.clock.advance_ms(8 * DAY_MS)
+        forgetting = asyncio.ensure_future(world.coordinator.forget_expired())
+        while known() == everybody:
+            await asyncio.sleep(0)
+        in_use = known()
+        await take_up(in_use)
+        await forgetting
+        return in_use
+
+    in_use = world.run(story())
+    assert known() == in_use
+    assert len(in_use) == 18
 
 
 # Verification
