@@ -82,6 +82,22 @@ def test_partitions_that_are_added_are_counted_too() -> None:
     assert cluster.image.partition_count == 10
 
 
+@pytest.mark.parametrize("limit", range(8, 15))
+def test_what_several_topics_get_in_one_request_is_counted_together(limit: int) -> None:
+    cluster = Cluster(properties=b"ottla.partitions.max=%d" % limit)
+    cluster.add_broker(1)
+    assert create(cluster, ("a", 3), ("b", 2), ("c", 2)) == [NONE] * 3
+    wanted = [CreatePartitionsTopic(*each, None) for each in (("a", 6), ("b", 5), ("c", 3))]
+    decision = decide_create_partitions(cluster.state, CreatePartitionsRequest(wanted))
+    results = cluster.carry_out(decision).results
+    left, expected = limit - 7, []
+    for more in (3, 3, 1):
+        expected.append(more <= left)
+        left -= more * (more <= left)
+    assert [each.error_code == NONE for each in results] == expected
+    assert cluster.image.partition_count == limit - left
+
+
 def test_names_that_collide_within_one_request_are_refused() -> None:
     cluster = Cluster()
     cluster.add_broker(1)
