@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import pytest
+
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.load import load_config
 from ottla.metadata.current_config import CurrentConfig
@@ -15,7 +19,8 @@ HEARTBEAT = "consumer.heartbeat.interval.ms"
 class Settings:
     def __init__(self, *given: str) -> None:
         self.image = Image()
-        self.settings = CurrentConfig(load_config(settings=given), self.image)
+        self.static = load_config(settings=given)
+        self.settings = CurrentConfig(self.static, self.image)
 
     def change(self, *records: Record) -> None:
         changes = self.image.apply(Batch(self.image.offset, 1, records))
@@ -53,3 +58,29 @@ def test_what_is_set_for_all_brokers_while_they_run_counts() -> None:
     name = "group.consumer.assignment.interval.ms"
     settings.change(ConfigChanged(ALL_BROKERS, name, "200"))
     assert settings.settings.group("readers").consumer_assignment_interval_ms == 200
+
+
+BROKER = ConfigResource(ResourceType.BROKER, "1")
+NAMES = {
+    ALL_BROKERS: ["group.consumer.assignment.interval.ms", "log.retention.ms"],
+    BROKER: ["log.retention.ms", "log.cleaner.threads"],
+    GROUP: [HEARTBEAT, "consumer.assignment.interval.ms", "consumer.session.timeout.ms"],
+    ConfigResource(ResourceType.GROUP, "others"): [HEARTBEAT],
+    ConfigResource(ResourceType.TOPIC, "t"): ["retention.ms"],
+}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_kept_is_what_a_broker_that_starts_now_would_find(seed: int) -> None:
+    random = Random(seed)
+    settings = Settings("node.id=1")
+    for _ in range(40):
+        resource = random.choice(list(NAMES))
+        name = random.choice(NAMES[resource])
+        value = random.choice([None, "2", "700", "8000", "50000"])
+        settings.change(ConfigChanged(resource, name, value))
+        kept, anew = settings.settings, CurrentConfig(settings.static, settings.image)
+        assert kept.broker == anew.broker
+        assert kept.topic("t") == anew.topic("t")
+        for group_id in ("readers", "others", "nobody"):
+            assert kept.group(group_id) == anew.group(group_id)
