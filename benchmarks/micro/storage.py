@@ -96,7 +96,7 @@ def append_row(directory: str, size: int) -> list[object]:
 
 
 def fill(log: Log, size: int, batch_bytes: int) -> None:
-    start_ms = log.clock.now_ms() - 1000_000
+    start_ms = log.context.clock.now_ms() - 1000_000
     for number in range(size // batch_bytes):
         log.append_as_leader(batch_of(batch_bytes, 8, start_ms + number), 1)
 

@@ -147,7 +147,7 @@ class Housekeeping:
         now_ms = self._clock.now_ms()
         expiration_ms = self._config().producer_id_expiration_ms
         for each in self._logs.logs:
-            await self._driver.run(each.expiring_producers(now_ms, expiration_ms))
+            await self._driver.run(each.producers.expiring(now_ms, expiration_ms))
             await self._driver.next()
 
     # Compaction

@@ -73,7 +73,7 @@ def finding_unread(request: DeleteRecordsRequest, replicas: ReplicaManager) -> S
                 log = replicas.partition(topic.name, each.partition_index).log
             except BrokerError:
                 continue  # its response will have the error
-            if not log.knows_producers:
+            if not log.producers.is_loaded:
                 logs[log] = None
     return list(logs)
 

@@ -58,7 +58,7 @@ def describe_producers(
         for index in topic.partition_indexes:
             yield 0
             log = led_log(topic.name, index, context)
-            if isinstance(log, Log) and not log.knows_producers:
+            if isinstance(log, Log) and not log.producers.is_loaded:
                 unread[log] = None
     if unread:
         return read_and_describe(list(unread), request, context)
@@ -92,7 +92,7 @@ def describing_partition(topic: str, index: int, context: Context) -> Steps[Part
     if isinstance(log, BrokerError):
         return PartitionResponse(index, log.code, log.message or None)
     try:
-        states = yield from looking_up(log.load_producers)
+        states = yield from looking_up(log.producers.load)
     except CorruptLogError as error:
         return PartitionResponse(index, damaged(error).code)
     producers, described = states.producers, []

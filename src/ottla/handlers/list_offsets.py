@@ -130,7 +130,7 @@ def answer(
             raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
         partition = context.parts.replicas.partition(topic, wanted.partition_index)
         partition.check_leader(wanted.current_leader_epoch)
-        if request.isolation_level == READ_COMMITTED and not partition.log.knows_producers:
+        if request.isolation_level == READ_COMMITTED and not partition.log.producers.is_loaded:
             return partial(later, partition.log)
         end_offset = visible_end(partition, request)
         if wanted.timestamp == MAX_TIMESTAMP or wanted.timestamp >= 0:
@@ -140,7 +140,7 @@ def answer(
 
     async def later(log: Log) -> ListOffsetsPartitionResponse:
         try:
-            await context.parts.scheduler.run(log.loading_producers())
+            await context.parts.scheduler.run(log.producers.loading())
         except CorruptLogError as error:
             raise damaged(error) from error
         outcome = act()
@@ -192,7 +192,7 @@ def find(partition: Partition, timestamp: int, end_offset: int) -> FoundOffset:
             case -1:
                 return FoundOffset(end_offset, -1, partition.leader_epoch)
             case -2 | -4:
-                epochs = log.load_epochs(CACHED)  # a leader has them in memory
+                epochs = log.epochs.load(CACHED)  # a leader has them in memory
                 epoch = epochs.epoch_for_offset(log.log_start_offset)
                 return FoundOffset(log.log_start_offset, -1, -1 if epoch is None else epoch)
             case _:

@@ -61,7 +61,7 @@ def find(topic: str, wanted: OffsetForLeaderPartition, context: Context) -> Epoc
         partition = context.parts.replicas.partition(topic, wanted.partition)
         partition.check_leader(wanted.current_leader_epoch)
         log = partition.log
-        epochs = log.load_epochs(CACHED)  # a leader has them in memory
+        epochs = log.epochs.load(CACHED)  # a leader has them in memory
         end = epochs.end_offset_for(wanted.leader_epoch, log.log_end_offset)
     except BrokerError as error:
         return EpochEndOffset(error.code, wanted.partition)

@@ -103,7 +103,7 @@ def unread_logs(request: ProduceRequest, context: Context) -> list[Log]:
         name = topic.topic_id if by_id else topic.name
         for part in topic.partition_data:
             log = replicas.known_log(name, part.index)
-            if log is not None and log.must_read_producers:
+            if log is not None and log.producers.must_be_read:
                 logs.append(log)
     return logs
 
@@ -118,7 +118,7 @@ def finding_unread(request: ProduceRequest, context: Context) -> Steps[list[Log]
         for part in topic.partition_data:
             yield 0
             log = replicas.known_log(name, part.index)
-            if log is not None and log.must_read_producers:
+            if log is not None and log.producers.must_be_read:
                 logs[log] = None
     return list(logs)
 

@@ -141,7 +141,7 @@ class DirectoryMoves:
             while (future := self._future_of(partition)) is not None:
                 await self._catch_up(partition, future)
                 if not partition.log.is_gone:  # so that the replacement does not wait for the disk
-                    await self._driver.run(partition.log.loading_producers())
+                    await self._driver.run(partition.log.producers.loading())
                 await self._driver.run(flushing(future))
                 if self._is_wanted(partition, future) and copy_rest(partition.log, future):
                     self._take_over(partition, future)

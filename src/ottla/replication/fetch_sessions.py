@@ -169,6 +169,9 @@ class FetchSession:
         self.watchers: set[Watcher] = set()  # of the waiting fetch, if any
         self._room = room or SessionRoom()
 
+    def close(self) -> None:
+        self.is_closed = True
+
     @property
     def is_orphaned(self) -> bool:
         return self.reader is not None and self.reader.is_gone

@@ -21,7 +21,7 @@ from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_state import LeaderState
 from ottla.replication.waiting import Done, OffsetWaiter, OffsetWaiters
 from ottla.storage.log.append import ANY_CLIENT, Appended, ProducedBy
-from ottla.storage.log.flushing import GroupCommit
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.leader_epochs import UNDEFINED_EPOCH, UNDEFINED_OFFSET, EpochEndOffset
 from ottla.storage.log.log import Log
 from ottla.storage.log.preparation import Prepared
@@ -96,7 +96,7 @@ class Partition:
         elif is_new_epoch or self.leader_state is None:
             self._start_leading(now_ms)
         else:
-            self.leader_state.in_sync_replicas = frozenset(decided.in_sync_replicas)
+            self.leader_state.set_in_sync_replicas(decided.in_sync_replicas)
         self.advance()
         self.announce()
 
@@ -104,7 +104,7 @@ class Partition:
         decided = self.leadership
         if self.leader_state is None:
             self._leads_since_epoch = decided.leader_epoch
-        self.log.note_leader_epoch(decided.leader_epoch)
+        self.log.epochs.announce(decided.leader_epoch)
         self.leader_state = LeaderState(
             self.broker_id,
             decided.replicas,
@@ -259,7 +259,7 @@ class Partition:
     ) -> EpochEndOffset | None:
         """The offset at which a client's log diverges from this one; None if it does not
         (KIP-320)."""
-        epochs = self.log.load_epochs(reader)
+        epochs = self.log.epochs.load(reader)
         end = epochs.end_offset_for(last_fetched_epoch, self.log.log_end_offset)
         if end.end_offset == UNDEFINED_OFFSET or end.epoch == UNDEFINED_EPOCH:
             raise BrokerError(
@@ -280,10 +280,11 @@ class Partition:
             return
         size += self._untold_bytes
         log = self.log
-        own_end = log.log_end_offset
-        if log.recovery_point < self._flush_owed_to:
-            own_end = min(own_end, log.recovery_point)
-        before, wanted = log.high_watermark, own_end
+        offsets = log.offsets
+        own_end = offsets.end
+        if offsets.recovery_point < self._flush_owed_to:
+            own_end = min(own_end, offsets.recovery_point)
+        before, wanted = offsets.high_watermark, own_end
         if state.followers:
             wanted = state.high_watermark(before, own_end, log.config.min_insync_replicas)
         if wanted <= before:
@@ -320,7 +321,7 @@ class Partition:
 
     def _has_more_stable(self) -> bool:
         """Whether the last stable offset has advanced since consumers were last notified."""
-        if not self.log.knows_producers:
+        if not self.log.producers.is_loaded:
             return True  # determined when they read
         stable_offset = self.log.last_stable_offset(CACHED)
         is_more = stable_offset != self._told_stable_offset
@@ -345,6 +346,10 @@ class Partition:
     def owes_answers(self) -> bool:
         """Whether requests wait until their records are replicated."""
         return bool(self._acks)
+
+    def end_leadership(self) -> None:
+        """The partition is removed from this broker. `close` follows, and notifies consumers."""
+        self.leader_state = None
 
     def close(self) -> None:
         """The partition was removed from this broker: fail all waiters."""

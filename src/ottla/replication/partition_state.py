@@ -63,6 +63,9 @@ class LeaderState:
             if each != broker_id
         }
 
+    def set_in_sync_replicas(self, in_sync_replicas: Collection[int]) -> None:
+        self.in_sync_replicas = frozenset(in_sync_replicas)
+
     def high_watermark(self, current: int, own_end: int, min_in_sync_replicas: int) -> int:
         """The high watermark, given the offset up to which the leader's own log is durable."""
         if not self.followers:

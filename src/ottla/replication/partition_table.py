@@ -47,12 +47,12 @@ class PartitionTable:
         self.offline.discard(name)
         partition = self._take(name)
         if partition is not None:
-            partition.log.health.is_in_use = False
+            partition.log.health.end_use()
             state = partition.leader_state
             if partition.owes_answers:
                 partition.close()
             else:  # consumers may wait, and freeing the state takes time
-                partition.leader_state = None
+                partition.end_leadership()
                 self._leaving.append((partition, state))
             if state is not None:
                 self.tell_resigned(name)

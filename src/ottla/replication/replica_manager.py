@@ -290,7 +290,7 @@ class ReplicaManager:
 
     def _is_placed(self, found: Log, image: Image) -> bool:
         try:
-            topic_id = found.load_topic_id(WAIT)
+            topic_id = found.topic_id.load(WAIT)
         except StorageError:
             topic_id = None  # its file is damaged: `_place` takes the partition offline
         return is_placed(image, self.broker_id, found.partition, topic_id)
@@ -344,11 +344,11 @@ class ReplicaManager:
             config = self._configs.of_topic(topic.name)
             found = self.logs.take_back(name, topic.id, config)
             found = found or self.logs.create(name, config, topic.id)
-        elif (topic_id := found.load_topic_id(WAIT)) is None:
-            found.assign_topic_id(topic.id)
+        elif (topic_id := found.topic_id.load(WAIT)) is None:
+            found.topic_id.write(topic.id)
         elif topic_id != topic.id:  # what it is given now would go with the other topic
             raise StorageError(f"{found.path} holds records of another topic of that name")
-        found.health.is_in_use = True
+        found.health.begin_use()
         partition = Partition(name, topic.id, self.broker_id, found, self._driver.start)
         self._table.add(partition)
         self._configs.note(topic.name, topic.id)
@@ -388,7 +388,7 @@ def check_epoch(found: Log, leader_epoch: int) -> None:
 
     What is appended in an earlier epoch would be cut off by the next recovery.
     """
-    latest = found.load_epochs(WAIT).latest_epoch
+    latest = found.epochs.load(WAIT).latest_epoch
     if latest is not None and latest > leader_epoch:
         raise StorageError(
             f"{found.path} has leader epoch {latest}, the metadata has {leader_epoch}: the "

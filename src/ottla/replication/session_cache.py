@@ -92,7 +92,7 @@ class FetchSessions:
     def close(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)
         if session is not None:
-            session.is_closed = True
+            session.close()
             self._on_close(session)
 
     def _make_room(self, partitions: int, is_follower: bool, now_ms: int) -> bool:

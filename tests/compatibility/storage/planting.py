@@ -73,7 +73,7 @@ def as_we_see(log: Log) -> Written:
     times = times_to_look_up(records)
     return Written(
         log.partition.topic,
-        log.load_topic_id(WAIT) or b"",
+        log.topic_id.load(WAIT) or b"",
         uncommitted=records,
         committed=consume(log, is_committed=True),
         start_offset=log.log_start_offset,

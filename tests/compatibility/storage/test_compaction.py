@@ -75,11 +75,11 @@ def test_our_compaction_cleans_what_kafka_wrote(
         assert len(after) < len(before)
         assert log.last_stable_offset(WAIT) == written.stable_offset
         producers = {
-            each: entry.epoch for each, entry in log.load_producers(WAIT).producers.items()
+            each: entry.epoch for each, entry in log.producers.load(WAIT).producers.items()
         }
-        log.forget_producer_states()
+        log.producers.unload()
         assert producers == {
-            each: entry.epoch for each, entry in log.load_producers(WAIT).producers.items()
+            each: entry.epoch for each, entry in log.producers.load(WAIT).producers.items()
         }
         directory.close()
     for path in segment_files(copy / f"{topic}-0", ".log"):

@@ -117,9 +117,9 @@ def test_topic_ids_and_leader_epochs_are_known(
     kafka_files: KafkaFiles, small_files: KafkaSmallFiles, opened: LogDirectory, topic: str
 ) -> None:
     log = log_of(opened, topic)
-    assert log.load_topic_id(WAIT) == kafka_files.topics[topic].topic_id
+    assert log.topic_id.load(WAIT) == kafka_files.topics[topic].topic_id
     epochs = small_files.leader_epochs(Path(log.path) / "leader-epoch-checkpoint")
-    assert [tuple(entry) for entry in log.load_epochs(WAIT).entries] == [
+    assert [tuple(entry) for entry in log.epochs.load(WAIT).entries] == [
         (epoch, max(start, log.log_start_offset))
         for epoch, start in epochs
         if start < log.log_end_offset  # Kafka drops an epoch without records too when it opens
@@ -134,7 +134,7 @@ def test_producers_go_on_where_they_were(
     log = log_of(opened, topic)
     for producer_id, batch in last_batches(Path(log.path)).items():
         header = read_header(batch)
-        if log.load_producers(WAIT).producers[producer_id].epoch != header.producer_epoch:
+        if log.producers.load(WAIT).producers[producer_id].epoch != header.producer_epoch:
             continue  # its last transaction ended with a new epoch: nothing to repeat
         again = log.append_as_leader(sent_with(batch, header.base_sequence), leader_epoch=9)
         assert again.is_duplicate

@@ -100,9 +100,9 @@ def test_a_log_that_waits_to_be_deleted_is_not_cleaned(place: Place) -> None:
     log = place.create()
     append_many(log, 60)
     log.update_high_watermark(60)
-    log.health.is_in_use = False
+    log.health.end_use()
     assert place.compactor.begin(WAIT, [log], now_ms=0) is None
-    log.health.is_in_use = True
+    log.health.begin_use()
     assert place.compactor.begin(WAIT, [log], now_ms=0) is not None
 
 

@@ -78,7 +78,7 @@ def test_a_new_log_is_safe_after_the_next_round_of_syncs(place: Place, seed: int
     place.disk.crash(Random(seed))
     found = Place(place.disk).logs.get(A)
     assert found is not None
-    assert found.load_topic_id(WAIT) == TopicId(b"t" * 16)
+    assert found.topic_id.load(WAIT) == TopicId(b"t" * 16)
 
 
 def test_closed_segments_are_synced_though_no_setting_asks_for_it(place: Place) -> None:
@@ -87,7 +87,7 @@ def test_closed_segments_are_synced_though_no_setting_asks_for_it(place: Place) 
     assert log.recovery_point == 0
     place.run(place.housekeeping.flush())
     assert log.recovery_point == 60
-    assert not log.unsynced_segments
+    assert not log.unsynced.segments
 
 
 def test_a_log_deleted_before_its_sync_is_passed_over(place: Place) -> None:
@@ -235,10 +235,10 @@ def test_producers_expire_by_the_setting_that_holds_now(place: Place) -> None:
     log.append_as_leader(build_batch([record], producer_id=7, producer_epoch=0, base_sequence=0), 0)
     place.clock.advance_ms(5000)
     place.run(place.housekeeping.expire_producers())
-    assert 7 in log.load_producers(WAIT).producers
+    assert 7 in log.producers.load(WAIT).producers
     place.config = BrokerConfig(producer_id_expiration_ms=1000)
     place.run(place.housekeeping.expire_producers())
-    assert 7 not in log.load_producers(WAIT).producers
+    assert 7 not in log.producers.load(WAIT).producers
 
 
 def test_compaction_keeps_the_limits_that_hold_now(place: Place) -> None:

@@ -134,8 +134,8 @@ def test_producers_are_known_after_the_move_even_if_their_records_are_gone(world
     settle(world)
     log = world.broker.replicas.partition(*HERE).log
     assert (log.log_start_offset, log.high_watermark, log.log_end_offset) == (4, 5, 5)
-    assert log.load_producers(WAIT).producers[7].last_sequence == 2
-    assert log.load_epochs(WAIT).latest_epoch is not None
+    assert log.producers.load(WAIT).producers[7].last_sequence == 2
+    assert log.epochs.load(WAIT).latest_epoch is not None
 
 
 def test_a_log_that_begins_in_the_middle_of_a_batch_moves(world: World) -> None:

@@ -92,7 +92,7 @@ def test_a_deletion_that_was_cut_short_leaves_the_topic_that_has_its_name_now(
     world.create_topic("t", MANY, OTHER_ID)
     world.disk.kill()
     again = restarted(world)
-    assert {each.load_topic_id(WAIT) for each in again.logs.logs} == {OTHER_ID}
+    assert {each.topic_id.load(WAIT) for each in again.logs.logs} == {OTHER_ID}
     assert len(again.replicas) == MANY
 
 

@@ -339,7 +339,7 @@ def test_a_new_epoch_of_the_same_leader_forgets_how_far_the_followers_were() -> 
     assert world.partition.has_caught_up
     world.append()
     assert world.high_watermark == end
-    assert world.partition.log.load_epochs(WAIT).entries[-1] == (2, end)
+    assert world.partition.log.epochs.load(WAIT).entries[-1] == (2, end)
     world.decide(ME)
     assert not world.partition.has_caught_up, "records of its last epoch may not be committed"
     world.fetched(OTHER, 2)
@@ -496,8 +496,8 @@ def test_a_reader_is_woken_to_find_out_where_the_producers_are_not_in_memory() -
         )
         await run_pending()
         with pytest.MonkeyPatch.context() as patch:
-            unknown = property(lambda _log: False)
-            patch.setattr(type(world.partition.log), "knows_producers", unknown)
+            unknown = property(lambda _producers: False)
+            patch.setattr(type(world.partition.log.producers), "is_loaded", unknown)
             world.append()
             await waiting
 

@@ -250,7 +250,7 @@ class Story:
                 continue
             found = replicas.partition(topic.name, index)
             assert found is replicas.partition_by_id(topic_id, index)
-            assert found.log.load_topic_id(WAIT) == topic_id
+            assert found.log.topic_id.load(WAIT) == topic_id
             assert found.log is replicas.known_log(topic.name, index)
             assert found.log is replicas.known_log(topic_id, index)
             known = found.leadership

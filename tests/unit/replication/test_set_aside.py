@@ -77,7 +77,7 @@ def test_a_topic_of_the_same_name_made_meanwhile_is_set_aside_in_its_turn(world:
     wrong.append(T0, b"second")
     again = started(wrong, world.image)
     assert again.values(T0) == [b"first"]
-    assert {each.log.load_topic_id(WAIT) for each in again.replicas} == {FIRST}
+    assert {each.log.topic_id.load(WAIT) for each in again.replicas} == {FIRST}
     back = started(again, wrong.image)
     assert back.values(T0) == [b"second"]
 
@@ -127,7 +127,7 @@ def test_a_log_with_another_topic_id_than_the_one_deleted_is_kept(world: World) 
     world.create_topic(FIRST, 1)
     world.append(T0, b"zero")
     log = world.replicas.partition(*T0).log
-    log.assign_topic_id(SECOND)
+    log.topic_id.write(SECOND)
     world.publish(TopicDeleted(FIRST))
     remove_due(world)
     assert marks(world) == ["-stray"]

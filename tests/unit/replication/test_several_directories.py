@@ -110,7 +110,7 @@ def test_a_directory_that_fails_to_delete_leaves_nothing_old_in_the_others(world
     assert world.error(T0) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     world.create_topic(SECOND)
     world.append(T1, b"new")
-    assert {each.log.load_topic_id(WAIT) for each in world.replicas} == {SECOND}
+    assert {each.log.topic_id.load(WAIT) for each in world.replicas} == {SECOND}
     assert world.values(T1) == [b"new"]
 
 
@@ -131,7 +131,7 @@ def test_a_directory_that_was_away_while_its_topic_was_deleted_may_come_back(wor
     again = world.restarted()
     assert len(again.logs.online) == 2
     assert again.values(T0) == [b"new"]
-    assert {each.load_topic_id(WAIT) for each in again.logs.logs} == {SECOND}
+    assert {each.topic_id.load(WAIT) for each in again.logs.logs} == {SECOND}
     assert not any(each.strays for each in again.logs.directories)
 
 

@@ -14,9 +14,9 @@ SOME_ID = TopicId(b"some topic's id.")
 
 def doomed(log: Log) -> Doomed:
     """A log of a topic that was deleted; it is given a topic id if it has none."""
-    topic_id = log.load_topic_id(WAIT)
+    topic_id = log.topic_id.load(WAIT)
     if topic_id is None:
-        log.begin_topic(SOME_ID)
+        log.topic_id.write_unsynced(SOME_ID)
     return Doomed(log, TopicDeletion(topic_id or SOME_ID))
 
 

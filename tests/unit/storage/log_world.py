@@ -275,7 +275,7 @@ class World:
     def adopt_producers(self) -> None:
         """Producers learn what became of their batches, and go on from there."""
         for producer in self.producers:
-            entry = self.log.load_producers(WAIT).producers.get(producer.number)
+            entry = self.log.producers.load(WAIT).producers.get(producer.number)
             producer.sent.clear()
             if entry is None:
                 producer.epoch, producer.sequence = producer.epoch + 1, self.first_sequence

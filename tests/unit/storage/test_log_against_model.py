@@ -257,7 +257,7 @@ class Driver:
             assert self.producers() == before
 
     def producers(self) -> dict[int, object]:
-        return described(self.world.log.load_producers(WAIT), with_windows=not self.has_deleted)
+        return described(self.world.log.producers.load(WAIT), with_windows=not self.has_deleted)
 
     # What must hold
 
@@ -325,7 +325,7 @@ class Driver:
             header = next((h for h in self.world.headers() if h.last_offset >= offset), None)
             if header is not None and header.base_offset <= offset:
                 assert (
-                    log.load_epochs(WAIT).epoch_for_offset(offset) == header.partition_leader_epoch
+                    log.epochs.load(WAIT).epoch_for_offset(offset) == header.partition_leader_epoch
                 )
 
     def some_offsets(self) -> list[int]:

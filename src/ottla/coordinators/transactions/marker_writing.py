@@ -86,7 +86,7 @@ class MarkerWriter:
     async def _load_producers(self, unread: Log) -> None:
         """What is wrong with the log is told by the append."""
         try:
-            await self._scheduler.run(unread.loading_producers())
+            await self._scheduler.run(unread.producers.loading())
         except (BrokerError, CorruptLogError):
             pass
 
@@ -99,7 +99,7 @@ class MarkerWriter:
                 for index in topic.partition_indexes:
                     yield 0
                     found = self._replicas.known_log(topic.name, index)
-                    if found is not None and found.must_read_producers:
+                    if found is not None and found.producers.must_be_read:
                         logs[found] = None
         return list(logs)
 

@@ -88,7 +88,7 @@ class Verifier:
     ) -> int:
         """The guard to append with once the coordinator agrees; NO_GUARD if it has already."""
         partition.check_leader()
-        states = partition.log.load_producers(WAIT)
+        states = partition.log.producers.load(WAIT)
         verdict = states.decide_verification(*producer)
         if verdict is not ACCEPTED:
             raise BrokerError(verdict.code, f"{partition.name}: {verdict.message}")

@@ -14,7 +14,7 @@ def loading_producers(logs: Iterable[Log]) -> Steps[None]:
     """For many logs. The error of one is raised again when it is used."""
     for log in logs:
         try:
-            yield from log.loading_producers()
+            yield from log.producers.loading()
         except (BrokerError, CorruptLogError):
             pass
         yield PAUSE

@@ -229,7 +229,7 @@ class ProduceOperation:
             )
             by = self.admit(found)
             partition = found  # from here on an error includes the log start offset
-            if self.unread is not None and partition.log.must_read_producers:
+            if self.unread is not None and partition.log.producers.must_be_read:
                 self.unread.append(partition.log)
                 return UNREAD
             records = part.records if self.prepared is None else self.prepared.of(part)

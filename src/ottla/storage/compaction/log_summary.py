@@ -75,7 +75,7 @@ def request_for(
         first_uncleanable_offset=end,
         now_ms=now_ms,
         aborted=tuple(_aborted_before(reader, log, end)),
-        last_batches=_last_batches(log.load_producers(reader)),
+        last_batches=_last_batches(log.producers.load(reader)),
         limits=_limits_for(log, limits),
     )
 

@@ -36,7 +36,7 @@ def fault_of(doomed: Doomed) -> str | None:
     """Why the reason is none for this log; None if it is one."""
     log, reason = doomed
     try:
-        topic_id = log.load_topic_id(WAIT)
+        topic_id = log.topic_id.load(WAIT)
     except (StorageError, OSError) as error:
         return f"nobody can tell whose records these are: {error}"
     if isinstance(reason, TopicDeletion):
@@ -50,6 +50,6 @@ def fault_of(doomed: Doomed) -> str | None:
         return None
     remaining = reason.remaining
     is_copy = remaining is not log and remaining.partition == log.partition
-    if not is_copy or remaining.is_closed or remaining.load_topic_id(WAIT) != topic_id:
+    if not is_copy or remaining.is_closed or remaining.topic_id.load(WAIT) != topic_id:
         return f"{remaining.path} is no log of the same partition in use"
     return None

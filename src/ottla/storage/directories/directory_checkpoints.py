@@ -100,7 +100,7 @@ class DirectoryCheckpoints:
         job = run_blocking(self.making_urgent_job(logs))
         job.run()
         for log in logs:
-            log.checkpointed_point = job.offsets.recovery_points[log.partition]
+            log.offsets.checkpoint_written(job.offsets.recovery_points[log.partition])
 
     def making_urgent_job(self, logs: Sequence[Log]) -> Steps[CheckpointJob]:
         """As `making_job`; jobs that were begun before write nothing any more."""
@@ -166,7 +166,7 @@ class CheckpointJob:
 def _note(log: Log, saved: SavedOffsets) -> None:
     points, starts, marks = saved
     points[log.partition] = point = log.recovery_checkpoint
-    log.checkpointed_point = max(log.checkpointed_point, point)
+    log.offsets.checkpoint_begins(point)
     marks[log.partition] = log.high_watermark
     starts.pop(log.partition, None)
     if log.log_start_offset > log.segments[0].base_offset:

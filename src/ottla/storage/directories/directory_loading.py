@@ -159,7 +159,7 @@ def _load_one(
         directory.unreadable[partition] = error
         return None
     log.update_high_watermark(offsets.high_watermarks.get(partition, 0))
-    log.remember_topic_id(found.topic_id)
+    log.topic_id.set_known(found.topic_id)
     known = directory.future_logs if found.mark is DirectoryMark.FUTURE else directory.logs
     known[partition] = log
     directory.checkpoints.forget(partition)

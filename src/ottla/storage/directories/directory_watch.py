@@ -118,7 +118,7 @@ class DirectoryWatch:
         self._seen = {log: self._seen[log] for log in logs if log in self._seen}
 
     def _watched(self, log: Log, seen: Seen | None, is_written: bool) -> Watched:
-        active, cuts, before = log.segments.active, log.cuts, 0
+        active, cuts, before = log.segments.active, log.offsets.truncations, 0
         known: tuple[int, ...] = ()
         if seen is not None and seen.segment is active and seen.cuts == cuts:
             before = seen.size
@@ -131,7 +131,11 @@ class DirectoryWatch:
         """Take over what a round has found, where logs are used."""
         for each in check.suspects:
             log, segment = each.log, each.segment
-            if log.is_gone or log.segments.active is not segment or log.cuts != each.cuts:
+            if (
+                log.is_gone
+                or log.segments.active is not segment
+                or log.offsets.truncations != each.cuts
+            ):
                 continue  # that was the broker itself; the next round looks again
             try:
                 each.check()

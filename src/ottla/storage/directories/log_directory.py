@@ -215,7 +215,7 @@ class LogDirectory:
             self._half_made.add(path)
             log = open_log(self.context, partition, path, config, Checkpoint())
             if topic_id is not None:
-                log.begin_topic(topic_id)
+                log.topic_id.write_unsynced(topic_id)
         except OSError as error:
             raise self.health.refused(f"creating {path}", error) from error
         self._half_made.discard(path)
@@ -436,7 +436,7 @@ class LogDirectory:
         except OSError as error:
             raise self.health.refused(f"opening {found.path}", error) from error
         self.taken_back.append(path)
-        log.remember_topic_id(found.topic_id)
+        log.topic_id.set_known(found.topic_id)
         log.update_high_watermark(high_watermark)
         self.logs[partition] = log
         self.checkpoints.forget(partition)
@@ -467,7 +467,7 @@ class LogDirectory:
         self.checkpoints.carry(log)
         self._forget(log)
         self.lost_logs.append(log)
-        log.health.is_in_use = False
+        log.health.end_use()
 
     def promote_future(self, partition: TopicPartition) -> Log:
         """A future log has caught up, and takes the name of the current one, which is gone."""

@@ -317,7 +317,7 @@ class LogManager:
         current = self.get(partition)
         if current is None or directory is self._places[partition]:
             raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{partition} cannot move there")
-        log = directory.create(partition, config, current.load_topic_id(WAIT), is_future=True)
+        log = directory.create(partition, config, current.topic_id.load(WAIT), is_future=True)
         self._future_places[partition] = directory
         return log
 
@@ -546,7 +546,7 @@ def is_taken_back(found: SetAside, is_placed: Callable[[TopicId, int], bool]) ->
 def known_topic_id(log: Log) -> TopicId | None:
     """None also where nobody can tell whose records these are."""
     try:
-        return log.load_topic_id(WAIT)
+        return log.topic_id.load(WAIT)
     except StorageError:
         return None
 

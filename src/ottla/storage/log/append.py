@@ -29,7 +29,6 @@ from ottla.storage.log.aborted_search import aborted_entry
 from ottla.storage.log.admission import admit_internal, admit_produced, check_replicated
 from ottla.storage.log.leader_epochs import EpochEntry
 from ottla.storage.log.preparation import Prepared
-from ottla.storage.log.rolling import roll
 from ottla.storage.producers.append_decisions import ACCEPTED, AppendOrigin
 from ottla.storage.producers.open_transactions import CompletedTransaction
 from ottla.storage.producers.producer_entry import WrittenBatch
@@ -78,7 +77,7 @@ def append_as_leader(
     health = log.context.health
     if health.error is not None:
         health.check()
-    now_ms = log.clock.now_ms()
+    now_ms = log.context.clock.now_ms()
     marker = None
     if isinstance(data, Prepared):
         data, header = data.finish(log.rules, now_ms)
@@ -88,7 +87,7 @@ def append_as_leader(
         data, header = admit_internal(data, log.rules, now_ms)
         if header.attributes & CONTROL_BIT:
             marker = read_end_marker(data)
-    states = log.load_producers(WAIT)
+    states = log.producers.load(WAIT)
     if header.producer_id != NO_PRODUCER_ID:
         repeated = _decide(log, states, header, marker, by)
         if repeated is not None:
@@ -99,17 +98,18 @@ def append_as_leader(
         raise InvalidBatch(
             ErrorCode.RECORD_LIST_TOO_LARGE, f"{len(data)} bytes do not fit into a segment"
         )
-    first_offset = log.log_end_offset
-    if leader_epoch != log.last_noted_epoch:
-        note_epochs(log, [EpochEntry(leader_epoch, first_offset)])
+    offsets = log.offsets
+    first_offset = offsets.end
+    if leader_epoch != log.epochs.latest_noted:
+        log.epochs.note([EpochEntry(leader_epoch, first_offset)])
     header = place(data, header, first_offset, leader_epoch)
     segment = _segment_for(log, header, now_ms)
     position = _write(log, segment, data)
     _take_over(log, segment, position, header, marker, states)
     segment.verified.add(position, segment.size)
     append_time_ms = now_ms if log.rules.is_log_append_time else NO_TIMESTAMP
-    end_offset = log.log_end_offset
-    must_flush = end_offset - log.recovery_point >= log.config.flush_messages
+    end_offset = offsets.end
+    must_flush = end_offset - offsets.recovery_point >= log.config.flush_messages
     return Appended(first_offset, end_offset - 1, append_time_ms, False, must_flush)
 
 
@@ -120,16 +120,17 @@ def append_as_follower(log: Log, data: Buffer) -> Appended:
     damaged; then nothing was written. A disk that fails midway leaves whole batches.
     """
     log.health.check()
-    states = log.load_producers(WAIT)
-    batches = check_replicated(data, log.log_end_offset)
-    first_offset = batches[0][1].base_offset if batches else log.log_end_offset
+    states = log.producers.load(WAIT)
+    offsets = log.offsets
+    batches = check_replicated(data, offsets.end)
+    first_offset = batches[0][1].base_offset if batches else offsets.end
     markers = {
         position: read_end_marker(data, position)
         for position, header in batches
         if header.attributes & CONTROL_BIT
     }
-    note_epochs(log, _epochs_of(log, batches))
-    view, now_ms = memoryview(data), log.clock.now_ms()
+    log.epochs.note(_epochs_of(batches, log.epochs.latest_noted))
+    view, now_ms = memoryview(data), log.context.clock.now_ms()
     while batches:
         segment = _segment_for(log, batches[0][1], now_ms)
         count = _count_fitting(segment, batches, log.config.segment_bytes)
@@ -140,19 +141,8 @@ def append_as_follower(log: Log, data: Buffer) -> Appended:
             _take_over(log, segment, place, header, markers.get(position), states)
         segment.verified.add(written, segment.size)
         batches = batches[count:]
-    must_flush = log.log_end_offset - log.recovery_point >= log.config.flush_messages
-    return Appended(first_offset, log.log_end_offset - 1, must_flush=must_flush)
-
-
-def note_epochs(log: Log, entries: list[EpochEntry]) -> None:
-    """Remember from where on a leader wrote, before anything that it wrote is in the log.
-
-    The file is written with the next sync: until then recovery reads the records anyway, and they
-    say it too. Thousands of partitions may get new leaders at once.
-    """
-    for entry in entries:
-        log.load_epochs(WAIT).announce(*entry)
-        log.last_noted_epoch = entry.epoch
+    must_flush = offsets.end - offsets.recovery_point >= log.config.flush_messages
+    return Appended(first_offset, offsets.end - 1, must_flush=must_flush)
 
 
 def _decide(
@@ -177,7 +167,7 @@ def _segment_for(log: Log, header: BatchHeader, now_ms: int) -> Segment:
     segment = log.segments.active
     if not segment.is_prepared:
         prepare(WAIT, segment)
-    return roll(log, header) if segment.should_roll(log.config, header, now_ms) else segment
+    return log.roll(header) if segment.should_roll(log.config, header, now_ms) else segment
 
 
 def _count_fitting(
@@ -222,12 +212,12 @@ def _take_over(
     if completed is not None and completed.is_aborted:
         _index_aborted(log, segment, completed)
     segment.note(position, header)
-    log.log_end_offset = header.base_offset + header.last_offset_delta + 1
+    log.offsets.advance_end(header.base_offset + header.last_offset_delta + 1)
 
 
 def _index_aborted(log: Log, segment: Segment, completed: CompletedTransaction) -> None:
     entry = aborted_entry(completed)
-    log.has_unsynced_names = True  # it may be the first entry, which makes the file
+    log.unsynced.names_changed()  # the first entry creates the file
     try:
         try:
             segment.indexes.transactions.append(entry)
@@ -237,14 +227,14 @@ def _index_aborted(log: Log, segment: Segment, completed: CompletedTransaction) 
     except OSError as error:
         # Without this entry readers of committed data would see what was aborted. So the marker
         # does not get into the log, and the state, which has seen it, is read again.
-        log.forget_producer_states()
+        log.producers.unload()
         _undo_write(log, segment)
         raise log.health.refused(f"appending to {log.path}", error) from error
 
 
-def _epochs_of(log: Log, batches: list[tuple[int, BatchHeader]]) -> list[EpochEntry]:
-    """Where the batches change from one leader to the next."""
-    entries, last = [], log.last_noted_epoch
+def _epochs_of(batches: list[tuple[int, BatchHeader]], last: int) -> list[EpochEntry]:
+    """Where the batches change from one leader epoch to the next, after epoch `last`."""
+    entries = []
     for _, header in batches:
         if header.partition_leader_epoch not in (last, -1):
             last = header.partition_leader_epoch

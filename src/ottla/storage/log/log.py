@@ -1,53 +1,53 @@
-"""The log of one partition: records appended at its end, read by offset, kept in segments.
+"""The log of one partition: records appended at its end, read by offset, stored in segments.
 
-Owns      the offsets of the log (start, end, high watermark, recovery point), its segments, its
-          producer state and leader epochs.
-Promises  log start <= high watermark <= log end, and recovery point <= log end. Producer state and
-          epochs are read when first needed, and then are those of the records.
-Leaves    opening to `recovery.py`; appending, reading, cutting, deleting, syncing and swapping to
-          the modules that the methods name.
-Threads   one, the event loop's. What takes long is handed out as jobs for other threads.
+Owns      the parts of a log (offsets, files, producers, leader epochs), and every change of its
+          state: operations in other modules decide and touch files, and this class applies what
+          they return.
+Promises  the producers and leader epochs are those of the records, also after a truncation.
+Leaves    opening to `recovery.py`; appending, reading, truncating, deleting, syncing and swapping
+          to the modules that the methods name.
+Threads   one, that of the event loop. What takes long is a job for another thread.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
 from ottla.base.files.filesystem import Buffer
 from ottla.base.files.readers import WAIT, Reader
-from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.scheduling.steps import Steps, looking_up
+from ottla.base.ids import TopicPartition
+from ottla.base.scheduling.steps import Steps
 from ottla.config.topic_options import TopicConfig
+from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.errors import BrokerError
+from ottla.protocol.records.batch import BatchHeader
 from ottla.storage.errors import CorruptLogError
-from ottla.storage.files.file_names import LEADER_EPOCHS_NAME, PARTITION_METADATA_NAME
-from ottla.storage.files.partition_metadata import (
-    read_topic_id,
-    write_topic_id,
-    write_unsynced_topic_id,
-)
 from ottla.storage.log import (
     append,
     flushing,
     reading,
     replacement,
     retention,
+    rolling,
     time_search,
     truncation,
 )
 from ottla.storage.log.admission import append_rules
-from ottla.storage.log.epoch_replay import open_epochs
 from ottla.storage.log.leader_epochs import EpochEndOffset, LeaderEpochs
 from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.log_epochs import LogEpochs
+from ottla.storage.log.log_files import LogFiles
 from ottla.storage.log.log_health import LogHealth
+from ottla.storage.log.log_offsets import LogOffsets
+from ottla.storage.log.log_producers import LogProducers
+from ottla.storage.log.log_topic_id import LogTopicId
 from ottla.storage.log.preparation import Prepared
-from ottla.storage.log.rolling import roll, take_snapshot
-from ottla.storage.producers.producer_replay import SnapshotFiles, load_states
+from ottla.storage.log.snapshotting import take_snapshot
+from ottla.storage.log.unsynced import Unsynced
+from ottla.storage.producers.producer_replay import SnapshotFiles
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segments import Segments
-
-logger = logging.getLogger(__name__)
 
 
 class Log:
@@ -58,51 +58,87 @@ class Log:
         path: str,
         config: TopicConfig,
         segments: Segments,
+        offsets: LogOffsets,
+        snapshots: SnapshotFiles,
+        unsynced: Unsynced,
         *,
-        log_start_offset: int,
-        log_end_offset: int,
-        recovery_point: int,
-        snapshots: SnapshotFiles | None = None,
         states: ProducerStates | None = None,
         leader_epochs: LeaderEpochs | None = None,
         damage: Sequence[CorruptLogError] = (),
     ) -> None:
+        system = context.files
         self.context = context
-        self.clock = context.clock
         self.health = LogHealth(context.health)
         self.partition = partition
-        self.path = path
         self.config = config
         self.rules = append_rules(config)
+        self.offsets = offsets
         self.segments = segments
-        self.log_start_offset = log_start_offset
-        self.log_end_offset = log_end_offset
-        self.high_watermark = log_start_offset
-        self.recovery_point = recovery_point  # records below are on disk for good
-        self.checkpointed_point = recovery_point  # what the checkpoint says at most
-        self.unsynced_segments: list[Segment] = []  # closed ones with an index that is not
-        self.has_unsynced_names = False
-        self.has_unsynced_home = False  # its directory and topic id may be gone after a power cut
-        self.names_in_flight = 0  # flush jobs that are to sync the directory
-        self.has_unsynced_cut = False
-        self.swap: replacement.Swap | None = None  # of compacted segments, while it is under way
-        self.last_flush_ms = self.clock.now_ms()
-        self.cuts = 0  # how often records were taken away, so that a sync meanwhile counts nothing
-        self.snapshots = snapshots or SnapshotFiles(context.files, path)
-        self.damage = tuple(damage)  # what recovery found in records that were once synced
-        self.last_noted_epoch = -1
-        self.snapshots_under_way = 0  # of producers, which threads encode
-        self.late_snapshots: list[int] = []  # those that were written since, and not synced
-        self._states = states
-        if states is not None:
-            states.bound = context.producers
-        self._leader_epochs = leader_epochs
-        self._topic_id: TopicId | None = None
+        self.snapshots = snapshots
+        self.unsynced = unsynced
+        self.files = LogFiles(context, path, segments, snapshots, unsynced)
+        self.producers = LogProducers(
+            segments, offsets, snapshots, self.health, context.producers, states
+        )
+        self.epochs = LogEpochs(system, path, segments, offsets, self.health, leader_epochs)
+        self.topic_id = LogTopicId(system, path, offsets)
+        self.swaps = replacement.Swaps(system, self.files, self.health)
+        self.damage = tuple(damage)  # what recovery found in records below the recovery point
 
     def __repr__(self) -> str:
         return f"Log({self.path!r}, {self.log_start_offset} to {self.log_end_offset})"
 
-    # Appending: `append.py`
+    # What others read
+
+    @property
+    def path(self) -> str:
+        return self.files.path
+
+    @property
+    def log_start_offset(self) -> int:
+        return self.offsets.start
+
+    @property
+    def log_end_offset(self) -> int:
+        return self.offsets.end
+
+    @property
+    def high_watermark(self) -> int:
+        return self.offsets.high_watermark
+
+    @property
+    def recovery_point(self) -> int:
+        return self.offsets.recovery_point
+
+    @property
+    def recovery_checkpoint(self) -> int:
+        """The recovery point for the checkpoint file. Recovery does not read the segments before
+        it, so their indexes must be synced too. Those of the active segment are not before it is
+        closed; and the next one may be created at any time."""
+        waiting = [each.base_offset for each in self.unsynced.segments if not each.state]
+        if self.segments.active.size and not self.is_closed:
+            waiting.append(self.offsets.end - 1)
+        return min([self.offsets.recovery_point, *waiting])
+
+    def last_stable_offset(self, reader: Reader) -> int:
+        """At least the log start: an open transaction whose records were deleted blocks nobody."""
+        offset = self.producers.load(reader).last_stable_offset(self.offsets.high_watermark)
+        return max(offset, self.offsets.start)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.segments.size_bytes
+
+    @property
+    def is_closed(self) -> bool:
+        return self.health.is_closed
+
+    @property
+    def is_gone(self) -> bool:
+        """Deleted or closed: its files may be removed at any moment."""
+        return self.health.is_gone
+
+    # Appending: `append.py`, `rolling.py`
 
     def append_as_leader(
         self, data: Buffer | Prepared, leader_epoch: int, by: append.ProducedBy = append.ANY_CLIENT
@@ -118,9 +154,26 @@ class Log:
         except OSError as error:
             raise self.health.refused(f"appending to {self.path}", error) from error
 
-    def note_leader_epoch(self, epoch: int) -> None:
-        """A leader begins its epoch at the end of the log, before it appends anything."""
-        self.load_epochs(WAIT).announce(epoch, self.log_end_offset)
+    def roll(self, header: BatchHeader | None = None) -> Segment:
+        """Close the active segment, unless it is empty; the new active one, in which the batch of
+        `header` has room."""
+        try:
+            segment = rolling.roll(
+                self.files, self.offsets, self.config, header, self._write_checkpoints
+            )
+        except OSError as error:
+            raise self.health.refused(f"creating a segment in {self.path}", error) from error
+        if segment is None:
+            return self.segments.active
+        take_snapshot(self, segment.base_offset)
+        self.context.needs_sync(self)
+        return segment
+
+    def update_high_watermark(self, offset: int) -> int:
+        """Replication reports how far records are committed; limited to the log."""
+        offset = self.offsets.set_high_watermark(offset)
+        self.producers.high_watermark_advanced(offset)
+        return offset
 
     # Reading: `reading.py`, `time_search.py`
 
@@ -154,28 +207,110 @@ class Log:
         except OSError as error:
             raise self.health.refused(f"reading {self.path}", error) from error
 
-    # Cutting, deleting, swapping: `truncation.py`, `retention.py`, `replacement.py`
+    # Truncating: `truncation.py`
 
     def truncate_to(self, offset: int) -> bool:
-        return truncation.truncate_to(self, offset)
+        """Remove every record at or after `offset`; False if there are none."""
+        if offset < 0:
+            raise ValueError(f"{self.partition}: cannot be truncated to offset {offset}")
+        self.health.check()
+        if offset >= self.offsets.end:
+            # A leader that wrote nothing may have begun its epoch here: so will the next leader.
+            self.epochs.truncate_from_end(self.offsets.end)
+            return False
+        try:
+            self.finish_swap()
+            if offset < self.segments[0].base_offset:
+                self.truncate_fully_and_start_at(offset)
+            else:
+                cut = truncation.decide_cut(self.segments, offset)
+                self._lower_offsets(cut.recovery_point, cut.end_offset)
+                truncation.carry_out(cut, self.files, self.config)
+                self.offsets.truncate(cut.end_offset)
+                self._apply_truncation()
+        except OSError as error:
+            raise self.health.failed(f"truncating {self.path} to {offset}", error) from error
+        return True
 
     def truncate_to_epoch(self, leader_end: EpochEndOffset) -> int:
-        return truncation.truncate_to_epoch(self, leader_end)
+        """Truncate to where this log and the leader's agree, as far as one answer of the leader
+        shows; the new end. Replication asks again, for the epoch that is then the last, until
+        nothing more is truncated (KIP-101, KIP-279)."""
+        epochs = self.epochs.load(WAIT)
+        self.truncate_to(truncation.agreed_end(epochs, leader_end, self.offsets.end))
+        return self.offsets.end
 
     def truncate_fully_and_start_at(self, offset: int, log_start_offset: int | None = None) -> None:
-        truncation.truncate_fully(self, offset, log_start_offset)
+        """Remove all records, and continue at `offset`, which may be any."""
+        self.health.check()
+        start = offset if log_start_offset is None else log_start_offset
+        try:
+            self.finish_swap()
+            self._lower_offsets(offset, start)
+            truncation.remove_all(self.files, self.config, offset)
+            self.epochs.load(WAIT).clear()
+        except OSError as error:
+            raise self.health.failed(f"emptying {self.path}", error) from error
+        self.offsets.restart(start, offset, high_watermark=offset)
+        self._apply_truncation()
 
-    def advance_log_start(self, offset: int) -> bool:
-        return retention.advance_log_start(self, offset)
+    def _lower_offsets(self, recovery_point: int, start: int) -> None:
+        """On disk too, before any record is removed: recovery must not trust what follows."""
+        if self.offsets.lower(recovery_point, start):
+            self._write_checkpoints()
+
+    def _apply_truncation(self) -> None:
+        self.unsynced.records_removed()
+        self.producers.unload()
+        self.epochs.truncate_from_end(self.offsets.end)
+        self.context.truncated(self)
+
+    # Deleting from the start: `retention.py`
 
     def enforce_retention(self) -> int:
         return retention.enforce_retention(self)
 
-    def roll(self) -> Segment:
-        return roll(self)
+    def advance_log_start(self, offset: int) -> bool:
+        """Delete the records before `offset`; OFFSET_OUT_OF_RANGE above the high watermark."""
+        self.health.check()
+        high_watermark = self.offsets.high_watermark
+        if offset > high_watermark:
+            raise BrokerError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"{self.partition}: offset {offset} is above the high watermark {high_watermark}",
+            )
+        if offset <= self.offsets.start:
+            return False
+        self.offsets.advance_start(offset)
+        self.epochs.truncate_from_start(offset)
+        self.producers.load(WAIT).log_start_advanced(offset)
+        return True
+
+    def delete_oldest(self, count: int) -> int:
+        """Delete the `count` oldest segments; how many were. An empty one replaces all."""
+        if not count:
+            return 0
+        try:
+            self.finish_swap()
+        except OSError as error:
+            raise self.health.failed(f"swapping segments of {self.path}", error) from error
+        if count == len(self.segments):
+            self.roll()
+        if self.producers.encodings:
+            count = retention.count_with_snapshot(self.files, count)
+            if not count:
+                return 0
+        self.advance_log_start(self.segments[count].base_offset)
+        try:
+            retention.remove_oldest(self.files, count, self.config.file_delete_delay_ms)
+        except OSError as error:
+            raise self.health.failed(f"deleting segments of {self.path}", error) from error
+        return count
+
+    # Swapping in compacted segments: `replacement.py`
 
     def open_cleaned(self, base_offset: int) -> Segment:
-        return replacement.open_cleaned(self, base_offset)
+        return self.files.open_cleaned(base_offset, self.config)
 
     def replacing_segments(
         self, cleaned: Sequence[Segment], replaced: Sequence[Segment]
@@ -183,198 +318,77 @@ class Log:
         return replacement.replacing(self, cleaned, replaced)
 
     def finish_swap(self) -> None:
-        replacement.finish_swap(self)
+        self.swaps.finish_now(self.config.file_delete_delay_ms)
 
-    # Offsets and state
+    # Syncing: `flushing.py`
 
-    @property
-    def size_bytes(self) -> int:
-        return self.segments.size_bytes
+    def begin_flush(self) -> flushing.FlushJob:
+        """A sync of what the log holds now. `end_flush` must follow."""
+        try:
+            system, epochs = self.context.files, self.epochs.unwritten
+            return flushing.make_job(system, self.files, self.offsets, epochs)
+        except OSError as error:
+            raise self.health.unsynced(f"syncing {self.path}", error) from error
 
-    @property
-    def recovery_checkpoint(self) -> int:
-        """The recovery point to be written down: segments before it are not read again, so also
-        their indexes must be on disk. Those of the active segment never are before it is closed;
-        and the next one may begin at once."""
-        waiting = [each.base_offset for each in self.unsynced_segments if not each.state]
-        if self.segments.active.size and not self.is_closed:
-            waiting.append(self.log_end_offset - 1)
-        return min([self.recovery_point, *waiting])
+    def end_flush(self, job: flushing.FlushJob, error: Exception | None) -> None:
+        """Apply what a job has done. StorageUnavailable if it has failed."""
+        if error is not None:
+            self.unsynced.failed(job.taken)
+            self._raise_unsynced(job, error)
+            return
+        is_current = job.truncations == self.offsets.truncations
+        if is_current:  # else the records that were synced may not be those of the log
+            self.offsets.advance_recovery_point(job.end_offset)
+        self.unsynced.synced(job.taken, self.context.clock.now_ms(), is_current=is_current)
 
-    def last_stable_offset(self, reader: Reader) -> int:
-        """Never before the log: what was deleted of an open transaction keeps nobody waiting."""
-        offset = self.load_producers(reader).last_stable_offset(self.high_watermark)
-        return max(offset, self.log_start_offset)
+    def _raise_unsynced(self, job: flushing.FlushJob, error: Exception) -> None:
+        is_elsewhere = self.is_closed or job.path != self.path
+        if isinstance(error, FileNotFoundError) and is_elsewhere:
+            return  # deleted or renamed meanwhile: the disk has not failed
+        if not isinstance(error, OSError):
+            raise error
+        report = self.health.refused if job.is_refused else self.health.unsynced
+        raise report(f"syncing {self.path}", error) from error
 
-    def update_high_watermark(self, offset: int) -> int:
-        """Replication says how far records are safe; kept within the log."""
-        if offset < self.log_start_offset:
-            offset = self.log_start_offset
-        if offset > self.log_end_offset:
-            offset = self.log_end_offset
-        self.high_watermark = offset
-        if self._states is not None:
-            self._states.high_watermark_advanced(offset)
-        return offset
+    def _write_checkpoints(self) -> None:
+        self.context.write_checkpoints(self)
 
-    def load_producers(self, reader: Reader) -> ProducerStates:
-        """The producers up to the end of the log, from the files unless they are in memory."""
-        if self._states is None:
-            end_offset = self.log_end_offset
-            try:
-                self._states = load_states(reader, self.snapshots, self.segments, end_offset)
-            except OSError as error:
-                raise self.health.refused(f"reading {self.path}", error) from error
-            self._states.high_watermark_advanced(self.high_watermark)
-            self._states.bound = self.context.producers
-        return self._states
-
-    def loading_producers(self) -> Steps[None]:
-        """Before anything depends on them. A log that is closed meanwhile is left alone."""
-        yield from looking_up(
-            lambda reader: None if self.is_closed else self.load_producers(reader)
-        )
-
-    @property
-    def knows_producers(self) -> bool:
-        """Whether the producers are in memory."""
-        return self._states is not None
-
-    @property
-    def must_read_producers(self) -> bool:
-        """Whether the producers have to be read from files, which may take a while."""
-        return self._states is None and (
-            self.snapshots.newest is not None or self.log_end_offset > self.segments[0].base_offset
-        )
-
-    def expiring_producers(self, now_ms: int, expiration_ms: int) -> Steps[int]:
-        """Forget idle producers; how many were. A log that nobody writes to is not read for it."""
-        if self._states is None:
-            return 0
-        return (yield from self._states.expiring(now_ms, expiration_ms))
-
-    def take_over_producers(self, other: Log) -> None:
-        """Of a log with the same records, which is not used any more."""
-        self._states = other.load_producers(WAIT)
-
-    def forget_producer_states(self) -> None:
-        """They are read again from the files when next needed."""
-        self._states = None
-
-    @property
-    def knows_epochs(self) -> bool:
-        """Whether the leader epochs are in memory."""
-        return self._leader_epochs is not None
-
-    def load_epochs(self, reader: Reader) -> LeaderEpochs:
-        """The leader epochs, from the files unless they are in memory."""
-        if self._leader_epochs is None:
-            path = f"{self.path}/{LEADER_EPOCHS_NAME}"
-            start, end = self.log_start_offset, self.log_end_offset
-            try:
-                files, segments = self.context.files, self.segments
-                epochs = open_epochs(reader, files, path, segments, start, end)
-            except OSError as error:
-                raise self.health.refused(f"reading {self.path}", error) from error
-            epochs.truncate_from_start(self.log_start_offset)
-            self._leader_epochs = epochs
-        return self._leader_epochs
-
-    @property
-    def unwritten_epochs(self) -> LeaderEpochs | None:
-        """The epochs, if their file does not say the same."""
-        epochs = self._leader_epochs
-        return None if epochs is None or epochs.is_written else epochs
-
-    def forget_epochs_from(self, offset: int) -> None:
-        self.load_epochs(WAIT).truncate_from_end(offset)
-        self.last_noted_epoch = -1
-
-    def load_topic_id(self, reader: Reader) -> TopicId | None:
-        """From the file unless it is in memory; None where there is none yet.
-
-        The first sync of a log includes its id: where that is damaged and nothing was synced, a
-        power cut was quicker.
-        """
-        if self._topic_id is None:
-            path = f"{self.path}/{PARTITION_METADATA_NAME}"
-            try:
-                self._topic_id = read_topic_id(reader, self.context.files, path)
-            except CorruptLogError as error:
-                if self.checkpointed_point:
-                    raise
-                logger.warning("a log that was never synced has no topic id: %s", error)
-        return self._topic_id
-
-    def remember_topic_id(self, topic_id: TopicId | None) -> None:
-        """Somebody has read it already."""
-        self._topic_id = topic_id
-
-    def begin_topic(self, topic_id: TopicId) -> None:
-        """As `assign_topic_id`, for a log that was made just now and is synced later."""
-        path = f"{self.path}/{PARTITION_METADATA_NAME}"
-        write_unsynced_topic_id(self.context.files, path, topic_id)
-        self._topic_id = topic_id
-
-    def assign_topic_id(self, topic_id: TopicId) -> None:
-        """Write it down, before the first record: it says whose records these are."""
-        write_topic_id(self.context.files, f"{self.path}/{PARTITION_METADATA_NAME}", topic_id)
-        self._topic_id = topic_id
+    # Settings and life cycle
 
     def update_config(self, config: TopicConfig) -> None:
         self.config = config
         rules = append_rules(config)
-        if rules != self.rules:  # else a batch that was prepared by the old ones stays so
+        if rules != self.rules:  # else batches that were prepared by the old rules stay valid
             self.rules = rules
 
-    # Life
-
-    @property
-    def is_closed(self) -> bool:
-        return self.health.is_closed
-
-    @property
-    def is_gone(self) -> bool:
-        """Deleted or closed: its files may be gone at any moment."""
-        return self.health.is_gone
-
     def close(self) -> None:
-        """Leave everything so that it can be opened again without reading the records."""
+        """Write and sync everything, so that the next start reads no records."""
         try:
             self.finish_swap()
             self.segments.active.seal()
-            if self.snapshots.newest != self.log_end_offset:
-                take_snapshot(self, self.log_end_offset, sync=True)
+            end_offset = self.offsets.end
+            if self.snapshots.newest != end_offset:
+                take_snapshot(self, end_offset, sync=True)
                 self.snapshots.remove_strays(self.segments.base_offsets)
-                self.has_unsynced_names = True
-            if self.unwritten_epochs is not None:
-                self.unwritten_epochs.write()
-            self._sync_for_close()
+                self.unsynced.names_changed()
+            if self.epochs.unwritten is not None:
+                self.epochs.unwritten.write()
+            if self.offsets.recovery_point < end_offset or not self.unsynced.is_empty:
+                flushing.flush(self)
+                self.segments.active.indexes.sync()
         except OSError as error:
             raise self.health.failed(f"closing {self.path}", error) from error
         finally:
             self.let_go()
 
-    def _sync_for_close(self) -> None:
-        has_unsynced = self.recovery_point < self.log_end_offset or self.unsynced_segments
-        has_names = self.has_unsynced_names or self.has_unsynced_home
-        if has_unsynced or has_names or self.has_unsynced_cut:
-            flushing.flush(self)
-            self.segments.active.indexes.sync()
-
     def let_go(self) -> None:
         """Close the files as they are: the directory failed, or the partition is deleted."""
-        self.health.is_closed = True
-        for segment in self.segments:
-            segment.close()
+        self.health.close()
+        self.files.close()
 
     def moved(self, path: str) -> None:
-        """The directory has another name now."""
-        self.path = path
-        self.snapshots.directory = path
-        for segment in self.segments:
-            segment.moved(path)
-        if self.swap is not None:
-            self.swap.moved(path)
-        if self._leader_epochs is not None:
-            self._leader_epochs.renamed(f"{path}/{LEADER_EPOCHS_NAME}")
+        """The directory was renamed."""
+        self.files.moved(path)
+        self.swaps.moved(path)
+        self.epochs.moved(path)
+        self.topic_id.moved(path)

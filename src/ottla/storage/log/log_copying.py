@@ -10,11 +10,10 @@ from __future__ import annotations
 from ottla.base.files.readers import WAIT, Reader
 from ottla.base.scheduling.steps import Steps, looking_up
 from ottla.protocol.records.batch import read_header
-from ottla.storage.log.append import note_epochs
 from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import ReadRange
-from ottla.storage.log.rolling import roll, take_snapshot
+from ottla.storage.log.snapshotting import take_snapshot
 
 CHUNK_BYTES = 1024 * 1024
 REST_BYTES_MAX = 8 * 1024 * 1024  # a few milliseconds' work
@@ -22,14 +21,14 @@ REST_BYTES_MAX = 8 * 1024 * 1024  # a few milliseconds' work
 
 def copying_some(source: Log, target: Log) -> Steps[int]:
     """Append the next batches of the source; how many bytes, 0 where the target has them all."""
-    cuts = source.cuts
+    truncations = source.offsets.truncations
     found = yield from looking_up(lambda reader: find_next(reader, source, target))
     if found is None or not len(found.records):
         return 0
     if found.check is not None:
         yield found.check.run
     data: bytes = yield found.records.read
-    if source.cuts != cuts:
+    if source.offsets.truncations != truncations:
         target.truncate_fully_and_start_at(source.log_start_offset)
         return len(data)
     if found.check is not None:
@@ -83,13 +82,13 @@ def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
     target.update_config(source.config)
     target.update_high_watermark(source.high_watermark)
     target.advance_log_start(source.log_start_offset)
-    known = target.load_epochs(WAIT).latest_epoch
-    entries = source.load_epochs(WAIT).entries
-    note_epochs(target, [each for each in entries if known is None or each.epoch > known])
+    known = target.epochs.load(WAIT).latest_epoch
+    entries = source.epochs.load(WAIT).entries
+    target.epochs.note(each for each in entries if known is None or each.epoch > known)
     # Of producers whose records are gone the source still knows; the copy has not seen them. So a
     # segment begins here: after a crash recovery believes only the snapshot at a segment's start.
-    target.take_over_producers(source)
-    roll(target)
+    target.producers.take_over(source.producers)
+    target.roll()
     take_snapshot(target, target.log_end_offset, sync=True)
     if target.recovery_point < max(source.recovery_point, min(flushed_to, source.log_end_offset)):
         flush(target)

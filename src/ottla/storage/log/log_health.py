@@ -19,6 +19,16 @@ class LogHealth:
         self.is_closed = False
         self.is_in_use = True  # not while it only waits to be deleted
 
+    def begin_use(self) -> None:
+        self.is_in_use = True
+
+    def end_use(self) -> None:
+        """From now on the log only waits to be deleted."""
+        self.is_in_use = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
     @property
     def is_gone(self) -> bool:
         """Deleted or closed: its files may be gone at any moment."""

@@ -53,8 +53,8 @@ class RangeCheck:
         self._generation = segment.generation
         self._start = start
         self._end = end
-        self._end_offset = log.segments.end_of(segment, log.log_end_offset)
-        self._epochs = log.load_epochs(reader).entries
+        self._end_offset = log.segments.end_of(segment, log.offsets.end)
+        self._epochs = log.epochs.load(reader).entries
         self.verified_end = start
         segment.open(reader).size()  # opens the file here, before another thread wants it
 
@@ -118,13 +118,13 @@ def read(
     with_aborted: bool = False,
 ) -> ReadRange:
     """The records from `offset` on, below `end_offset`, of at most `bytes_max` bytes."""
-    if not log.log_start_offset <= offset <= log.log_end_offset:
+    start, end = log.offsets.start, log.offsets.end
+    if not start <= offset <= end:
         raise BrokerError(
             ErrorCode.OFFSET_OUT_OF_RANGE,
-            f"{log.partition}: offset {offset} is not between {log.log_start_offset} and "
-            f"{log.log_end_offset}",
+            f"{log.partition}: offset {offset} is not between {start} and {end}",
         )
-    end_offset = min(end_offset, log.log_end_offset)
+    end_offset = min(end_offset, end)
     segment = log.segments.floor(offset) or log.segments[0]
     if bytes_max <= 0 and not at_least_one:
         end_offset = offset  # others have filled the answer
@@ -144,7 +144,7 @@ def read(
 
 def _limit(reader: Reader, log: Log, segment: Segment, end_offset: int) -> int:
     """Up to which position of the segment the records below `end_offset` reach."""
-    if end_offset >= log.segments.end_of(segment, log.log_end_offset):
+    if end_offset >= log.segments.end_of(segment, log.offsets.end):
         return segment.size
     place = locate(reader, segment, end_offset)
     return segment.size if place is None else place.position

@@ -24,8 +24,10 @@ from ottla.storage.log.flushing import flush
 from ottla.storage.log.leader_epochs import EpochEntry, LeaderEpochs
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.log_offsets import LogOffsets
 from ottla.storage.log.partition_files import PartitionFiles
 from ottla.storage.log.segment_recovery import Recovered, recover_segments
+from ottla.storage.log.unsynced import Unsynced
 from ottla.storage.producers.producer_replay import SnapshotFiles, load_states
 from ottla.storage.segments.segment import Segment
 from ottla.storage.segments.segment_search import read_next_offset
@@ -106,10 +108,11 @@ def _clean_log(
         files.path,
         files.config,
         segments,
-        log_start_offset=max(checkpoint.log_start_offset, segments[0].base_offset),
-        log_end_offset=end_offset,
-        recovery_point=end_offset,
-        snapshots=files.snapshots(),
+        LogOffsets(
+            max(checkpoint.log_start_offset, segments[0].base_offset), end_offset, end_offset
+        ),
+        files.snapshots(),
+        Unsynced(files.context.clock.now_ms()),
     )
 
 
@@ -141,18 +144,19 @@ def _recover(
         files.path,
         files.config,
         Segments([*trusted, *recovered.kept]),
-        log_start_offset=max(checkpoint.log_start_offset, segments[0].base_offset),
-        log_end_offset=recovered.end_offset,
-        recovery_point=recovery_point if not lost else unread[0].base_offset,
-        snapshots=snapshots,
+        LogOffsets(
+            max(checkpoint.log_start_offset, segments[0].base_offset),
+            recovered.end_offset,
+            recovery_point if not lost else unread[0].base_offset,
+            recovery_point,
+        ),
+        snapshots,
+        Unsynced.everything(files.context.clock.now_ms(), recovered.kept[:-1]),
         states=recovered.states,
         leader_epochs=_unwritten(files, recovered.epochs),
         damage=recovered.damage,
     )
-    log.load_epochs(WAIT).truncate_from_start(log.log_start_offset)
-    log.checkpointed_point = recovery_point
-    log.unsynced_segments = recovered.kept[:-1]
-    log.has_unsynced_names = log.has_unsynced_home = log.has_unsynced_cut = True
+    log.epochs.truncate_from_start(log.log_start_offset)
     if from_offset < recovery_point:
         flush(log)  # what was built anew is not looked at again
     if recovered.has_gaps:
@@ -228,20 +232,18 @@ def _empty_log(
         files.path,
         files.config,
         Segments([files.new_segment(start)]),
-        log_start_offset=start,
-        log_end_offset=start,
-        recovery_point=min(recovery_point, start),
-        snapshots=files.snapshots(),
+        LogOffsets(start, start, min(recovery_point, start), recovery_point),
+        files.snapshots(),
+        Unsynced.everything(files.context.clock.now_ms(), ()),
         damage=damage,
     )
-    log.checkpointed_point = recovery_point
     log.snapshots.remove(log.snapshots.offsets())
-    epochs = log.load_epochs(WAIT)
+    epochs = log.epochs.load(WAIT)
     if epochs.entries:
         epochs.clear()
     if start:
-        files.context.files.sync_directory(files.path)  # the file's name alone tells the start
-    log.has_unsynced_names = log.has_unsynced_home = log.has_unsynced_cut = True
+        # The start is in no other place than the name of the segment.
+        files.context.files.sync_directory(files.path)
     return log
 
 

@@ -1,9 +1,9 @@
-"""Which segments have outlived their use: by age, by size, by the start of the log.
+"""Which segments are deleted: by age, by size, by the start of the log.
 
-Owns      the three rules, as functions from segments to a number of them, and carrying them out.
-Promises  segments go from the oldest on without a gap; none that reaches the high watermark; an
-          empty active segment stays.
-Leaves    deleting the files, some time later, to `deletion.py`.
+Owns      the three rules, as functions from segments to a number of them, and applying them.
+Promises  segments are deleted from the oldest on without a gap; none that reaches the high
+          watermark; an empty active segment stays.
+Leaves    deleting to `log.py`, and removing the files, some time later, to `deletion.py`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ottla.base.files.readers import WAIT, Reader
-from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.errors import BrokerError
-from ottla.storage.log.rolling import roll
-from ottla.storage.log.truncation import retire, retire_snapshots
+from ottla.storage.log.log_files import LogFiles
 from ottla.storage.producers.producer_replay import load_states
 from ottla.storage.segments.segment_search import largest_timestamp
 
@@ -79,98 +76,62 @@ def count_before_start(segments: Sequence[Sized], log_start_offset: int) -> int:
 
 
 def preload_retention(reader: Reader, log: Log) -> None:
-    """Read what `enforce_retention` asks for, and change nothing."""
-    if log.is_closed:  # since the look-up began
+    """Read what `enforce_retention` needs, and change nothing."""
+    if log.is_closed:  # since the lookup began
         return
-    count = count_before_start(log.segments, log.log_start_offset)
+    count = count_before_start(log.segments, log.offsets.start)
     if log.config.is_deleted:
         count += _count_oversized(log) + _count_expired(reader, log)
     if count:
-        log.load_producers(reader)
+        log.producers.load(reader)
 
 
 def enforce_retention(log: Log) -> int:
-    """Delete what has outlived its use; how many segments that were."""
+    """Delete segments by all three rules; how many."""
     log.health.check()
-    deleted = _delete(log, count_before_start(log.segments, log.log_start_offset))
+    deleted = log.delete_oldest(count_before_start(log.segments, log.offsets.start))
     if not log.config.is_deleted:
         return deleted
-    deleted += _delete(log, _count_oversized(log))
-    return deleted + _delete(log, _count_expired(WAIT, log))
+    deleted += log.delete_oldest(_count_oversized(log))
+    return deleted + log.delete_oldest(_count_expired(WAIT, log))
 
 
 def _count_oversized(log: Log) -> int:
     bytes_max = log.config.retention_bytes
     if bytes_max < 0:
         return 0
-    return count_oversized(log.segments, log.high_watermark, log.log_end_offset, bytes_max)
+    return count_oversized(log.segments, log.offsets.high_watermark, log.offsets.end, bytes_max)
 
 
 def _count_expired(reader: Reader, log: Log) -> int:
     if log.config.retention_ms < 0:
         return 0
-    oldest_ms = log.clock.now_ms() - log.config.retention_ms
+    oldest_ms = log.context.clock.now_ms() - log.config.retention_ms
     return count_expired(
         log.segments,
-        log.high_watermark,
-        log.log_end_offset,
+        log.offsets.high_watermark,
+        log.offsets.end,
         oldest_ms,
         partial(largest_timestamp, reader),
     )
 
 
-def advance_log_start(log: Log, offset: int) -> bool:
-    """Forget the records before `offset`; OFFSET_OUT_OF_RANGE above the high watermark."""
-    log.health.check()
-    if offset > log.high_watermark:
-        raise BrokerError(
-            ErrorCode.OFFSET_OUT_OF_RANGE,
-            f"{log.partition}: offset {offset} is above the high watermark {log.high_watermark}",
-        )
-    if offset <= log.log_start_offset:
-        return False
-    log.log_start_offset = offset
-    log.load_epochs(WAIT).truncate_from_start(offset)
-    log.load_producers(WAIT).log_start_advanced(offset)
-    return True
-
-
-def _finish_swap(log: Log) -> None:
-    try:
-        log.finish_swap()
-    except OSError as error:
-        raise log.health.failed(f"swapping segments of {log.path}", error) from error
-
-
-def _count_with_snapshot(log: Log, count: int) -> int:
-    """As many segments as a snapshot follows that is there: others are being encoded."""
-    while count and log.segments[count].base_offset not in log.snapshots:
+def count_with_snapshot(files: LogFiles, count: int) -> int:
+    """Of the `count` oldest segments, as many as end at a producer snapshot: others are still being
+    encoded."""
+    while count and files.segments[count].base_offset not in files.snapshots:
         count -= 1
     return count
 
 
-def _delete(log: Log, count: int) -> int:
-    """Delete the oldest segments. When all of them go, an empty one takes their place first."""
-    if not count:
-        return 0
-    _finish_swap(log)
-    if count == len(log.segments):
-        roll(log)
-    if log.snapshots_under_way:
-        count = _count_with_snapshot(log, count)
-        if not count:
-            return 0
-    doomed, first_offset = log.segments[:count], log.segments[count].base_offset
-    advance_log_start(log, first_offset)
+def remove_oldest(files: LogFiles, count: int, delay_ms: int) -> None:
+    removed, first_offset = files.segments[:count], files.segments[count].base_offset
     try:
-        if first_offset not in log.snapshots:
-            # Lost somehow; from what stays it could not be made again.
-            states = load_states(WAIT, log.snapshots, log.segments, first_offset)
-            log.snapshots.write(states, first_offset, sync=True)
-        retire(log, doomed)
-        retire_snapshots(log, [segment.base_offset for segment in doomed])
-    except OSError as error:
-        raise log.health.failed(f"deleting segments of {log.path}", error) from error
+        if first_offset not in files.snapshots:
+            # It is missing, and cannot be built from the segments that stay.
+            states = load_states(WAIT, files.snapshots, files.segments, first_offset)
+            files.snapshots.write(states, first_offset, sync=True)
+        files.retire(removed, delay_ms)
+        files.retire_snapshots([segment.base_offset for segment in removed], delay_ms)
     finally:
-        log.segments.replace(doomed, ())
-    return count
+        files.segments.replace(removed, ())

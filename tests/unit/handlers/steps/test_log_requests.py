@@ -38,7 +38,7 @@ from ottla.protocol.messages.produce_request import (
 )
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
-from ottla.storage.log.rolling import take_snapshot
+from ottla.storage.log.snapshotting import take_snapshot
 
 PARTITIONS = 600
 PRODUCERS = 3000
@@ -155,10 +155,10 @@ def test_the_first_produce_after_a_start_to_a_partition_of_many_producers(
     for producer_id in range(PRODUCERS):
         log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, 0)), 0)
     take_snapshot(log, log.log_end_offset, sync=True)
-    log.forget_producer_states()
+    log.producers.unload()
     assert world.steps_of(produce("t", range(3, 4)), 9) < TURN_LINES_MAX
-    assert log.knows_producers
-    assert log.load_producers(WAIT).count == PRODUCERS
+    assert log.producers.is_loaded
+    assert log.producers.load(WAIT).count == PRODUCERS
 
 
 def test_a_segment_is_closed_in_a_partition_of_many_producers(world: CountedWorld) -> None:
@@ -168,7 +168,7 @@ def test_a_segment_is_closed_in_a_partition_of_many_producers(world: CountedWorl
     log.update_config(replace(log.config, segment_bytes=1000))
     assert world.steps_of(produce("t", range(4, 5)), 9) < TURN_LINES_MAX
     assert len(log.segments) == 2
-    while log.snapshots_under_way:
+    while log.producers.encodings:
         world.run(asyncio.sleep(0.001))
     assert log.snapshots.newest == PRODUCERS
 

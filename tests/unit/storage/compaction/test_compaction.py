@@ -120,7 +120,7 @@ def test_the_last_word_of_a_producer_outlives_its_records() -> None:
     world.compact()
     emptied, _ = world.batches()[0]
     assert (emptied.records_count, emptied.base_sequence, emptied.last_sequence) == (0, 0, 1)
-    world.log.load_producers(WAIT).expire(world.clock.now_ms() + 1000, expiration_ms=0)
+    world.log.producers.load(WAIT).expire(world.clock.now_ms() + 1000, expiration_ms=0)
     world.produce([(b"c", b"1")])
     world.log.roll()
     world.compact()

@@ -132,7 +132,7 @@ def check_producers(world: World) -> None:
     """A broker that lost its snapshots learns the same about every producer from the records."""
     replayed = ProducerStates(world.log.segments[0].base_offset)
     replay(WAIT, replayed, world.log.segments, world.log.log_end_offset)
-    assert facts(replayed) == facts(world.log.load_producers(WAIT))
+    assert facts(replayed) == facts(world.log.producers.load(WAIT))
 
 
 def facts(states: ProducerStates) -> dict[int, tuple[int, ...]]:

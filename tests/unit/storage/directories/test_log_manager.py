@@ -32,7 +32,7 @@ from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import CorruptLogError, StorageError
 from ottla.storage.files.directory_health import OutOfRoom, StorageUnavailable
 from ottla.storage.files.meta_properties import MetaProperties, write_meta_properties
-from ottla.storage.log.flushing import FlushJob, finish_flush, flush
+from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import SYNCS
@@ -146,7 +146,7 @@ def test_topic_ids_are_kept(disk: MemoryDisk) -> None:
     topic_id = TopicId(bytes(range(16)))
     broker.manager.create(A, CONFIG, topic_id)
     disk.kill()
-    assert Broker(disk).log(A).load_topic_id(WAIT) == topic_id
+    assert Broker(disk).log(A).topic_id.load(WAIT) == topic_id
 
 
 def test_a_new_log_waits_for_no_disk(disk: MemoryDisk) -> None:
@@ -167,7 +167,7 @@ def test_a_log_that_was_synced_once_is_there_after_a_power_cut(disk: MemoryDisk,
     flush(log)
     disk.crash(Random(seed))
     found = Broker(disk).log(A)
-    assert found.load_topic_id(WAIT) == topic_id
+    assert found.topic_id.load(WAIT) == topic_id
     assert len(values_of(found)) == 5
 
 
@@ -183,7 +183,7 @@ def test_a_log_that_a_kill_left_unsynced_is_synced_with_its_next_records(
     flush(log)
     disk.crash(Random(seed))
     found = Broker(disk).log(A)
-    assert found.load_topic_id(WAIT) == topic_id
+    assert found.topic_id.load(WAIT) == topic_id
     assert len(values_of(found)) == 5
 
 
@@ -196,7 +196,7 @@ def test_a_log_that_was_never_synced_may_lose_its_topic_id_and_nothing_else_brea
     disk.crash(Random(seed))
     manager = Broker(disk).manager
     found = manager.get(A) or manager.create(A, CONFIG, topic_id)
-    assert found.load_topic_id(WAIT) in (None, topic_id)
+    assert found.topic_id.load(WAIT) in (None, topic_id)
 
 
 def test_a_damaged_topic_id_of_records_that_were_synced_is_told(disk: MemoryDisk) -> None:
@@ -207,7 +207,7 @@ def test_a_damaged_topic_id_of_records_that_were_synced_is_told(disk: MemoryDisk
     first.manager.close()
     disk.flip_bit(path, 0)
     with pytest.raises(CorruptLogError):
-        _ = Broker(disk).log(A).load_topic_id(WAIT)
+        _ = Broker(disk).log(A).topic_id.load(WAIT)
 
 
 def test_deleting_many_logs_syncs_their_directory_once(disk: MemoryDisk) -> None:
@@ -227,11 +227,11 @@ def test_a_log_deleted_during_a_sync_does_not_take_its_directory_offline(
     manager = Broker(disk).manager
     log = manager.create(A, CONFIG)
     append_many(log, 5)
-    job = FlushJob(log)
+    job = log.begin_flush()
     manager.delete(doom(manager, A))
     with pytest.raises(FileNotFoundError) as raised:
         job.run()
-    finish_flush(log, job, raised.value)
+    log.end_flush(job, raised.value)
     assert len(manager.online) == len(PATHS)
 
 
@@ -317,10 +317,10 @@ def test_of_two_logs_of_one_partition_the_one_of_a_deleted_topic_goes(
     disk.kill()
     manager = Broker(disk).manager
     manager.settle_duplicates(only_the_first_was_deleted)
-    assert [log.load_topic_id(WAIT) for log in manager.logs] == [b"2" * 16]
+    assert [log.topic_id.load(WAIT) for log in manager.logs] == [b"2" * 16]
     assert manager.get(A) is manager.logs[0]
     disk.crash(Random(1))
-    assert Broker(disk).log(A).load_topic_id(WAIT) == b"2" * 16
+    assert Broker(disk).log(A).topic_id.load(WAIT) == b"2" * 16
 
 
 def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
@@ -334,7 +334,7 @@ def test_a_future_log_of_a_deleted_topic_goes(disk: MemoryDisk) -> None:
     assert manager.get_future(A) is not None
     manager.settle_duplicates(only_the_first_was_deleted)
     assert manager.get_future(A) is None
-    assert [log.load_topic_id(WAIT) for log in manager.logs] == [b"2" * 16]
+    assert [log.topic_id.load(WAIT) for log in manager.logs] == [b"2" * 16]
 
 
 def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryDisk) -> None:
@@ -348,7 +348,7 @@ def test_a_disk_that_fails_to_give_up_a_left_over_log_stops_nobody(disk: MemoryD
     assert [directory.path for directory in manager.online] == ["/two"]
     found = manager.get(A)
     assert found is not None
-    assert found.load_topic_id(WAIT) == b"2" * 16
+    assert found.topic_id.load(WAIT) == b"2" * 16
 
 
 # Creating
@@ -373,7 +373,7 @@ def test_a_log_that_a_full_disk_left_half_made_is_made_whole_in_the_same_directo
     append_many(made, 3)
     manager.close()
     again = Broker(disk).log()
-    assert (len(values_of(again)), again.load_topic_id(WAIT)) == (3, b"1" * 16)
+    assert (len(values_of(again)), again.topic_id.load(WAIT)) == (3, b"1" * 16)
 
 
 # Deleting
@@ -825,7 +825,7 @@ def test_a_log_half_deleted_in_one_directory_is_gone_before_its_name_is_used_in_
     other = next(each for each in broker.manager.directories if each.context is not old.context)
     flush(broker.manager.create(A, CONFIG, TopicId(b"2" * 16), directory=other))
     disk.crash(Random(seed))
-    assert Broker(disk).log(A).load_topic_id(WAIT) == b"2" * 16
+    assert Broker(disk).log(A).topic_id.load(WAIT) == b"2" * 16
 
 
 @pytest.mark.parametrize("is_made_again_first", [True, False])
@@ -861,9 +861,9 @@ def test_a_swap_under_way_when_its_topic_is_deleted_is_no_failing_disk(disk: Mem
     sources = old.segments[:2]
     swapping = old.replacing_segments([clean(old, sources, 2)], sources)
     result: object = None
-    while old.swap is None:
+    while old.swaps.current is None:
         job = job_of(swapping.send(result))
-        if old.swap is None:
+        if old.swaps.current is None:
             result = job()
     broker.manager.delete(doom(broker.manager, A))
     old.finish_swap()  # as retention does, which may have taken it up just before

@@ -55,7 +55,7 @@ def test_a_batch_gets_the_next_offsets_and_the_leader_s_epoch_in_place(place: Pl
     assert read_header(batch).base_offset == 2
     assert read_header(batch).partition_leader_epoch == 7
     assert values_of(log) == [b"a", b"b", b"c", b"d", b"e"]
-    assert log.load_epochs(WAIT).entries == ((0, 0), (7, 2))
+    assert log.epochs.load(WAIT).entries == ((0, 0), (7, 2))
 
 
 def test_bytes_that_cannot_be_changed_are_copied(place: Place) -> None:
@@ -219,7 +219,7 @@ def test_unverified_transactions_are_refused_where_that_is_asked_for(place: Plac
     with pytest.raises(BrokerError) as raised:
         log.append_as_leader(batch, 0)
     assert raised.value.code is ErrorCode.INVALID_TXN_STATE
-    guard = log.load_producers(WAIT).start_verification(5, 0, 0, False, NOW_MS)
+    guard = log.producers.load(WAIT).start_verification(5, 0, 0, False, NOW_MS)
     assert log.append_as_leader(batch, 0, ProducedBy(guard=guard)).first_offset == 0
 
 
@@ -240,7 +240,7 @@ def test_a_follower_takes_offsets_and_epochs_as_they_are(place: Place) -> None:
     appended = log.append_as_follower(data)
     assert (appended.first_offset, appended.last_offset) == (0, 2)
     assert values_of(log) == [b"a", b"b", b"c"]
-    assert log.load_epochs(WAIT).entries == ((3, 0), (5, 2))
+    assert log.epochs.load(WAIT).entries == ((3, 0), (5, 2))
 
 
 def test_the_cut_off_end_of_a_fetched_batch_is_left_out(place: Place) -> None:
@@ -364,7 +364,7 @@ def test_a_marker_that_cannot_be_indexed_is_not_written(place: Place) -> None:
     with pytest.raises(StorageUnavailable):
         log.append_as_leader(marker_of(5), 0, COORDINATOR)
     assert log.log_end_offset == 1
-    assert log.load_producers(WAIT).has_open_transaction(5, 0)
+    assert log.producers.load(WAIT).has_open_transaction(5, 0)
     log.append_as_leader(marker_of(5), 0, COORDINATOR)
     log.update_high_watermark(2)
     assert log.read(WAIT, 0, 1 << 20, 2, with_aborted=True).aborted == [(5, 0, 1, 2)]

@@ -29,7 +29,7 @@ def reopened(place: Place, *, is_clean: bool = True) -> Log:
 def test_epochs_are_read_again_from_their_file() -> None:
     place = Place()
     log_with_epochs(place).close()
-    assert reopened(place).load_epochs(WAIT).entries == EPOCHS
+    assert reopened(place).epochs.load(WAIT).entries == EPOCHS
 
 
 @pytest.mark.parametrize("is_clean", [True, False])
@@ -39,7 +39,7 @@ def test_every_flipped_bit_of_the_file_is_put_right_by_the_records(is_clean: boo
     for position in range(place.disk.size(FILE)):
         place.disk.flip_bit(FILE, position, position % 8)
         log = reopened(place, is_clean=is_clean)
-        assert log.load_epochs(WAIT).entries == EPOCHS, position
+        assert log.epochs.load(WAIT).entries == EPOCHS, position
         assert len(values_of(log)) == 60
         log.let_go()
 
@@ -48,7 +48,7 @@ def test_a_lost_file_is_made_again() -> None:
     place = Place()
     log_with_epochs(place).close()
     place.disk.remove(FILE)
-    assert reopened(place).load_epochs(WAIT).entries == EPOCHS
+    assert reopened(place).epochs.load(WAIT).entries == EPOCHS
 
 
 def test_a_batch_with_a_wrong_epoch_is_not_served_and_nothing_is_learned_from_it() -> None:
@@ -58,7 +58,7 @@ def test_a_batch_with_a_wrong_epoch_is_not_served_and_nothing_is_learned_from_it
     log.close()
     place.disk.flip_bit(log.segments[0].path, position + 15, 3)
     log = reopened(place)
-    assert log.load_epochs(WAIT).entries == EPOCHS
+    assert log.epochs.load(WAIT).entries == EPOCHS
     found = log.read(WAIT, 30, 1, EVERYTHING)
     assert found.check is not None
     with pytest.raises(CorruptLogError):
@@ -69,20 +69,20 @@ def test_a_batch_with_a_wrong_epoch_is_not_served_and_nothing_is_learned_from_it
 def test_an_epoch_without_records_is_forgotten() -> None:
     place = Place()
     log = log_with_epochs(place)
-    log.note_leader_epoch(20)
-    assert log.load_epochs(WAIT).latest_epoch == 20
+    log.epochs.announce(20)
+    assert log.epochs.load(WAIT).latest_epoch == 20
     log.close()
-    assert reopened(place).load_epochs(WAIT).entries == EPOCHS
+    assert reopened(place).epochs.load(WAIT).entries == EPOCHS
 
 
 def test_epochs_of_deleted_records_come_back_with_them() -> None:
     place = Place()
     log = log_with_epochs(place)
     log.advance_log_start(30)
-    log.note_leader_epoch(13)
-    assert log.load_epochs(WAIT).entries[0] == (5, 30)
+    log.epochs.announce(13)
+    assert log.epochs.load(WAIT).entries[0] == (5, 30)
     place.disk.kill()  # before the new start of the log was written down
-    assert reopened(place, is_clean=False).load_epochs(WAIT).entries == EPOCHS
+    assert reopened(place, is_clean=False).epochs.load(WAIT).entries == EPOCHS
 
 
 def test_a_single_batch_that_comes_back_brings_its_epoch_along() -> None:
@@ -93,5 +93,5 @@ def test_a_single_batch_that_comes_back_brings_its_epoch_along() -> None:
     log.advance_log_start(1)
     log.close()
     log = place.open(Checkpoint(31, 0, is_clean=True))  # without the new start of the log
-    assert log.load_epochs(WAIT).entries == ((1, 0), (2, 1))
+    assert log.epochs.load(WAIT).entries == ((1, 0), (2, 1))
     assert len(values_of(log)) == 31

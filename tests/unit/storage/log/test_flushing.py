@@ -12,13 +12,8 @@ from ottla.base.files.readers import WAIT
 from ottla.base.scheduling.steps import run_blocking
 from ottla.config.options import INT64_MAX
 from ottla.storage.files.directory_health import StorageUnavailable
-from ottla.storage.log.flushing import (
-    FlushJob,
-    GroupCommit,
-    finish_flush,
-    flush,
-    is_flush_due,
-)
+from ottla.storage.log.flushing import flush, is_flush_due
+from ottla.storage.log.group_commit import GroupCommit
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
 
@@ -65,21 +60,21 @@ def test_segments_indexes_and_names_are_synced_with_the_records(seed: int) -> No
 def test_records_appended_during_a_sync_are_not_covered_by_it(place: Place) -> None:
     log = place.open()
     append_many(log, 3)
-    job = FlushJob(log)
+    job = log.begin_flush()
     append_many(log, 3)
     job.run()
-    finish_flush(log, job, None)
+    log.end_flush(job, None)
     assert log.recovery_point == 3
 
 
 def test_a_cut_during_a_sync_makes_it_count_for_nothing(place: Place) -> None:
     log = place.open()
     append_many(log, 10)
-    job = FlushJob(log)
+    job = log.begin_flush()
     log.truncate_to(5)
     append_many(log, 3, epoch=1)
     job.run()
-    finish_flush(log, job, None)
+    log.end_flush(job, None)
     assert log.recovery_point <= 5
 
 
@@ -108,7 +103,7 @@ def test_a_sync_that_cannot_begin_is_made_up_for_by_the_next(
     with pytest.raises(StorageUnavailable):
         flush(log)
     assert log.health.is_online
-    assert (log.recovery_point, log.names_in_flight, log.has_unsynced_names) == (0, 0, True)
+    assert (log.recovery_point, log.unsynced.name_syncs, log.unsynced.has_names) == (0, 0, True)
     flush(log)
     assert log.recovery_point == 40
     place.disk.crash(Random(3))
@@ -118,14 +113,15 @@ def test_a_sync_that_cannot_begin_is_made_up_for_by_the_next(
 def test_a_job_that_cannot_open_its_files_changes_nothing(place: Place) -> None:
     log = place.open()
     append_many(log, 3)
-    log.has_unsynced_names = log.has_unsynced_cut = True
+    log.unsynced.names_changed()
+    log.unsynced.records_removed()
     log.segments.active.close()
     place.disk.fail("open", "*", error=errno.EMFILE)
-    with pytest.raises(OSError, match="open"):
-        FlushJob(log)
-    assert log.names_in_flight == 0
-    assert log.has_unsynced_names
-    assert log.has_unsynced_cut
+    with pytest.raises(StorageUnavailable, match="open"):
+        log.begin_flush()
+    assert log.unsynced.name_syncs == 0
+    assert log.unsynced.has_names
+    assert log.unsynced.has_cut
 
 
 def test_a_disk_too_full_for_the_epochs_is_no_failed_sync(place: Place) -> None:
@@ -152,15 +148,15 @@ def test_a_segment_deleted_during_a_sync_is_no_failure(place: Place) -> None:
     place.config = replace(SMALL, retention_ms=0, file_delete_delay_ms=0)
     log = place.open()
     append_many(log, 40)
-    job = FlushJob(log)
+    job = log.begin_flush()
     place.clock.advance_ms(10)
     log.enforce_retention()
     for removal in log.context.deletions.take_due(place.clock.now_ms()):
         removal.run()
-    for path in [segment.path for segment in job.closed]:
+    for path in [segment.path for segment in job.taken.segments]:
         place.disk.fail("sync", path, error=errno.ENOENT)
     job.run()
-    finish_flush(log, job, None)
+    log.end_flush(job, None)
 
 
 # By policy
@@ -269,10 +265,10 @@ def test_a_sync_that_overtakes_another_makes_new_files_durable_too(seed: int) ->
     flush(log)
     for _ in range(6):
         append(log, b"b" * 300)  # which begins new segments
-    FlushJob(log)  # made by housekeeping, and not run yet
-    overtaking = FlushJob(log)
+    log.begin_flush()  # made by housekeeping, and not run yet
+    overtaking = log.begin_flush()
     overtaking.run()
-    finish_flush(log, overtaking, None)
+    log.end_flush(overtaking, None)
     end_offset = log.recovery_point
     place.disk.crash(Random(seed))
     assert place.open(Checkpoint()).log_end_offset == end_offset

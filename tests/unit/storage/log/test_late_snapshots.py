@@ -11,8 +11,8 @@ from tests.unit.storage.log_making import SMALL, Place, batch_of, names_in
 
 from ottla.base.files.filesystem import parent_directory
 from ottla.base.files.readers import WAIT
-from ottla.storage.log import rolling
-from ottla.storage.log.flushing import FlushJob, finish_flush, flush
+from ottla.storage.log import snapshotting
+from ottla.storage.log.flushing import flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
 from ottla.storage.producers.producer_snapshot import encode_snapshot
@@ -23,7 +23,7 @@ SEGMENT = replace(SMALL, segment_bytes=100_000)
 
 @pytest.fixture(autouse=True)
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rolling, "ENCODED_HERE_MAX", MANY - 1)
+    monkeypatch.setattr(snapshotting, "ENCODED_HERE_MAX", MANY - 1)
 
 
 class Story:
@@ -43,14 +43,14 @@ class Story:
 
     def write_next(self, producer_id: int) -> None:
         """A batch that follows on the producer's last one."""
-        known = self.log.load_producers(WAIT).producers.get(producer_id)
+        known = self.log.producers.load(WAIT).producers.get(producer_id)
         sequence = 0 if known is None else known.last_sequence + 1
         self.log.append_as_leader(batch_of(b"v", producer=(producer_id, 0, sequence)), 0)
         self.log.update_high_watermark(self.log.log_end_offset)
 
     @property
     def state(self) -> bytes:
-        return encode_snapshot(self.log.load_producers(WAIT).producers)
+        return encode_snapshot(self.log.producers.load(WAIT).producers)
 
     def snapshot(self, offset: int) -> bytes:
         path = self.log.snapshots.path(offset)
@@ -69,7 +69,7 @@ def test_the_snapshot_is_of_the_moment_in_which_the_segment_was_closed() -> None
     story.threads.run_all()
     assert story.snapshot(offset) == state != story.state
     assert story.log.snapshots.newest == offset
-    assert story.log.snapshots_under_way == 0
+    assert story.log.producers.encodings == 0
 
 
 def test_few_producers_are_written_at_once() -> None:
@@ -141,11 +141,11 @@ def test_a_sync_that_fails_leaves_it_to_the_next_one() -> None:
     story.write()
     story.log.roll()
     story.threads.run_all()
-    (offset,) = story.log.late_snapshots
+    (offset,) = story.log.unsynced.snapshots
     story.place.disk.fail("open", "*.snapshot")
     with pytest.raises(Exception, match="syncing"):
         flush(story.log)
-    assert story.log.late_snapshots == [offset]
+    assert story.log.unsynced.snapshots == (offset,)
 
 
 def test_segments_are_not_deleted_before_the_snapshot_that_replaces_them_is_there() -> None:
@@ -175,9 +175,9 @@ def test_segments_that_are_closed_more_quickly_than_that_have_no_snapshot() -> N
     for sequence in range(5):
         story.write(sequence)
         story.log.roll()
-    assert len(story.threads.waiting) == rolling.UNDER_WAY_MAX
+    assert len(story.threads.waiting) == snapshotting.ENCODINGS_MAX
     story.threads.run_all()
-    assert len(story.log.snapshots.offsets()) == rolling.UNDER_WAY_MAX
+    assert len(story.log.snapshots.offsets()) == snapshotting.ENCODINGS_MAX
     story.write(5)
     story.log.roll()
     story.threads.run_all()
@@ -217,14 +217,14 @@ def test_a_late_snapshot_is_synced_after_a_sync_that_found_the_log_renamed(seed:
     story.write(1)
     flush(story.log)  # so that the recovery point has passed the snapshot when it comes
     story.threads.run_all()
-    job = FlushJob(story.log)
+    job = story.log.begin_flush()
     old, new = story.log.path, f"{story.log.path}.renamed"
     story.place.disk.rename(old, new)
     story.place.disk.sync_directory(parent_directory(new))
     story.log.moved(new)
     with pytest.raises(FileNotFoundError) as failure:
         story.place.disk.sync_directory(old)
-    finish_flush(story.log, job, failure.value)
+    story.log.end_flush(job, failure.value)
     flush(story.log)
     before = story.snapshot(offset)
     story.place.disk.crash(Random(seed))

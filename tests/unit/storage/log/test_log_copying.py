@@ -181,13 +181,13 @@ def test_the_copy_knows_what_is_not_in_the_records(pair: Pair) -> None:
     source.append_as_leader(batch_of(b"a", producer=(9, 4, 0)), 0)
     append_many(source, 3)
     source.advance_log_start(2)
-    source.note_leader_epoch(7)
+    source.epochs.announce(7)
     source.update_config(replace(SMALL, retention_ms=77))
     source.update_high_watermark(3)
     taken_over(source, target, 0)
-    assert described(target.load_producers(WAIT)) == described(source.load_producers(WAIT))
+    assert described(target.producers.load(WAIT)) == described(source.producers.load(WAIT))
     assert (target.log_start_offset, target.high_watermark, target.log_end_offset) == (2, 3, 4)
-    assert target.load_epochs(WAIT).entries == source.load_epochs(WAIT).entries == ((0, 2), (7, 4))
+    assert target.epochs.load(WAIT).entries == source.epochs.load(WAIT).entries == ((0, 2), (7, 4))
     assert target.config.retention_ms == 77
     assert target.log_end_offset in target.snapshots
 
@@ -209,8 +209,8 @@ def test_producers_whose_records_are_gone_are_known_to_the_copy_after_a_crash(
         flush(target)
         pair.target_place.disk.crash(Random(seed))
     again = pair.target_place.open(Checkpoint(target.recovery_point, target.log_start_offset))
-    before = described(source.load_producers(WAIT), with_windows=False)
-    assert described(again.load_producers(WAIT), with_windows=False) == before
+    before = described(source.producers.load(WAIT), with_windows=False)
+    assert described(again.producers.load(WAIT), with_windows=False) == before
     append(again, b"more")
     assert again.log_end_offset == 5
 

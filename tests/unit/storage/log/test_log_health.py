@@ -11,7 +11,6 @@ from tests.unit.storage.log_making import Place, append, append_many
 from ottla.base.files.readers import WAIT
 from ottla.base.scheduling.steps import run_blocking
 from ottla.storage.files.directory_health import StorageUnavailable
-from ottla.storage.log.flushing import FlushJob, finish_flush
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import RangeCheck
 
@@ -30,7 +29,7 @@ def write_on(log: Log) -> None:
 
 def retain(log: Log) -> None:
     log.update_config(replace(log.config, retention_ms=0))
-    log.clock.advance_ms(10**15)  # type: ignore[attr-defined]  # moved by hand
+    log.context.clock.advance_ms(10**15)  # type: ignore[attr-defined]  # moved by hand
     log.enforce_retention()
 
 
@@ -62,12 +61,12 @@ def test_using_a_log_that_was_removed_leaves_its_directory_online(
 
 
 def test_a_log_that_is_removed_while_it_is_synced_leaves_its_directory_online(log: Log) -> None:
-    job = FlushJob(log)
+    job = log.begin_flush()
     remove(log)
     with pytest.raises(OSError) as caught:
         job.run()
     try:
-        finish_flush(log, job, caught.value)
+        log.end_flush(job, caught.value)
     except StorageUnavailable:
         pass  # whoever waits for the sync hears of it
     assert log.health.is_online
@@ -76,7 +75,7 @@ def test_a_log_that_is_removed_while_it_is_synced_leaves_its_directory_online(lo
 def test_a_range_of_a_deleted_log_is_not_served(log: Log) -> None:
     check = RangeCheck(WAIT, log, log.segments.active, 0, log.segments.active.size)
     assert check.is_current
-    log.health.is_in_use = False
+    log.health.end_use()
     assert not check.is_current
 
 

@@ -97,7 +97,7 @@ class Story:
 
     def opened(self) -> Log:
         log = self.place.open(self.checkpoint)
-        log.forget_producer_states()
+        log.producers.unload()
         for segment in log.segments:
             segment.close()
             segment.is_prepared = segment.has_checked_transactions = False
@@ -109,7 +109,7 @@ class Story:
 def story() -> Story:
     place = Place(config=CONFIG)
     log = place.open()
-    log.assign_topic_id(TopicId(b"sixteen bytes id"))
+    log.topic_id.write(TopicId(b"sixteen bytes id"))
     for epoch in range(3):
         append_many(log, 6, epoch=epoch)
         log.append_as_leader(
@@ -132,21 +132,21 @@ def read_from(offset: int, log: Log, reader: Reader) -> object:
 
 
 def compaction(log: Log, reader: Reader) -> object:
-    now_ms = log.clock.now_ms()
+    now_ms = log.context.clock.now_ms()
     cleanable = survey(summarise(reader, log, 0), now_ms)
     return request_for(reader, log, cleanable, CleaningLimits(1 << 20), now_ms)
 
 
 def producers(log: Log, reader: Reader) -> object:
-    return sorted(log.load_producers(reader).producers)
+    return sorted(log.producers.load(reader).producers)
 
 
 def epochs(log: Log, reader: Reader) -> object:
-    return log.load_epochs(reader).entries
+    return log.epochs.load(reader).entries
 
 
 def topic_id(log: Log, reader: Reader) -> object:
-    return log.load_topic_id(reader)
+    return log.topic_id.load(reader)
 
 
 def retention(log: Log, reader: Reader) -> object:

@@ -102,7 +102,7 @@ def test_a_transaction_that_began_before_the_start_stays_open_without_its_snapsh
     start, end = log.log_start_offset, log.log_end_offset
     place.disk.kill()
     log = place.open(Checkpoint(end, start))
-    entry = log.load_producers(WAIT).producers[PRODUCER]
+    entry = log.producers.load(WAIT).producers[PRODUCER]
     assert (entry.has_open_transaction, entry.transaction_first_offset) == (True, 0)
     assert log.last_stable_offset(WAIT) == start
 

@@ -27,7 +27,7 @@ APPEND_TIME = replace(GZIP, message_timestamp_type="LogAppendTime")
 
 
 def prepared(log: Log, data: bytes | bytearray) -> Prepared:
-    found = Prepared(data, log.rules, PRODUCE_VERSION_LATEST, log.clock.now_ms())
+    found = Prepared(data, log.rules, PRODUCE_VERSION_LATEST, log.context.clock.now_ms())
     found.run()
     return found
 
@@ -130,7 +130,7 @@ def test_a_small_batch_that_opens_to_much_is_left_to_a_thread(
     zeros = bytes(100_000)
     data = batch_of(zeros, codec=codec)
     assert share_of_turn(data, log.rules) < 1, "nothing tells it from outside"
-    batch = Prepared(data, log.rules, PRODUCE_VERSION_LATEST, log.clock.now_ms())
+    batch = Prepared(data, log.rules, PRODUCE_VERSION_LATEST, log.context.clock.now_ms())
     assert not batch.run_at_once()
     batch.run()
     log.append_as_leader(batch, 3)
@@ -143,7 +143,7 @@ def test_a_small_batch_is_opened_at_once(config: TopicConfig, codec: Codec) -> N
     one, other = Place(config=config).open(), Place(config=config).open()
     data = batch_of(*VALUES[:10], codec=codec)
     expected = one.append_as_leader(bytearray(data), 3)
-    batch = Prepared(data, other.rules, PRODUCE_VERSION_LATEST, other.clock.now_ms())
+    batch = Prepared(data, other.rules, PRODUCE_VERSION_LATEST, other.context.clock.now_ms())
     assert batch.run_at_once()
     assert other.append_as_leader(batch, 3) == expected
     assert stored_bytes(other) == stored_bytes(one)

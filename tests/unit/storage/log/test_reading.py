@@ -205,7 +205,7 @@ def reopened_closed(place: Place, log: Log) -> Log:
 
 
 def transaction(log: Log, producer_id: int, *values: bytes) -> None:
-    entry = log.load_producers(WAIT).producers.get(producer_id)
+    entry = log.producers.load(WAIT).producers.get(producer_id)
     sequence = 0 if entry is None else entry.last_sequence + 1
     for at, value in enumerate(values):
         producer = (producer_id, 0, sequence + at)

@@ -262,7 +262,7 @@ def test_producers_and_transactions_are_those_of_the_records(place: Place) -> No
     aborted = log.read(WAIT, 0, EVERYTHING, EVERYTHING, with_aborted=True).aborted
     for recovery_point in (0, 20):
         again = place.reopen_killed(recovery_point)
-        states = again.load_producers(WAIT)
+        states = again.producers.load(WAIT)
         assert states.producers[1].last_sequence == 39
         assert states.has_open_transaction(3, 1)
         assert states.first_undecided_offset == 42
@@ -279,7 +279,7 @@ def test_damaged_snapshots_are_replaced_by_older_ones_and_the_records(place: Pla
     for name in names_in(place.disk, ".snapshot")[1:]:
         place.disk.flip_bit(f"{PATH}/{name}", 10)
     log = place.open(Checkpoint(60, 0, is_clean=True))
-    assert log.load_producers(WAIT).producers[1].last_sequence == 59
+    assert log.producers.load(WAIT).producers[1].last_sequence == 59
 
 
 def test_old_snapshots_go_when_a_log_is_closed(place: Place) -> None:
@@ -295,9 +295,9 @@ def test_epochs_are_noted_again(place: Place) -> None:
     append_many(log, 5, epoch=1)
     flush(log)
     append_many(log, 40, epoch=6)
-    entries = log.load_epochs(WAIT).entries
+    entries = log.epochs.load(WAIT).entries
     place.disk.remove(f"{PATH}/leader-epoch-checkpoint")
-    assert place.reopen_killed(recovery_point=5).load_epochs(WAIT).entries == entries
+    assert place.reopen_killed(recovery_point=5).epochs.load(WAIT).entries == entries
 
 
 def test_progress_is_told_in_bytes(place: Place) -> None:

@@ -43,7 +43,7 @@ def clean(log: Log, sources: list[Segment], keep_every: int) -> Segment:
         log.path,
         sources[0].base_offset,
         log.config,
-        now_ms=log.clock.now_ms(),
+        now_ms=log.context.clock.now_ms(),
         random=Random(1),
         state=CLEANED_SUFFIX,
     )
@@ -206,10 +206,10 @@ class Swapping:
 
     def until_both_are_there(self) -> None:
         """The log uses the new segments, and the old ones are not gone."""
-        while self.log.swap is None:
+        while self.log.swaps.current is None:
             work = self.go_on()
             assert work is not None
-            if self.log.swap is None:
+            if self.log.swaps.current is None:
                 work()
 
 
@@ -307,7 +307,7 @@ def test_a_power_cut_between_the_steps_leaves_the_old_or_the_new(place: Place, s
     random = Random(seed)
     for _ in range(random.randrange(5)):
         work = swapping.go_on()
-        if work is None or (swapping.log.swap is not None and random.random() < 0.5):
+        if work is None or (swapping.log.swaps.current is not None and random.random() < 0.5):
             break  # the names are not synced any more
         work()
     if not place.checkpoints:

@@ -142,7 +142,7 @@ def test_a_disk_too_full_for_a_checkpoint_leaves_the_log_as_it_was() -> None:
     log = place.open()
     append(log, bytes(900))
     log.segments.active.is_mended = True
-    log.checkpointed_point = 1
+    log.offsets.checkpoint_written(1)
     write_checkpoints = log.context.write_checkpoints
 
     def is_full(_log: Log) -> None:
@@ -152,7 +152,7 @@ def test_a_disk_too_full_for_a_checkpoint_leaves_the_log_as_it_was() -> None:
     with pytest.raises(StorageUnavailable):
         append(log, bytes(900))
     assert log.health.is_online
-    assert (log.segments.base_offsets, log.unsynced_segments) == ([0], [])
+    assert (log.segments.base_offsets, log.unsynced.segments) == ([0], ())
     log.context.write_checkpoints = write_checkpoints
     append(log, bytes(900))
     assert (log.segments.base_offsets, place.checkpoints) == ([0, 1], [0])

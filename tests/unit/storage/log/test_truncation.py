@@ -52,9 +52,9 @@ def test_cutting_behind_the_end_changes_nothing(place: Place) -> None:
 def test_an_epoch_noted_without_records_gives_way_to_the_next_leader_s(place: Place) -> None:
     log = place.open()
     append_many(log, 5, epoch=1)
-    log.note_leader_epoch(2)
+    log.epochs.announce(2)
     log.truncate_to(5)
-    assert log.load_epochs(WAIT).entries == ((1, 0),)
+    assert log.epochs.load(WAIT).entries == ((1, 0),)
 
 
 def test_within_a_batch_the_whole_of_it_goes(place: Place) -> None:
@@ -80,7 +80,7 @@ def test_offsets_and_epochs_above_the_end_go_down_with_it(place: Place) -> None:
     log.advance_log_start(7)
     log.truncate_to(9)
     assert (log.log_start_offset, log.high_watermark) == (7, 9)
-    assert log.load_epochs(WAIT).entries == ((1, 7),)
+    assert log.epochs.load(WAIT).entries == ((1, 7),)
     log.truncate_to(5)
     assert (log.log_start_offset, log.high_watermark) == (5, 5)
 
@@ -91,8 +91,8 @@ def test_producers_are_those_of_the_records_that_are_left(place: Place) -> None:
         log.append_as_leader(batch_of(bytes(40), producer=(1, 0, sequence)), 0)
     log.append_as_leader(batch_of(b"t", producer=(2, 0, 0), is_transactional=True), 0)
     log.truncate_to(30)
-    assert log.load_producers(WAIT).producers[1].last_sequence == 29
-    assert 2 not in log.load_producers(WAIT).producers
+    assert log.producers.load(WAIT).producers[1].last_sequence == 29
+    assert 2 not in log.producers.load(WAIT).producers
     log.append_as_leader(batch_of(b"x", producer=(1, 0, 30)), 1)
 
 
@@ -101,7 +101,7 @@ def test_an_abort_that_is_cut_off_leaves_the_transaction_open(place: Place) -> N
     log.append_as_leader(batch_of(b"t", producer=(2, 0, 0), is_transactional=True), 0)
     log.append_as_leader(marker_of(2), 0, COORDINATOR)
     log.truncate_to(1)
-    assert log.load_producers(WAIT).has_open_transaction(2, 0)
+    assert log.producers.load(WAIT).has_open_transaction(2, 0)
     assert log.read(WAIT, 0, 1000, 1, with_aborted=True).aborted == []
     log.append_as_leader(marker_of(2), 1, COORDINATOR)
     aborted = log.read(WAIT, 0, 1000, 2, with_aborted=True).aborted
@@ -121,7 +121,7 @@ def test_the_recovery_point_goes_down_on_disk_before_records_go(place: Place) ->
 
 
 def test_a_negative_offset_is_a_mistake(place: Place) -> None:
-    with pytest.raises(ValueError, match="cannot be cut"):
+    with pytest.raises(ValueError, match="cannot be truncated"):
         place.open().truncate_to(-1)
 
 
@@ -130,7 +130,7 @@ def test_starting_anew_forgets_everything(place: Place) -> None:
     append_many(log, 60, epoch=4)
     log.truncate_fully_and_start_at(1000)
     assert (log.log_start_offset, log.log_end_offset, log.high_watermark) == (1000, 1000, 1000)
-    assert log.load_epochs(WAIT).entries == ()
+    assert log.epochs.load(WAIT).entries == ()
     append(log, b"new", epoch=5)
     assert values_of(log) == [b"new"]
     assert names_in(place.disk, ".log") == [f"{1000:020d}.log"]
@@ -186,14 +186,14 @@ def test_two_logs_agree_by_their_epochs() -> None:
     append_many(follower, 10, epoch=1)
     append_many(follower, 5, epoch=2)
     append_many(leader, 3, epoch=3)
-    ours = follower.load_epochs(WAIT).latest_epoch
+    ours = follower.epochs.load(WAIT).latest_epoch
     assert ours == 2
-    answer = leader.load_epochs(WAIT).end_offset_for(ours, leader.log_end_offset)
+    answer = leader.epochs.load(WAIT).end_offset_for(ours, leader.log_end_offset)
     assert answer == EpochEndOffset(1, 10)
     assert follower.truncate_to_epoch(answer) == 10
     follower.append_as_follower(leader.read(WAIT, 10, 1 << 20, 13).records.read())
     assert values_of(follower) == values_of(leader)
-    assert follower.load_epochs(WAIT).entries == leader.load_epochs(WAIT).entries
+    assert follower.epochs.load(WAIT).entries == leader.epochs.load(WAIT).entries
 
 
 def test_a_log_with_an_unknown_epoch_is_cut_to_the_leader_s_end() -> None:

@@ -39,7 +39,7 @@ def in_the_middle_of_a_swap(place: Place) -> Log:
     steps = log.replacing_segments([clean(log, sources, 5)], sources)
     for _ in range(10):
         job = job_of(next(steps))
-        if log.swap is not None:
+        if log.swaps.current is not None:
             return log
         job()
     raise AssertionError("no swap began")
@@ -51,7 +51,7 @@ def test_retention_finishes_a_swap_before_it_deletes() -> None:
     assert names_in(place.disk, ".swap")
     log.update_config(replace(COMPACTED, retention_bytes=log.segments.active.size))
     assert log.enforce_retention() > 0
-    assert log.swap is None
+    assert log.swaps.current is None
     assert not names_in(place.disk, ".swap")
     kept = values_of(log)
     place.disk.kill()
@@ -66,8 +66,8 @@ def test_a_directory_that_is_renamed_during_a_swap_takes_the_old_segments_along(
     other = "/data/t-0.abc-delete"
     place.disk.rename(PATH, other)
     log.moved(other)
-    assert log.swap is not None
-    assert {segment.path.rpartition("/")[0] for segment in log.swap._replaced} == {other}
+    assert log.swaps.current is not None
+    assert {segment.path.rpartition("/")[0] for segment in log.swaps.current.replaced} == {other}
     log.finish_swap()
     names = place.disk.list_directory(other)
     assert not [name for name in names if ".swap" in name]
@@ -166,7 +166,7 @@ def test_batches_that_come_together_are_laid_out_as_if_they_came_one_by_one(seed
         indexes = [each.indexes.offsets for each in (one, other)]
         assert indexes[0].count(WAIT) == indexes[1].count(WAIT)
         assert indexes[0].last_entry(WAIT) == indexes[1].last_entry(WAIT)
-    assert together.load_epochs(WAIT).entries == alone.load_epochs(WAIT).entries
+    assert together.epochs.load(WAIT).entries == alone.epochs.load(WAIT).entries
 
 
 def test_a_log_that_is_cut_while_it_is_synced_for_a_swap_keeps_its_old_segments() -> None:

@@ -1,0 +1,116 @@
+"""The state of a log and of a partition is changed in the modules that own it, by methods.
+
+Every other module reads these attributes, and calls a method to change them: so an invariant such
+as `start <= high watermark <= end` has one place that keeps it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.architecture.test_imports import FILES, SOURCE
+
+# By module, the classes whose attributes no other module assigns.
+OWNERS = {
+    "storage/log/log.py": {"Log"},
+    "storage/log/log_epochs.py": {"LogEpochs"},
+    "storage/log/log_files.py": {"LogFiles"},
+    "storage/log/log_health.py": {"LogHealth"},
+    "storage/log/log_offsets.py": {"LogOffsets"},
+    "storage/log/log_producers.py": {"LogProducers"},
+    "storage/log/log_topic_id.py": {"LogTopicId"},
+    "storage/log/replacement.py": {"Swap", "Swaps"},
+    "storage/log/unsynced.py": {"Unsynced"},
+    "replication/partition.py": {"Partition"},
+    "replication/partition_state.py": {"LeaderState"},
+}
+# In these folders an attribute of that name is taken for one of them. In others, where messages
+# have attributes of the same names, only if the expression contains one of `ACCESSES`.
+FOLDERS = {"storage", "replication"}
+ACCESSES = {
+    "health", "leader_state", "log", "offsets", "partition", "partition_log", "producers", "unread",
+    "unsynced",
+}  # fmt: skip
+
+
+def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
+    """Every attribute that a module assigns or deletes, `setattr` with a constant name included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+            yield node
+        elif isinstance(node, ast.Call) and name_of(node.func) in ("setattr", "__setattr__"):
+            for argument in node.args[:2]:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    yield ast.Attribute(node.args[0], argument.value, ast.Store())
+
+
+def name_of(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def is_own(attribute: ast.Attribute) -> bool:
+    return isinstance(attribute.value, ast.Name) and attribute.value.id == "self"
+
+
+def is_access(node: ast.AST) -> bool:
+    return not ACCESSES.isdisjoint(name_of(each).lstrip("_") for each in ast.walk(node))
+
+
+def attributes_of(module: str, classes: set[str]) -> set[str]:
+    tree = ast.parse((SOURCE / module).read_text())
+    found = [
+        node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in classes
+    ]
+    assert {node.name for node in found} == classes, f"{module} has other classes"
+    return {each.attr for node in found for each in assigned(node) if is_own(each)}
+
+
+STATE = {module: attributes_of(module, classes) for module, classes in OWNERS.items()}
+
+
+def intrusions(module: str, tree: ast.AST) -> list[str]:
+    """Assignments of one module to attributes that another one owns."""
+    owned = {name for owner, names in STATE.items() if owner != module for name in names}
+    return [
+        ast.unparse(each)
+        for each in assigned(tree)
+        if not is_own(each)
+        and each.attr in owned - STATE.get(module, set())
+        and (module.partition("/")[0] in FOLDERS or is_access(each.value))
+    ]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_module_assigns_the_state_of_a_log_or_a_partition_but_its_owner(path: Path) -> None:
+    module = str(path.relative_to(SOURCE))
+    assert not intrusions(module, ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "log.offsets.end = 3",
+        "log.offsets.recovery_point += 1",
+        "self._log.config = config",
+        "partition.log.unsynced.has_names, other = True, 1",
+        "for log.offsets.start in range(3): pass",
+        "del partition.leader_state",
+        "setattr(log, 'segments', None)",
+        "object.__setattr__(log.health, 'is_closed', True)",
+        "partition.leadership = decided",
+    ],
+)
+def test_an_assignment_from_another_module_is_found(planted: str) -> None:
+    assert intrusions("storage/log/append.py", ast.parse(planted))
+    assert intrusions("handlers/produce.py", ast.parse(planted))
+
+
+def test_the_state_is_found() -> None:
+    assert {"end", "high_watermark", "recovery_point", "start"} <= STATE[
+        "storage/log/log_offsets.py"
+    ]
+    assert {"config", "offsets", "segments"} <= STATE["storage/log/log.py"]
+    assert {"leader_state", "log"} <= STATE["replication/partition.py"]
