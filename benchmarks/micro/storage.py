@@ -28,10 +28,9 @@ from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.record import Record
 from ottla.storage.directories.log_directory import Owner
 from ottla.storage.directories.log_manager import LogManager
-from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.log import Log
-from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
+from ottla.testing.log_listener import RecordingListener, log_context
 
 MIB = 1 << 20
 PARTITION = TopicPartition("t", 0)
@@ -51,7 +50,7 @@ def new_log(directory: str, config: TopicConfig = DEFAULTS) -> Log:
     path = f"{directory}/t-0"
     files = DiskFileSystem()
     files.make_directory(path)
-    context = LogContext(files, SystemClock(), Random(1), DirectoryHealth(directory))
+    context = log_context(files, SystemClock(), directory)
     return open_log(context, PARTITION, path, config, Checkpoint())
 
 
@@ -151,7 +150,7 @@ def opening_rows(directory: str, partitions: int) -> list[list[object]]:
     files, clock = DiskFileSystem(), SystemClock()
 
     def manager() -> LogManager:
-        made = LogManager(files, clock, Random(1), [directory])
+        made = LogManager(files, clock, Random(1), [directory], RecordingListener())
         made.open(OWNER)
         return made
 

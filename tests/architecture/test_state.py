@@ -16,6 +16,7 @@ from tests.architecture.test_imports import FILES, SOURCE
 # By module, the classes whose attributes no other module assigns.
 OWNERS = {
     "storage/log/log.py": {"Log"},
+    "storage/log/log_context.py": {"LogContext"},
     "storage/log/log_epochs.py": {"LogEpochs"},
     "storage/log/log_files.py": {"LogFiles"},
     "storage/log/log_health.py": {"LogHealth"},
@@ -29,10 +30,10 @@ OWNERS = {
 }
 # In these folders an attribute of that name is taken for one of them. In others, where messages
 # have attributes of the same names, only if the expression contains one of `ACCESSES`.
-FOLDERS = {"storage", "replication"}
+FOLDERS = {"storage", "replication", "broker"}
 ACCESSES = {
-    "health", "leader_state", "log", "offsets", "partition", "partition_log", "producers", "unread",
-    "unsynced",
+    "context", "health", "leader_state", "log", "offsets", "partition", "partition_log",
+    "producers", "unread", "unsynced",
 }  # fmt: skip
 
 
@@ -65,7 +66,13 @@ def attributes_of(module: str, classes: set[str]) -> set[str]:
         node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name in classes
     ]
     assert {node.name for node in found} == classes, f"{module} has other classes"
-    return {each.attr for node in found for each in assigned(node) if is_own(each)}
+    fields = {
+        each.target.id
+        for node in found
+        for each in node.body
+        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+    }
+    return fields | {each.attr for node in found for each in assigned(node) if is_own(each)}
 
 
 STATE = {module: attributes_of(module, classes) for module, classes in OWNERS.items()}
@@ -101,6 +108,7 @@ def test_no_module_assigns_the_state_of_a_log_or_a_partition_but_its_owner(path:
         "setattr(log, 'segments', None)",
         "object.__setattr__(log.health, 'is_closed', True)",
         "partition.leadership = decided",
+        "directory.context.listener = listener",
     ],
 )
 def test_an_assignment_from_another_module_is_found(planted: str) -> None:
@@ -112,5 +120,6 @@ def test_the_state_is_found() -> None:
     assert {"end", "high_watermark", "recovery_point", "start"} <= STATE[
         "storage/log/log_offsets.py"
     ]
+    assert {"health", "listener", "start"} <= STATE["storage/log/log_context.py"]
     assert {"config", "offsets", "segments"} <= STATE["storage/log/log.py"]
     assert {"leader_state", "log"} <= STATE["replication/partition.py"]

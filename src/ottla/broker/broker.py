@@ -21,7 +21,7 @@ from ottla.base.files.disk import DiskFileSystem
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.rates import windows_of
 from ottla.base.scheduling.step_scheduler import DedicatedDriver, StepScheduler
-from ottla.base.scheduling.steps import Start, Steps
+from ottla.base.scheduling.steps import Steps
 from ottla.base.scheduling.tasks import OwnedTasks
 from ottla.base.scheduling.threads import Threads, run_in_threads
 from ottla.base.uuids import random_uuid
@@ -35,6 +35,7 @@ from ottla.broker.moved_logs import MovedLogs
 from ottla.broker.network_settings import limits, limits_of_listener, network_settings
 from ottla.broker.preloading import preload
 from ottla.broker.producer_ids import Block, ProducerIds
+from ottla.broker.storage_events import StorageEvents
 from ottla.config.listeners import Listener
 from ottla.config.load import LoadedConfig
 from ottla.controller.brokers import decide_register_broker
@@ -66,7 +67,7 @@ from ottla.replication.directory_moves import DirectoryMoves
 from ottla.replication.replica_manager import ReplicaManager, is_placed
 from ottla.replication.session_cache import FetchSessions
 from ottla.replication.waiting import ParkedFetches
-from ottla.storage.directories.log_directory import LogDirectory, Owner
+from ottla.storage.directories.log_directory import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.producers.producer_bound import ProducerBound
@@ -113,8 +114,18 @@ class Broker:
     async def open(self) -> None:
         """Load what is on disk and take the ports."""
         directories = self.config.log_directories
-        self.logs = LogManager(self._files, self.clock, self._rng, directories)
-        self.logs.on_last_failure = self._storage_lost.set
+        self.storage_events = StorageEvents(self._files, self._storage_lost.set)
+        self.logs = LogManager(
+            self._files,
+            self.clock,
+            self._rng,
+            directories,
+            self.storage_events,
+            start=self.disk.start,
+            producers=ProducerBound(
+                self.config.ottla_partition_producer_ids_max, self.config.ottla_producer_ids_max
+            ),
+        )
         self.logs.take()  # before anything there is read: the metadata log repairs what it finds
         self.metadata_log = FileMetadataLog(
             self._files, f"{directories[0]}/{METADATA_DIRECTORY}", self.disk.in_thread
@@ -176,14 +187,10 @@ class Broker:
         self.replicas = ReplicaManager(
             self.broker_id, self.logs, current.topic, self.clock, self.disk
         )
-        self.housekeeping = Housekeeping(self.logs, lambda: current.broker, self.clock, self.disk)
-        self.marks = ClusterMarks(self.logs, image, self.disk)
-        producers = ProducerBound(
-            self.config.ottla_partition_producer_ids_max, self.config.ottla_producer_ids_max
+        self.housekeeping = Housekeeping(
+            self.logs, self.storage_events, lambda: current.broker, self.clock, self.disk
         )
-        for directory in self.logs.directories:
-            directory.context.producers = producers
-            take_care_of(directory, self.housekeeping, self.disk.start)
+        self.marks = ClusterMarks(self.logs, image, self.disk)
 
     def _build_coordinators(self, image: Image) -> None:
         create = self.automatic_topics.create
@@ -277,8 +284,7 @@ class Broker:
     def _verify_transactions(self) -> None:
         """Logs refuse transactional records that no coordinator knows of, if they have to."""
         is_enabled = self.current.broker.transaction_partition_verification_enable
-        for directory in self.logs.directories:
-            directory.context.has_verification = is_enabled
+        self.logs.verify_transactions(is_enabled)
 
     def _subscribe(self) -> None:
         """Who reacts to changes of the metadata, in this order."""
@@ -390,14 +396,3 @@ class Broker:
         await self.metadata_log.close()
         self.marks.close()
         self.logs.close(self.broker_epoch, run_in_threads)
-
-
-def take_care_of(directory: LogDirectory, housekeeping: Housekeeping, start: Start) -> None:
-    """The logs of a directory tell what happens to them."""
-    context = directory.context
-    context.needs_sync = housekeeping.needs_sync
-    context.truncated = housekeeping.truncated
-    context.start = start
-    # Only when there is need: the directory may fail before anything is read there.
-    context.removed = lambda partition: housekeeping.compactor_of(directory).removed(partition)
-    context.removal_job = lambda: housekeeping.compactor_of(directory).offsets.job()

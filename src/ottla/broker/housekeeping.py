@@ -21,10 +21,10 @@ from ottla.base.scheduling.pacing import pause_s
 from ottla.base.scheduling.step_scheduler import StepScheduler
 from ottla.base.scheduling.steps import Driver, looking_up
 from ottla.base.scheduling.tasks import next_turn
+from ottla.broker.storage_events import StorageEvents
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.options import INT32_MAX
 from ottla.protocol.errors import BrokerError
-from ottla.storage.compaction.cleaner_offsets import CleanerOffsets
 from ottla.storage.compaction.compactor import Compactor, Round
 from ottla.storage.compaction.helper import Event
 from ottla.storage.compaction.helper_process import HelperProcess
@@ -34,7 +34,6 @@ from ottla.storage.directories.log_directory import LogDirectory
 from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.errors import StorageError
 from ottla.storage.log.flushing import flushing
-from ottla.storage.log.log import Log
 from ottla.storage.log.retention import preload_retention
 
 log = logging.getLogger(__name__)
@@ -49,6 +48,7 @@ class Housekeeping:
     def __init__(
         self,
         logs: LogManager,
+        events: StorageEvents,
         config: Callable[[], BrokerConfig],
         clock: Clock,
         driver: Driver | None = None,
@@ -56,11 +56,10 @@ class Housekeeping:
         """`config` is asked each time: much of it can change while we run."""
         self._driver: Driver = driver or StepScheduler(clock)
         self._logs = logs
+        self._events = events
         self._watch = DirectoryWatch(logs)
         self._config = config
         self._clock = clock
-        self._compactors: dict[str, Compactor] = {}
-        self._unsynced: set[Log] = set()
         self._unsynced_log = SparseLog(log, logging.WARNING)
         self._unretained_log = SparseLog(log, logging.WARNING)
         self._helper: HelperProcess | None = None  # of compaction, at work or between two rounds
@@ -100,24 +99,18 @@ class Housekeeping:
 
     async def flush(self) -> None:
         """Sync logs whose time has come, new ones, and closed segments."""
-        due, waiting = self._logs.due_flushes(), self._unsynced
-        self._unsynced = set()
-        for each in {*due, *waiting}:
+        for each in {*self._logs.due_flushes(), *self._events.take_unsynced()}:
             if not each.is_closed:
                 try:
                     await self._driver.run(flushing(each))
                 except (OSError, BrokerError) as error:
                     self._tell(self._unsynced_log, "%s: not synced: %s", each.partition, error)
                     if each.health.is_online:  # its files cannot be opened: no sync has failed
-                        self._unsynced.add(each)
+                        self._events.log_needs_sync(each)
 
     def _tell(self, sparse: SparseLog, message: str, *arguments: object) -> None:
         """A full disk is trouble for every log in it."""
         sparse.write(self._clock.monotonic_s(), message, *arguments)
-
-    def needs_sync(self, partition_log: Log) -> None:
-        """A log was made, or a segment closed."""
-        self._unsynced.add(partition_log)
 
     async def checkpoint(self) -> None:
         for directory, making in self._logs.checkpoint_jobs():
@@ -129,7 +122,7 @@ class Housekeeping:
             if not await in_directory(self._driver, directory, "deleting files", removal.run):
                 directory.context.deletions.add(removal, self._clock.now_ms())  # to be tried again
         for directory in self._logs.online:
-            compactor = self._compactors.get(directory.path)
+            compactor = self._events.known_compactor(directory.path)
             if compactor is not None and not compactor.offsets.is_written:
                 await in_directory(
                     self._driver, directory, "writing cleaner offsets", compactor.offsets.job()
@@ -187,12 +180,7 @@ class Housekeeping:
             await self._driver.in_thread(helper.close)
 
     def compactor_of(self, directory: LogDirectory) -> Compactor:
-        known = self._compactors.get(directory.path)
-        if known is None:
-            offsets = CleanerOffsets(directory.files, directory.path)
-            known = Compactor(offsets, cleaning_limits(self._config()))
-            self._compactors[directory.path] = known
-        return known
+        return self._events.compactor(directory.path)
 
     async def _clean(self, compactor: Compactor, chosen: Round) -> None:
         """Events come from a helper process through a thread, and are used here in the loop."""
@@ -235,14 +223,6 @@ class Housekeeping:
         for directory in self._logs.online:
             self.compactor_of(directory).removed(partition)
 
-    def truncated(self, partition_log: Log) -> None:
-        """Records were cut off: compaction must not take what follows for clean."""
-        directory = next(
-            each for each in self._logs.directories if each.context is partition_log.context
-        )
-        end_offset = partition_log.log_end_offset
-        self.compactor_of(directory).truncated(partition_log.partition, end_offset)
-
     def let_go(self) -> None:
         """Leave no process."""
         if self._helper is not None:
@@ -253,7 +233,7 @@ class Housekeeping:
         """Leave nothing unwritten, and no process."""
         self.let_go()
         for directory in self._logs.online:
-            compactor = self._compactors.get(directory.path)
+            compactor = self._events.known_compactor(directory.path)
             if compactor is not None and not compactor.offsets.is_written:
                 try:
                     compactor.offsets.job()()

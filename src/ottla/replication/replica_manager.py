@@ -70,8 +70,7 @@ class ReplicaManager:
         self.listeners = self._table.listeners
         self.opening = self._configs.opening
         self._partitions, self._by_id = self._table.by_name, self._table.by_id  # asked most often
-        logs.on_failure = lambda _directory, lost: self._directory_failed(lost)
-        logs.on_loss = self._log_lost
+        logs.subscribe(self)
 
     # Finding
 
@@ -284,7 +283,7 @@ class ReplicaManager:
     def close(self) -> None:
         """Nobody settles any more. What is not made is made by the next start; what should be gone
         goes now, and whoever looks at the directory finds what the metadata says."""
-        self.logs.on_failure = lambda *_: None  # logs are closed in threads, without an event loop
+        self.logs.unsubscribe(self)  # logs are closed in threads, without an event loop
         self._table.close_all_leaving()
         self._deletions.close()
 
@@ -360,15 +359,15 @@ class ReplicaManager:
         self._waiting_for_room.pop(name, None)
         self._table.remove(name)
 
-    def _directory_failed(self, lost: Iterable[TopicPartition]) -> None:
+    def directory_failed(self, lost: Iterable[TopicPartition]) -> None:
         for name in lost:
             if name not in self._deletions:
                 self._table.take_offline(name)
 
-    def _log_lost(self, name: TopicPartition) -> None:
-        """Its files were removed by somebody else; it is not begun anew before the next start."""
-        self._lost.add(name)
-        self._table.take_offline(name)
+    def log_lost(self, partition: TopicPartition) -> None:
+        """Another process has removed its files; no new log is created before the next start."""
+        self._lost.add(partition)
+        self._table.take_offline(partition)
 
 
 def is_placed(

@@ -24,6 +24,7 @@ from ottla.storage.directories.log_directory import LogDirectory, Owner
 from ottla.storage.files.meta_properties import read_meta_properties
 from ottla.storage.log.log import Log
 from ottla.storage.log.reading import ReadRange
+from ottla.testing.log_listener import RecordingListener
 
 FETCH_BYTES = 700  # small, so that a partition is read in many fetches
 
@@ -42,7 +43,9 @@ def open_directory(path: Path, clock: Clock | None = None) -> Iterator[LogDirect
     cluster_id, node_id = "interop", 1
     if properties is not None:
         cluster_id, node_id = properties.cluster_id or cluster_id, properties.node_id or node_id
-    directory = LogDirectory(files, clock or SystemClock(), Random(1), str(path))
+    directory = LogDirectory(
+        files, clock or SystemClock(), Random(1), str(path), RecordingListener(), lambda _path: None
+    )
     directory.open(Owner(cluster_id, node_id))
     try:
         for _ in load_logs(directory, config_of):

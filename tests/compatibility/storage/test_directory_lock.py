@@ -11,12 +11,20 @@ from tests.support.apache_kafka import ApacheKafka, KafkaDidNotStart
 from ottla.base.clock import SystemClock
 from ottla.base.files.disk import DiskFileSystem
 from ottla.storage.directories.log_directory import LogDirectory, Owner, WrongDirectory
+from ottla.testing.log_listener import RecordingListener
 
 pytestmark = [pytest.mark.java, pytest.mark.xdist_group("apache-kafka")]
 
 
 def log_directory(path: Path) -> LogDirectory:
-    return LogDirectory(DiskFileSystem(), SystemClock(), Random(1), str(path))
+    return LogDirectory(
+        DiskFileSystem(),
+        SystemClock(),
+        Random(1),
+        str(path),
+        RecordingListener(),
+        lambda _path: None,
+    )
 
 
 def test_we_do_not_touch_a_directory_that_kafka_uses(apache_kafka: ApacheKafka) -> None:

@@ -13,10 +13,9 @@ from tests.unit.storage.log_making import append_many
 
 from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.scheduling.steps import run_blocking
 from ottla.base.topic_deletion import TopicDeletion
-from ottla.broker.broker import take_care_of
 from ottla.broker.housekeeping import Housekeeping
+from ottla.broker.storage_events import StorageEvents
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig
 from ottla.storage.directories.log_directory import Owner
@@ -36,11 +35,10 @@ class Place:
 
     def __init__(self, disk: MemoryDisk) -> None:
         self.disk = disk
-        self.logs = LogManager(disk, ManualClock(), Random(1), [PATH])
+        events = StorageEvents(disk, lambda: None)
+        self.logs = LogManager(disk, ManualClock(), Random(1), [PATH], events)
         self.logs.open(Owner("cluster", 1))
-        self.housekeeping = Housekeeping(self.logs, BrokerConfig, ManualClock())
-        for directory in self.logs.directories:
-            take_care_of(directory, self.housekeeping, run_blocking)
+        self.housekeeping = Housekeeping(self.logs, events, BrokerConfig, ManualClock())
         list(self.logs.load(lambda _topic: CONFIG))
         self.logs.settle_found(TopicDeletion, lambda *_: False)
         self.compactor = self.housekeeping.compactor_of(self.logs.directories[0])

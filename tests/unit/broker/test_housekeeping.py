@@ -19,6 +19,7 @@ from ottla.base.files.readers import WAIT, Reader
 from ottla.base.ids import TopicId, TopicPartition
 from ottla.base.scheduling.pacing import PAUSE_MIN_S
 from ottla.broker.housekeeping import HELPER_IDLE_MS_MAX, Housekeeping, cleaning_limits, repeat
+from ottla.broker.storage_events import StorageEvents
 from ottla.config.broker_options import BrokerConfig
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.building import build_batch
@@ -46,14 +47,12 @@ class Place:
         self.disk = disk or MemoryDisk(clock=self.clock)
         self.disk.make_directory(PATH)
         self.disk.sync_directory("/")
-        self.logs = LogManager(self.disk, self.clock, Random(1), [PATH])
+        self.events = StorageEvents(self.disk, lambda: None)
+        self.logs = LogManager(self.disk, self.clock, Random(1), [PATH], self.events)
         self.logs.open(Owner("cluster", 1))
         list(self.logs.load(lambda _topic: CONFIG))
         self.config = BrokerConfig()
-        self.housekeeping = Housekeeping(self.logs, lambda: self.config, self.clock)
-        context = self.logs.directories[0].context
-        context.needs_sync = self.housekeeping.needs_sync
-        context.truncated = self.housekeeping.truncated
+        self.housekeeping = Housekeeping(self.logs, self.events, lambda: self.config, self.clock)
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
         asyncio.run(work)
@@ -291,12 +290,14 @@ class CompactedPlace:
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.helpers: list[HelperProcess] = []
         self.clock = ManualClock()
-        self.logs = LogManager(DiskFileSystem(), self.clock, Random(1), [str(path)])
+        files = DiskFileSystem()
+        events = StorageEvents(files, lambda: None)
+        self.logs = LogManager(files, self.clock, Random(1), [str(path)], events)
         self.logs.open(Owner("cluster", 1))
         list(self.logs.load(lambda _topic: COMPACTED))
         self.log = self.logs.create(A, COMPACTED, TopicId(b"t" * 16))
         self.config = BrokerConfig()
-        self.housekeeping = Housekeeping(self.logs, lambda: self.config, self.clock)
+        self.housekeeping = Housekeeping(self.logs, events, lambda: self.config, self.clock)
         monkeypatch.setattr("ottla.broker.housekeeping.HelperProcess", self._start)
 
     def _start(self) -> HelperProcess:

@@ -148,7 +148,7 @@ def test_records_that_come_while_a_reader_waits_for_the_disk_are_not_missed(
 
 def test_records_that_are_deleted_meanwhile_are_out_of_range(world: World, disk: SlowDisk) -> None:
     async def go() -> None:
-        partition_of(world).log.advance_log_start(3)
+        partition_of(world).log.offsets.advance_start(3)
 
     response = world.run(meanwhile(disk, answered(world, request_of()), go))
     assert told(response).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
@@ -218,7 +218,7 @@ def test_a_move_follows_a_log_whose_beginning_is_deleted_while_it_waits_for_the_
 
     async def delete() -> None:
         await asyncio.to_thread(disk.is_wanted.wait, 60)
-        partition_of(world).log.advance_log_start(6)
+        partition_of(world).log.offsets.advance_start(6)
         disk.is_released.set()
 
     world.run(delete())

@@ -34,6 +34,7 @@ from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import open_log
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
+from ottla.testing.log_listener import RecordingListener
 
 BROKER = 1
 PATHS = ("/one", "/two")
@@ -48,7 +49,7 @@ class World:
         clock = ManualClock()
         self.disk, self.image = disk, image
         self.publisher = Publisher(image)
-        self.logs = LogManager(disk, clock, Random(0), PATHS)
+        self.logs = LogManager(disk, clock, Random(0), PATHS, RecordingListener())
         self.logs.open(Owner("cluster", BROKER))
         self.logs.expect_directories(directory_ids)
         placed = partial(is_placed, image, BROKER)

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
-from random import Random
 
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
-from ottla.base.scheduling.steps import Steps
+from ottla.base.scheduling.steps import Start, run_blocking
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.records.batch import iterate_headers, stamp_offset_and_epoch
 from ottla.protocol.records.building import build_batch
 from ottla.protocol.records.control import build_end_marker
 from ottla.protocol.records.reading import iterate_records
 from ottla.protocol.records.record import Record
-from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.append import Appended, ProducedBy
 from ottla.storage.log.log import Log
-from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
 from ottla.storage.producers.append_decisions import AppendOrigin
 from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
+from ottla.testing.log_listener import RecordingCheckpoints, RecordingListener, log_context
 
 PARTITION = TopicPartition("t", 0)
 PATH = "/data/t-0"
@@ -42,8 +39,10 @@ class Place:
     config: TopicConfig = SMALL
     path: str = PATH
     files: FileSystem | None = None  # the disk in memory, unless another is given
+    listener: RecordingListener = field(default_factory=RecordingListener)
+    checkpoint_writer: RecordingCheckpoints = field(default_factory=RecordingCheckpoints)
+    start: Start = run_blocking
     producers: ProducerBound = UNBOUNDED
-    checkpoints: list[int] = field(default_factory=list)  # recovery points, each as it was written
 
     def __post_init__(self) -> None:
         self.files = self.files or self.disk
@@ -54,16 +53,23 @@ class Place:
 
     def open(self, checkpoint: Checkpoint = Checkpoint()) -> Log:  # noqa: B008
         assert self.files is not None
-        context = LogContext(self.files, self.clock, Random(1), DirectoryHealth("/data"))
-        context.producers = self.producers
-        context.write_checkpoints = lambda log: self.checkpoints.append(log.recovery_checkpoint)
-        context.checkpointing = self._checkpointing
+        context = log_context(
+            self.files,
+            self.clock,
+            "/data",
+            listener=self.listener,
+            checkpoints=self.checkpoint_writer,
+            start=self.start,
+            producers=self.producers,
+        )
         log = open_log(context, PARTITION, self.path, self.config, checkpoint)
         log.update_high_watermark(log.log_end_offset)
         return log
 
-    def _checkpointing(self, log: Log) -> Steps[None]:
-        yield partial(self.checkpoints.append, log.recovery_checkpoint)
+    @property
+    def checkpoints(self) -> list[int]:
+        """Recovery points, each as it was written."""
+        return self.checkpoint_writer.recovery_points
 
     def reopen_clean(self, log: Log) -> Log:
         """After an orderly stop."""

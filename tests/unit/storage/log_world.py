@@ -39,6 +39,7 @@ from ottla.storage.producers.append_decisions import AppendOrigin
 from ottla.storage.producers.producer_state import ProducerStates
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
+from ottla.testing.log_listener import RecordingListener
 
 PARTITION = TopicPartition("t", 0)
 DIRECTORY = "/data"
@@ -87,7 +88,9 @@ class World:
         self.times_ms = times_ms  # of records, unless they are of this moment
         self.first_sequence = first_sequence  # of producers that the log does not know
         self.producers = [Producer(number, sequence=first_sequence) for number in range(1, 4)]
-        self.manager = LogManager(self.disk, self.clock, Random(seed), [DIRECTORY])
+        self.manager = LogManager(
+            self.disk, self.clock, Random(seed), [DIRECTORY], RecordingListener()
+        )
         self.manager.open(OWNER)
         list(self.manager.load(lambda _topic: config))
         self.manager.create(PARTITION, config)
@@ -241,7 +244,9 @@ class World:
         self.adopt()
 
     def reopen(self) -> None:
-        self.manager = LogManager(self.disk, self.clock, Random(1), [DIRECTORY])
+        self.manager = LogManager(
+            self.disk, self.clock, Random(1), [DIRECTORY], RecordingListener()
+        )
         self.manager.open(OWNER)
         list(self.manager.load(lambda _topic: self.config))
         self.log.update_high_watermark(self.log.log_end_offset)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileLock, FileSystem, HeldDirectory, make_durable_directory
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.scheduling.steps import Job, Steps
+from ottla.base.scheduling.steps import Job, Start, Steps, run_blocking
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import random_uuid
 from ottla.config.topic_options import TopicConfig
@@ -58,7 +58,9 @@ from ottla.storage.files.meta_properties import (
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.log import Log
 from ottla.storage.log.log_context import LogContext
+from ottla.storage.log.log_listener import LogListener
 from ottla.storage.log.recovery import Checkpoint, open_log
+from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
 
 logger = logging.getLogger(__name__)
 
@@ -83,16 +85,25 @@ def run_in_order(works: Sequence[Job]) -> None:
 
 
 class LogDirectory:
-    def __init__(self, files: FileSystem, clock: Clock, random: Random, path: str) -> None:
+    def __init__(
+        self,
+        files: FileSystem,
+        clock: Clock,
+        random: Random,
+        path: str,
+        listener: LogListener,
+        on_failure: Callable[[str], None],
+        *,
+        start: Start = run_blocking,
+        producers: ProducerBound = UNBOUNDED,
+    ) -> None:
         self.path = path
         self.files = files
-        self.health = DirectoryHealth(path)
-        self.context = LogContext(files, clock, random, self.health)
-        self.context.write_checkpoints = self._write_checkpoints_with
-        self.context.checkpointing = lambda log: self.checkpoints.writing(
-            lambda: self._logs_with(log)
-        )
+        self.health = DirectoryHealth(path, on_failure)
         self.checkpoints = DirectoryCheckpoints(files, path)
+        self.context = LogContext(
+            files, clock, random, self.health, listener, self, start, producers
+        )
         self.directory_id: bytes | None = None
         self.last_shutdown: CleanShutdown | None = None  # None after an unclean stop
         self.logs: dict[TopicPartition, Log] = {}
@@ -220,7 +231,7 @@ class LogDirectory:
             raise self.health.refused(f"creating {path}", error) from error
         self._half_made.discard(path)
         (self.future_logs if is_future else self.logs)[partition] = log
-        self.context.needs_sync(log)
+        self.context.listener.log_needs_sync(log)
         return log
 
     def has_half_made(self, partition: TopicPartition) -> bool:
@@ -238,7 +249,7 @@ class LogDirectory:
         was deleted, or a log is made anew, which must not inherit it after a crash."""
         if self.checkpoints.carries(partition):
             self.checkpoints.forget(partition)
-            self.context.removed(partition)
+            self._report_removed(partition)
             self._half_deleted[partition] = f"{self.path}/{partition_directory_name(partition)}"
 
     def delete(self, doomed: Iterable[Doomed]) -> None:
@@ -282,7 +293,7 @@ class LogDirectory:
         if self._half_deleted and self.health.is_online:
             finished = dict(self._half_deleted)
             job = yield from self.checkpoints.making_urgent_job(self._every_log())
-            removal_job = self.context.removal_job()
+            removal_job = self.context.listener.removal_job(self.path)
             try:
                 yield lambda: self.files.sync_directory(self.path)
             except OSError as error:
@@ -314,7 +325,7 @@ class LogDirectory:
         for name in {partition, *self._cut_to(path, partition)}:
             if name not in self.logs and name not in self.unreadable:
                 self.checkpoints.forget(name)
-                self.context.removed(name)
+                self._report_removed(name)
                 self._half_deleted[name] = path
 
     def _cut_to(self, path: str, partition: TopicPartition) -> list[TopicPartition]:
@@ -340,7 +351,7 @@ class LogDirectory:
 
     def _write_what_is_gone(self) -> None:
         # A later log of the same name must not inherit a recovery point, nor anything else.
-        self.context.removal_job()()
+        self.context.listener.removal_job(self.path)()
         self.write_checkpoints()
 
     def set_aside_strays(self, logs: Iterable[Log]) -> None:
@@ -352,7 +363,7 @@ class LogDirectory:
             for log in strays:
                 self._write_offsets(log)
                 self._forget(log)
-                self.context.removed(log.partition)
+                self._report_removed(log.partition)
             self._write_what_is_gone()
             for log in strays:
                 self._set_aside(log)
@@ -395,7 +406,7 @@ class LogDirectory:
             point, start = checkpoint.recovery_point or 0, checkpoint.log_start_offset
             write_offsets(self.files, found.path, point, start, mark)
             self.checkpoints.forget(found.partition)
-        self.context.removed(found.partition)
+        self._report_removed(found.partition)
 
     def _rename_found(self, found: SetAside, mark: DirectoryMark) -> str:
         path = f"{self.path}/{marked_directory_name(found.partition, mark, unique_id())}"
@@ -440,7 +451,7 @@ class LogDirectory:
         log.update_high_watermark(high_watermark)
         self.logs[partition] = log
         self.checkpoints.forget(partition)
-        self.context.needs_sync(log)
+        self.context.listener.log_needs_sync(log)
         logger.warning("%s is in service again as %s", found.path, path)
         return log
 
@@ -496,8 +507,11 @@ class LogDirectory:
             log.moved(path)
             is_there = True
         self._forget(log)
-        self.context.removed(log.partition)
+        self._report_removed(log.partition)
         return is_there
+
+    def _report_removed(self, partition: TopicPartition) -> None:
+        self.context.listener.log_removed(self.path, partition)
 
     def _forget(self, log: Log) -> None:
         for known in (self.logs, self.future_logs):
@@ -515,8 +529,11 @@ class LogDirectory:
     def write_checkpoints(self) -> None:
         self.checkpoints.write_now(self._every_log())
 
-    def _write_checkpoints_with(self, log: Log) -> None:
+    def write_with(self, log: Log) -> None:
         self.checkpoints.write_now(self._logs_with(log))
+
+    def writing_with(self, log: Log) -> Steps[None]:
+        return self.checkpoints.writing(lambda: self._logs_with(log))
 
     def _logs_with(self, log: Log) -> list[Log]:
         # A log that is still being opened is not among them yet; what it says counts. Of two with

@@ -21,7 +21,7 @@ from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileSystem
 from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
-from ottla.base.scheduling.steps import Steps
+from ottla.base.scheduling.steps import Start, Steps, run_blocking
 from ottla.base.topic_deletion import TopicDeletion
 from ottla.base.uuids import uuid_to_text
 from ottla.config.topic_options import TopicConfig
@@ -36,6 +36,7 @@ from ottla.storage.directories.directory_loading import (
     everything,
     load_logs,
 )
+from ottla.storage.directories.failure_listener import FailureListener
 from ottla.storage.directories.log_directory import (
     LogDirectory,
     Owner,
@@ -51,6 +52,8 @@ from ottla.storage.files.file_names import DirectoryMark
 from ottla.storage.log.deletion import Removal
 from ottla.storage.log.flushing import is_flush_due
 from ottla.storage.log.log import Log
+from ottla.storage.log.log_listener import LogListener
+from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
 
 logger = logging.getLogger(__name__)
 
@@ -59,19 +62,41 @@ DeletionOf = Callable[[TopicId], TopicDeletion | None]
 
 class LogManager:
     def __init__(
-        self, files: FileSystem, clock: Clock, random: Random, paths: Iterable[str]
+        self,
+        files: FileSystem,
+        clock: Clock,
+        random: Random,
+        paths: Iterable[str],
+        listener: LogListener,
+        *,
+        start: Start = run_blocking,
+        producers: ProducerBound = UNBOUNDED,
     ) -> None:
-        self.directories = [LogDirectory(files, clock, random, path) for path in paths]
-        self.on_failure: Callable[[LogDirectory, list[TopicPartition]], None] = lambda *_: None
-        self.on_last_failure: Callable[[], None] = lambda: None  # no directory is left
-        self.on_loss: Callable[[TopicPartition], None] = lambda _partition: None
+        self._listener = listener
+        self._failure_listeners: list[FailureListener] = []
         self.missing_ids: frozenset[bytes] = frozenset()  # of directories that were here before
         self._clock = clock
         self._places: dict[TopicPartition, LogDirectory] = {}
         self._future_places: dict[TopicPartition, LogDirectory] = {}
         self._duplicates: set[TopicPartition] = set()  # found in several directories
+        self.directories = [
+            LogDirectory(
+                files, clock, random, path, listener, self._directory_failed,
+                start=start, producers=producers,
+            )
+            for path in paths
+        ]  # fmt: skip
+
+    def subscribe(self, listener: FailureListener) -> None:
+        self._failure_listeners.append(listener)
+
+    def unsubscribe(self, listener: FailureListener) -> None:
+        self._failure_listeners.remove(listener)
+
+    def verify_transactions(self, is_enabled: bool) -> None:
+        """Whether logs refuse transactional records that no coordinator has verified (KIP-890)."""
         for directory in self.directories:
-            directory.health.on_failure = self._directory_failed
+            directory.context.verify_transactions(is_enabled)
 
     # Starting and stopping
 
@@ -491,7 +516,8 @@ class LogManager:
         directory.lose(log)
         if is_current:
             self._places.pop(partition, None)
-            self.on_loss(partition)
+            for listener in self._failure_listeners:
+                listener.log_lost(partition)
         else:
             self._future_places.pop(partition, None)
 
@@ -529,9 +555,10 @@ class LogManager:
         lost = [partition for partition, at in self._places.items() if at is directory]
         for partition in [each for each, at in self._future_places.items() if at is directory]:
             del self._future_places[partition]  # its current log is elsewhere, and goes on
-        self.on_failure(directory, sorted(lost))
+        for listener in self._failure_listeners:
+            listener.directory_failed(sorted(lost))
         if not self.online:
-            self.on_last_failure()
+            self._listener.storage_failed()
 
     def _require_one(self) -> None:
         if not self.online:

@@ -2,7 +2,7 @@
 
 Promises  the first failure is final: a disk that lost a write or a sync has lost it for good, so
           nothing there is tried again before the process starts anew.
-Leaves    what happens to the partitions to whoever is told through `on_failure`.
+Leaves    what happens to the partitions to `on_failure`, which is called once.
 """
 
 from __future__ import annotations
@@ -37,20 +37,25 @@ class DirectoryHealth:
         "_monotonic_s",
         "_no_descriptor",
         "_not_empty",
+        "_on_failure",
         "error",
-        "on_failure",
         "path",
     )
 
-    def __init__(self, path: str, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        path: str,
+        on_failure: Callable[[str], None],
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.path = path
+        self._on_failure = on_failure
         self._monotonic_s = monotonic_s
         # Each request may find the disk full: the log must not help to fill it.
         self._full = SparseLog(log, logging.WARNING)
         self._not_empty = SparseLog(log, logging.WARNING)
         self._no_descriptor = SparseLog(log, logging.WARNING)
         self.error: OSError | None = None
-        self.on_failure: Callable[[str], None] = lambda _path: None
 
     @property
     def is_online(self) -> bool:
@@ -66,7 +71,7 @@ class DirectoryHealth:
         if self.error is None:
             self.error = error
             log.error("log directory %s goes offline: %s: %s", self.path, doing, error)
-            self.on_failure(self.path)
+            self._on_failure(self.path)
         return StorageUnavailable(f"{doing}: {error}")
 
     def refused(self, doing: str, error: OSError) -> StorageUnavailable:

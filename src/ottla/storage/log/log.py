@@ -166,7 +166,7 @@ class Log:
         if segment is None:
             return self.segments.active
         take_snapshot(self, segment.base_offset)
-        self.context.needs_sync(self)
+        self.context.listener.log_needs_sync(self)
         return segment
 
     def update_high_watermark(self, offset: int) -> int:
@@ -263,7 +263,7 @@ class Log:
         self.unsynced.records_removed()
         self.producers.unload()
         self.epochs.truncate_from_end(self.offsets.end)
-        self.context.truncated(self)
+        self.context.listener.log_truncated(self)
 
     # Deleting from the start: `retention.py`
 
@@ -351,7 +351,7 @@ class Log:
         raise report(f"syncing {self.path}", error) from error
 
     def _write_checkpoints(self) -> None:
-        self.context.write_checkpoints(self)
+        self.context.checkpoints.write_with(self)
 
     # Settings and life cycle
 

@@ -1,30 +1,17 @@
-"""What all logs of one log directory share, handed in by `log_directory.py`."""
+"""What all logs of one log directory share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING
 
 from ottla.base.clock import Clock
 from ottla.base.files.filesystem import FileSystem
-from ottla.base.ids import TopicPartition
-from ottla.base.scheduling.steps import Job, Start, Steps, run_blocking
+from ottla.base.scheduling.steps import Start, run_blocking
 from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.deletion import DeletionQueue
+from ottla.storage.log.log_listener import CheckpointWriter, LogListener
 from ottla.storage.producers.producer_bound import UNBOUNDED, ProducerBound
-
-if TYPE_CHECKING:
-    from ottla.storage.log.log import Log
-
-
-def _nothing() -> None:
-    """Nobody keeps notes."""
-
-
-def _no_steps() -> Steps[None]:
-    yield from ()
 
 
 @dataclass(slots=True)
@@ -33,21 +20,16 @@ class LogContext:
     clock: Clock
     random: Random
     health: DirectoryHealth
+    listener: LogListener
+    checkpoints: CheckpointWriter
+    start: Start = run_blocking  # of background work whose jobs run in threads
+    producers: ProducerBound = UNBOUNDED
     deletions: DeletionQueue = field(default_factory=DeletionQueue)
-    # Writes recovery points and log starts down, durably. Before a log is cut below them, or a
-    # crash would trust records that were never synced, and drop a log that ends before its start;
-    # before compaction opens gaps between segments, or a crash would take them for lost records.
-    write_checkpoints: Callable[[Log], None] = lambda _log: None
-    # The same in steps; how far the log is synced when this begins is written, or more.
-    checkpointing: Callable[[Log], Steps[None]] = lambda _log: _no_steps()
-    truncated: Callable[[Log], None] = lambda _log: None  # called after records were cut off
-    # Called after a log was made or a segment closed: it should be synced before long, so that a
-    # power cut cannot mistake it for another topic's, and to bound recovery.
-    needs_sync: Callable[[Log], None] = lambda _log: None
-    # Called when a log has given up its name, and work for a thread that makes it certain: nothing
-    # that was noted about it may be taken for something about a later log of its name.
-    removed: Callable[[TopicPartition], None] = lambda _partition: None
-    removal_job: Callable[[], Job] = lambda: _nothing
-    start: Start = run_blocking  # of what threads do for a log while it goes on
-    producers: ProducerBound = UNBOUNDED  # how many are remembered
     has_verification: bool = False  # of transactions with their coordinator (KIP-890)
+
+    @property
+    def directory(self) -> str:
+        return self.health.path
+
+    def verify_transactions(self, is_enabled: bool) -> None:
+        self.has_verification = is_enabled

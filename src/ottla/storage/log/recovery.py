@@ -162,7 +162,7 @@ def _recover(
     if recovered.has_gaps:
         # Believed only this once: let there be a recovery point behind them.
         flush(log)
-        files.context.write_checkpoints(log)
+        files.context.checkpoints.write_with(log)
     return log
 
 

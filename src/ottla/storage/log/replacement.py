@@ -142,4 +142,4 @@ def _passing_recovery_point(log: Log, swap: Swap) -> Steps[None]:
         yield from flushing(log)
     # A log that was deleted meanwhile must not be in the checkpoint: a later one has its name.
     if _is_possible(log, swap):
-        yield from log.context.checkpointing(log)
+        yield from log.context.checkpoints.writing_with(log)

@@ -65,7 +65,7 @@ def _write_late(log: Log, offset: int, data: bytes) -> None:
         _report_missing(log, offset, error)
         return
     log.unsynced.add_snapshot(offset)
-    log.context.needs_sync(log)
+    log.context.listener.log_needs_sync(log)
 
 
 def _report_missing(log: Log, offset: int, error: Exception) -> None:

@@ -31,6 +31,7 @@ from ottla.storage.directories.log_directory import Owner
 from ottla.storage.directories.log_manager import LogManager
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
+from ottla.testing.log_listener import RecordingListener
 
 BROKER = 1
 DIRECTORY = "/data"
@@ -60,7 +61,7 @@ class BrokerWorld:
             self.disk.sync_directory("/")
         self.image = image or new_image()
         self.publisher = Publisher(self.image)
-        self.logs = LogManager(self.disk, self.clock, Random(0), [DIRECTORY])
+        self.logs = LogManager(self.disk, self.clock, Random(0), [DIRECTORY], RecordingListener())
         self.logs.open(Owner("cluster", BROKER))
         list(self.logs.load(lambda _topic: TopicConfig()))
         self.replicas = ReplicaManager(

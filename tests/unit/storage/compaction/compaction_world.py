@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from random import Random
 
 from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicPartition
@@ -25,15 +24,14 @@ from ottla.storage.compaction.compactor import Compactor, Round
 from ottla.storage.compaction.key_map import KeyMap
 from ottla.storage.compaction.request import CleanedGroup, CleaningLimits, CleanSummary
 from ottla.storage.compaction.throttle import NoThrottle
-from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.indexes.transaction_index import AbortedTransaction
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.log.log import Log
-from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
 from ottla.storage.producers.append_decisions import AppendOrigin
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
+from ottla.testing.log_listener import log_context
 
 PARTITION = TopicPartition("t", 0)
 DIRECTORY = "/logs"
@@ -90,7 +88,7 @@ class World:
         self.open(Checkpoint())
 
     def open(self, checkpoint: Checkpoint) -> None:
-        context = LogContext(self.disk, self.clock, Random(1), DirectoryHealth(DIRECTORY))
+        context = log_context(self.disk, self.clock, DIRECTORY)
         self.log = open_log(context, PARTITION, PATH, self.config, checkpoint)
         self.log.update_high_watermark(self.log.log_end_offset)
         self.compactor = Compactor(CleanerOffsets(self.disk, DIRECTORY), self.limits)

@@ -8,7 +8,6 @@ import subprocess
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import pytest
 from tests.unit.storage.compaction.compaction_world import PARTITION
@@ -29,11 +28,10 @@ from ottla.storage.compaction.request import (
     CleaningLimits,
     CleanSummary,
 )
-from ottla.storage.files.directory_health import DirectoryHealth
 from ottla.storage.log.log import Log
-from ottla.storage.log.log_context import LogContext
 from ottla.storage.log.recovery import Checkpoint, open_log
 from ottla.testing.clock import ManualClock
+from ottla.testing.log_listener import log_context
 
 CONFIG = TopicConfig(cleanup_policy=("compact",), segment_bytes=10_000, file_delete_delay_ms=0)
 
@@ -51,9 +49,7 @@ class Place:
         self.compactor = Compactor(CleanerOffsets(self.files, str(directory)), CleaningLimits())
 
     def open(self, checkpoint: Checkpoint) -> Log:
-        context = LogContext(
-            self.files, self.clock, Random(1), DirectoryHealth(str(self.directory))
-        )
+        context = log_context(self.files, self.clock, str(self.directory))
         return open_log(context, PARTITION, str(self.path), CONFIG, checkpoint)
 
     def fill(self, batches: int) -> None:

@@ -23,6 +23,7 @@ from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import CHANGES
 from ottla.testing.filesystem import MemoryDisk
+from ottla.testing.log_listener import RecordingListener
 
 PATIENCE_S = 30.0
 
@@ -56,7 +57,7 @@ def test_nobody_waits_for_a_write_under_way_to_make_the_next_job(
 
 def two_logs(disk: MemoryDisk) -> tuple[LogManager, list[Log]]:
     disk.make_directory("/data")
-    logs = LogManager(disk, ManualClock(), Random(1), ["/data"])
+    logs = LogManager(disk, ManualClock(), Random(1), ["/data"], RecordingListener())
     logs.open(Owner("cluster", 1))
     list(logs.load(lambda _topic: TopicConfig()))
     names = [TopicPartition(name, 0) for name in "ab"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from random import Random
 
 import pytest
@@ -20,6 +20,7 @@ from ottla.storage.directories.log_manager import LogManager
 from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.filesystem import MemoryDisk
+from ottla.testing.log_listener import RecordingListener
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 PATHS = ("/one", "/two")
@@ -30,12 +31,18 @@ class Watching:
         self.disk = disk or MemoryDisk()
         for path in PATHS:
             self.disk.make_directory(path)
-        self.logs = LogManager(self.disk, ManualClock(), Random(1), PATHS)
+        self.logs = LogManager(self.disk, ManualClock(), Random(1), PATHS, RecordingListener())
         self.logs.open(Owner("cluster", 1))
         list(self.logs.load(lambda _topic: TopicConfig()))
         self.lost: list[TopicPartition] = []
-        self.logs.on_loss = self.lost.append
+        self.logs.subscribe(self)
         self.watch = DirectoryWatch(self.logs)
+
+    def directory_failed(self, lost: Iterable[TopicPartition]) -> None:
+        """Tests ask the directory."""
+
+    def log_lost(self, partition: TopicPartition) -> None:
+        self.lost.append(partition)
 
     def create(self, partition: TopicPartition) -> Log:
         log = self.logs.create(partition, TopicConfig(), TopicId(b"t" * 16))
@@ -154,7 +161,7 @@ def test_what_a_lost_log_had_is_there_when_its_files_are_back(
     path = log.path
     if is_written_again:
         world.create(B)
-        log.context.write_checkpoints(world.create(TopicPartition("c", 0)))
+        log.context.checkpoints.write_with(world.create(TopicPartition("c", 0)))
     world.logs.close()
     world.disk.rename("/elsewhere", path)
     again = Watching(world.disk)

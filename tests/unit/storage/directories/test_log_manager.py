@@ -37,6 +37,7 @@ from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 from ottla.testing.disk_faults import SYNCS
 from ottla.testing.filesystem import MemoryDisk
+from ottla.testing.log_listener import RecordingListener
 
 OWNER = Owner("cluster", 1)
 CONFIG = TopicConfig(segment_bytes=1000, index_interval_bytes=100, file_delete_delay_ms=1000)
@@ -53,7 +54,8 @@ class Broker:
 
     def __init__(self, disk: MemoryDisk, paths: Iterable[str] = PATHS) -> None:
         self.clock = ManualClock()
-        self.manager = LogManager(disk, self.clock, Random(1), paths)
+        self.listener = RecordingListener()
+        self.manager = LogManager(disk, self.clock, Random(1), paths, self.listener)
         self.manager.open(OWNER)
         self.steps = list(self.manager.load(lambda _topic: CONFIG))
         self.manager.settle_found(TopicDeletion, lambda *_: False)
@@ -247,14 +249,16 @@ def test_logs_may_be_closed_several_at_a_time(tmp_path: Path) -> None:
             list(threads.map(lambda work: work(), works))
 
     for _ in range(2):
-        manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"])
+        manager = LogManager(
+            files, SystemClock(), Random(1), [f"{tmp_path}/d"], RecordingListener()
+        )
         manager.open(OWNER)
         list(manager.load(lambda _topic: CONFIG))
         for number in range(20):
             partition = TopicPartition("t", number)
             append_many(manager.get(partition) or manager.create(partition, CONFIG), 20)
         manager.close(run_all=in_threads)
-    manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"])
+    manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"], RecordingListener())
     manager.open(OWNER)
     assert [step.bytes_read for step in manager.load(lambda _topic: CONFIG)] == [0] * 20
     assert [len(values_of(log)) for log in manager.logs] == [40] * 20
@@ -267,7 +271,7 @@ def test_logs_may_be_closed_several_at_a_time(tmp_path: Path) -> None:
 def test_a_directory_in_use_cannot_be_taken(disk: MemoryDisk) -> None:
     Broker(disk)
     with pytest.raises(WrongDirectory, match="in use"):
-        LogManager(disk, ManualClock(), Random(1), PATHS).open(OWNER)
+        LogManager(disk, ManualClock(), Random(1), PATHS, RecordingListener()).open(OWNER)
 
 
 @pytest.mark.parametrize("owner", [Owner("other", 1), Owner("cluster", 2)])
@@ -275,7 +279,7 @@ def test_somebody_else_s_directory_is_not_touched(disk: MemoryDisk, owner: Owner
     Broker(disk).manager.close()
     before = {name: read_file(disk, f"/one/{name}") for name in disk.list_directory("/one")}
     with pytest.raises(WrongDirectory, match="belongs to"):
-        LogManager(disk, ManualClock(), Random(1), PATHS).open(owner)
+        LogManager(disk, ManualClock(), Random(1), PATHS, RecordingListener()).open(owner)
     assert before == {name: read_file(disk, f"/one/{name}") for name in disk.list_directory("/one")}
 
 
@@ -538,17 +542,30 @@ def test_foreign_directories_are_left_alone(disk: MemoryDisk) -> None:
 # Failing
 
 
+class Failures:
+    """What a `FailureListener` was called with."""
+
+    def __init__(self) -> None:
+        self.lost: list[list[TopicPartition]] = []
+
+    def directory_failed(self, lost: Iterable[TopicPartition]) -> None:
+        self.lost.append(list(lost))
+
+    def log_lost(self, partition: TopicPartition) -> None:
+        self.lost.append([partition])
+
+
 def test_a_failing_directory_takes_its_partitions_and_nothing_else(disk: MemoryDisk) -> None:
     broker = Broker(disk)
-    told: list[tuple[str, list[TopicPartition]]] = []
-    broker.manager.on_failure = lambda directory, lost: told.append((directory.path, lost))
+    failures = Failures()
+    broker.manager.subscribe(failures)
     first, second = broker.manager.directories
     append_many(broker.manager.create(A, CONFIG, directory=first), 3)
     append_many(broker.manager.create(B, CONFIG, directory=second), 3)
     disk.fail("write", "/one/*", times=None)
     with pytest.raises(StorageUnavailable):
         append_many(broker.log(A), 1)
-    assert told == [("/one", [A])]
+    assert failures.lost == [[A]]
     with pytest.raises(BrokerError) as raised:
         broker.manager.get(A)
     assert raised.value.code is ErrorCode.KAFKA_STORAGE_ERROR
@@ -559,15 +576,13 @@ def test_a_failing_directory_takes_its_partitions_and_nothing_else(disk: MemoryD
     assert broker.manager.directory_of(TopicPartition("c", 0)) is second
 
 
-def test_somebody_is_told_once_no_directory_is_left(disk: MemoryDisk) -> None:
+def test_the_listener_is_called_once_no_directory_is_left(disk: MemoryDisk) -> None:
     broker = Broker(disk)
-    told: list[str] = []
-    broker.manager.on_last_failure = lambda: told.append("nothing left")
     first, second = broker.manager.directories
     first.health.failed("testing", OSError(errno.EIO, "broken"))
-    assert told == []
+    assert broker.listener.storage_failures == 0
     second.health.failed("testing", OSError(errno.EIO, "broken"))
-    assert told == ["nothing left"]
+    assert broker.listener.storage_failures == 1
 
 
 def test_a_directory_that_failed_is_not_marked_as_closed_in_order(disk: MemoryDisk) -> None:
@@ -664,7 +679,9 @@ def test_checkpoints_of_logs_that_are_not_open_are_kept(disk: MemoryDisk) -> Non
         flush(log)
     broker.manager.directories[0].write_checkpoints()
     disk.kill()
-    directory = LogDirectory(disk, ManualClock(), Random(1), "/one")
+    directory = LogDirectory(
+        disk, ManualClock(), Random(1), "/one", RecordingListener(), lambda _path: None
+    )
     directory.checkpoints.read()
     directory.write_checkpoints()  # with no log open
     offsets = directory.checkpoints.read()
@@ -779,7 +796,9 @@ def test_all_of_it_on_the_real_disk(tmp_path: Path) -> None:
     files: FileSystem = DiskFileSystem(open_files_max=3)
 
     def started() -> tuple[LogManager, list[LoadStep]]:
-        manager = LogManager(files, SystemClock(), Random(1), [f"{tmp_path}/d"])
+        manager = LogManager(
+            files, SystemClock(), Random(1), [f"{tmp_path}/d"], RecordingListener()
+        )
         manager.open(OWNER)
         return manager, list(manager.load(lambda _topic: CONFIG))
 
@@ -877,7 +896,7 @@ def test_an_older_recovery_point_takes_no_gap_of_compaction_for_a_lost_end(
     compacted = replace(CONFIG, cleanup_policy=("compact",))
 
     def started() -> LogManager:
-        manager = LogManager(disk, ManualClock(), Random(1), ["/one"])
+        manager = LogManager(disk, ManualClock(), Random(1), ["/one"], RecordingListener())
         manager.open(OWNER)
         list(manager.load(lambda _topic: compacted))
         return manager

@@ -214,7 +214,7 @@ def test_an_abort_marker_puts_its_transaction_into_the_index(place: Place) -> No
 
 def test_unverified_transactions_are_refused_where_that_is_asked_for(place: Place) -> None:
     log = place.open()
-    log.context.has_verification = True
+    log.context.verify_transactions(True)
     batch = bytes(batch_of(b"t", producer=(5, 0, 0), is_transactional=True))
     with pytest.raises(BrokerError) as raised:
         log.append_as_leader(batch, 0)
@@ -389,7 +389,7 @@ def test_a_marker_that_is_refused_holds_back_nothing_that_was_committed(
     assert log.last_stable_offset(WAIT) == stable_offset
     log.append_as_leader(marker_of(decided), 0, COORDINATOR)
     log.update_high_watermark(log.log_end_offset)
-    log.forget_producer_states()
+    log.producers.unload()
     assert log.last_stable_offset(WAIT) == log.high_watermark == log.log_end_offset
 
 

@@ -13,7 +13,6 @@ from ottla.base.files.filesystem import parent_directory
 from ottla.base.files.readers import WAIT
 from ottla.storage.log import snapshotting
 from ottla.storage.log.flushing import flush
-from ottla.storage.log.log import Log
 from ottla.storage.log.recovery import Checkpoint
 from ottla.storage.producers.producer_snapshot import encode_snapshot
 
@@ -28,13 +27,9 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class Story:
     def __init__(self) -> None:
-        self.place = Place(config=SEGMENT)
         self.threads = JobsLater()
-        self.log = self.opened(self.place.open())
-
-    def opened(self, log: Log) -> Log:
-        log.context.start = self.threads
-        return log
+        self.place = Place(config=SEGMENT, start=self.threads)
+        self.log = self.place.open()
 
     def write(self, sequence: int = 0, producers: int = MANY) -> None:
         for producer_id in range(producers):
@@ -121,8 +116,7 @@ def test_a_kill_costs_no_producer_whether_it_was_written_or_not(is_written: bool
 
 def test_the_next_sync_includes_a_snapshot_that_came_after_the_last_one() -> None:
     story = Story()
-    noted: list[Log] = []
-    story.log.context.needs_sync = noted.append
+    noted = story.place.listener.unsynced
     story.write()
     offset, state = story.log.log_end_offset, story.state
     story.log.roll()

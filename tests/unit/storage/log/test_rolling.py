@@ -15,7 +15,6 @@ from tests.unit.storage.log_making import (
 )
 
 from ottla.storage.files.directory_health import StorageUnavailable
-from ottla.storage.log.log import Log
 from ottla.testing.clock import ManualClock
 
 NOW_MS = ManualClock().now_ms()
@@ -143,17 +142,12 @@ def test_a_disk_too_full_for_a_checkpoint_leaves_the_log_as_it_was() -> None:
     append(log, bytes(900))
     log.segments.active.is_mended = True
     log.offsets.checkpoint_written(1)
-    write_checkpoints = log.context.write_checkpoints
-
-    def is_full(_log: Log) -> None:
-        raise OSError(errno.ENOSPC, "full")
-
-    log.context.write_checkpoints = is_full
+    place.checkpoint_writer.error = OSError(errno.ENOSPC, "full")
     with pytest.raises(StorageUnavailable):
         append(log, bytes(900))
     assert log.health.is_online
     assert (log.segments.base_offsets, log.unsynced.segments) == ([0], ())
-    log.context.write_checkpoints = write_checkpoints
+    place.checkpoint_writer.error = None
     append(log, bytes(900))
     assert (log.segments.base_offsets, place.checkpoints) == ([0, 1], [0])
 
@@ -169,12 +163,11 @@ def test_a_segment_begins_without_a_snapshot_that_cannot_be_written(number: int)
     assert log.segments.base_offsets == [0, 1]
 
 
-def test_who_asked_is_told_of_a_closed_segment() -> None:
-    log = Place().open()
-    told: list[Log] = []
-    log.context.needs_sync = told.append
+def test_the_listener_is_called_for_each_closed_segment() -> None:
+    place = Place()
+    log = place.open()
     append_many(log, 30)
-    assert len(told) == len(log.segments) - 1
+    assert place.listener.unsynced == [log] * (len(log.segments) - 1)
 
 
 @pytest.mark.parametrize(

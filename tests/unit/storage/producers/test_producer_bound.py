@@ -122,7 +122,7 @@ def cut(_place: Place, log: Log) -> Log:
 
 
 def forgotten(_place: Place, log: Log) -> Log:
-    log.forget_producer_states()
+    log.producers.unload()
     return log
 
 
@@ -146,7 +146,7 @@ def test_producers_that_were_read_from_the_files_of_a_log_count_too(
     log = again(place, log)
     for _ in range(200):
         write()
-        assert log.load_producers(WAIT).count <= 100
+        assert log.producers.load(WAIT).count <= 100
 
 
 def test_a_frozen_copy_does_not_change_with_what_is_written_later() -> None:
