@@ -107,6 +107,19 @@ class CommittedOffsets:
     def count_pending(self, producer_id: int) -> int:
         return sum(map(len, self.pending.get(producer_id, {}).values()))
 
+    def count_unpending(
+        self, producer_id: int, group_id: str, names: Iterable[tuple[str, int]]
+    ) -> int:
+        """How many of these topics and partitions the producer's open transaction does not have."""
+        pending = self.pending.get(producer_id, {})
+        return len(
+            {
+                (topic, partition)
+                for topic, partition in names
+                if partition not in pending.get((group_id, topic), ())
+            }
+        )
+
     def count_pending_topics(self, producer_id: int, group_id: str, more: Iterable[str]) -> int:
         """The topics of a producer's open transaction, were these added. Once for each group."""
         pending = self.pending.get(producer_id, {})

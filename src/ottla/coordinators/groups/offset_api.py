@@ -155,15 +155,31 @@ def transactional_rules(
 
 def check_transaction(shard: GroupShard, request: TxnOffsetCommitRequest) -> None:
     """BrokerError if the transaction would commit more than can be applied at once when it ends."""
-    config, offsets = shard.shared.config, shard.offsets
-    topics_max = config.ottla_transaction_offset_topics_max
+    offsets = shard.offsets
+    topics_max = shard.shared.config.ottla_transaction_offset_topics_max
     names = (each.name for each in request.topics)
     if (
-        offsets.count_pending(request.producer_id) >= config.ottla_transaction_offsets_max
-        or len(request.topics) > 2 * topics_max  # too many to be counted at once
+        len(request.topics) > 2 * topics_max  # too many to be counted at once
         or offsets.count_pending_topics(request.producer_id, request.group_id, names) > topics_max
+        or has_too_many_offsets(shard, request)
     ):
         raise BrokerError(ErrorCode.INVALID_COMMIT_OFFSET_SIZE)
+
+
+def has_too_many_offsets(shard: GroupShard, request: TxnOffsetCommitRequest) -> bool:
+    """Whether its transaction would have more offsets than it may; those that it has already count
+    once."""
+    offsets, offsets_max = shard.offsets, shard.shared.config.ottla_transaction_offsets_max
+    room = offsets_max - offsets.count_pending(request.producer_id)
+    count = sum(len(topic.partitions) for topic in request.topics)
+    if count <= room:
+        return False
+    if count > offsets_max:  # also if some are repeated: they are not counted
+        return True
+    names = (
+        (topic.name, each.partition_index) for topic in request.topics for each in topic.partitions
+    )
+    return offsets.count_unpending(request.producer_id, request.group_id, names) > room
 
 
 def topic_id_of(shard: GroupShard, name: str) -> TopicId:

@@ -159,6 +159,22 @@ def test_a_transaction_commits_at_most_so_many_offsets() -> None:
     harness.commit_in_transaction(7, {("t", 3): 1})
 
 
+def test_one_commit_cannot_exceed_the_offsets_of_a_transaction() -> None:
+    harness = Harness("ottla.transaction.offsets.max=3")
+    for count in (4, 9):
+        with pytest.raises(BrokerError) as refused:
+            harness.commit_in_transaction(7, {("t", at): 1 for at in range(count)})
+        assert refused.value.code == ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+    harness.commit_in_transaction(7, {("t", at): 1 for at in range(2)})
+    for more in ((1, 2, 3), (2, 3)):
+        with pytest.raises(BrokerError):
+            harness.commit_in_transaction(7, {("t", at): 2 for at in more})
+    harness.commit_in_transaction(7, {("t", at): 3 for at in range(3)})  # one of them is new
+    harness.commit_in_transaction(7, {("t", at): 4 for at in range(3)})
+    with pytest.raises(BrokerError):
+        harness.commit_in_transaction(7, {("other", 0): 1})
+
+
 def test_a_transaction_commits_offsets_of_at_most_so_many_topics() -> None:
     harness = Harness("ottla.transaction.offset.topics.max=3")
     for _ in range(3):  # the same again and again are no more
