@@ -89,6 +89,8 @@ def measured(tree: Path) -> dict[str, float]:
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, float]:
+    # As in a process that runs only a broker.
+    module("ottla.base.memory.collector", "ottla.base.collector").begin_broker_process()
     folder = MEMORY_FOLDER if os.path.isdir(MEMORY_FOLDER) else None
     with tempfile.TemporaryDirectory(dir=folder) as directory:
         return asyncio.run(measure_all(arguments, directory))

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Protocol
 
+from ottla.base.scheduling.loop_timers import LoopTimers
+from ottla.base.scheduling.turn_queue import TurnQueue
 from ottla.replication.fetch_sessions import Watcher
 
 NOT_KNOWN_YET = 2**63  # bytes: more than can be appended during one read
@@ -132,13 +134,33 @@ class Watched(Protocol):
 
 
 class DataWaiter:
-    """A fetch that waits until enough bytes were appended to any of its partitions."""
+    """A fetch that waits until enough bytes were appended to any of its partitions.
 
-    __slots__ = ("_bytes_missing", "_future", "_is_committed", "_watched")
+    Its task is woken by `wake_ups`: a record may end the wait of thousands of fetches.
+    """
+
+    __slots__ = (
+        "_bytes_missing",
+        "_future",
+        "_is_committed",
+        "_is_woken",
+        "_timers",
+        "_wake_ups",
+        "_watched",
+    )
 
     def __init__(
-        self, watched: Iterable[Watched], bytes_missing: int, *, is_committed: bool = False
+        self,
+        watched: Iterable[Watched],
+        bytes_missing: int,
+        timers: LoopTimers,
+        wake_ups: TurnQueue,
+        *,
+        is_committed: bool = False,
     ) -> None:
+        self._timers = timers
+        self._wake_ups = wake_ups
+        self._is_woken = False
         self._watched = list(watched)
         self._bytes_missing = bytes_missing
         self._is_committed = is_committed  # only stable data is readable
@@ -154,18 +176,28 @@ class DataWaiter:
     def wake(self) -> None:
         """Read again now: a change of leadership, an error or the end of a transaction must be
         sent at once."""
-        if not self._future.done():
-            self._future.set_result(None)
+        if not self._is_woken:
+            self._is_woken = True
             self._leave()  # the client may have disconnected before the wait began
+            self._wake_ups.run(self._wake_task)
 
-    async def wait(self, timeout_s: float) -> None:
+    def expire(self) -> None:
+        self.wake()
+
+    async def wait(self, timeout_ms: int) -> None:
         """Wait until data arrives or the timeout expires."""
-        timer = asyncio.get_running_loop().call_later(timeout_s, self.wake)
+        if not self._is_woken:
+            self._timers.start(self, timeout_ms)
         try:
             await self._future
         finally:
-            timer.cancel()
+            self._is_woken = True
+            self._timers.cancel(self)
             self._leave()
+
+    def _wake_task(self) -> None:
+        if not self._future.done():
+            self._future.set_result(None)
 
     def _leave(self) -> None:
         leave(self, self._watched)

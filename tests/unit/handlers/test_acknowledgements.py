@@ -278,21 +278,20 @@ def test_many_requests_that_one_fetch_acknowledges_are_answered_over_several_tur
 ) -> None:
     async def story() -> None:
         async with serving(world) as connect:
-            clients = [await connect() for _ in range(3)]
+            clients = [await connect() for _ in range(6)]
             for client in clients:
-                for number in range(CALLBACKS_MAX):
+                for number in range(100):
                     client.send(produce_frame(number))
-            await until(lambda: waiters_of(world) == 3 * CALLBACKS_MAX)
+            await until(lambda: waiters_of(world) == 600)
             follow(partition_of(world))
             left = [len(world.broker.parts.wake_ups)]
             while left[-1]:
                 await asyncio.sleep(0)
                 left.append(len(world.broker.parts.wake_ups))
-            assert left[0] == 3 * CALLBACKS_MAX
+            assert left[0] == 600
             assert max(before - after for before, after in pairwise(left)) <= CALLBACKS_MAX
             for client in clients:
-                numbers = [(await client.receive())[0] for _ in range(CALLBACKS_MAX)]
-                assert numbers == list(range(CALLBACKS_MAX))
+                assert [(await client.receive())[0] for _ in range(100)] == list(range(100))
                 client.leave()
 
     world.run(story())

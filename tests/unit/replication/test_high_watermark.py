@@ -7,7 +7,7 @@ run, so that a test can look while a sync is under way.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -18,12 +18,14 @@ from tests.unit.storage.log_making import Place, batch_of, marker_of
 
 from ottla.base.files.readers import WAIT
 from ottla.base.ids import TopicId, TopicPartition
+from ottla.base.scheduling.loop_timers import LoopTimers
+from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.fetch_sessions import FetchKey, FetchSession, WantedPartition
 from ottla.replication.partition import ACKS_ALL, Leadership, Partition
-from ottla.replication.waiting import DataWaiter
+from ottla.replication.waiting import DataWaiter, Watched
 from ottla.storage.files.directory_health import StorageUnavailable
 from ottla.storage.log.append import ProducedBy
 from ottla.storage.producers.append_decisions import AppendOrigin
@@ -33,6 +35,13 @@ TOPIC_ID = TopicId(b"sixteen bytes ID")
 COORDINATOR = ProducedBy(AppendOrigin.COORDINATOR)
 ME, OTHER, THIRD = 1, 2, 3
 EACH_MESSAGE = TopicConfig(flush_messages=1)
+
+
+def data_waiter(
+    watched: Iterable[Watched], bytes_missing: int, *, is_committed: bool = False
+) -> DataWaiter:
+    queue = TurnQueue(TASKS_MAX)
+    return DataWaiter(watched, bytes_missing, LoopTimers(), queue, is_committed=is_committed)
 
 
 class World:
@@ -387,7 +396,7 @@ def test_a_closed_partition_fails_its_waits_and_wakes_its_readers() -> None:
         world = World()
         end = world.append()
         waiting = asyncio.ensure_future(world.partition.wait_replicated(end))
-        reader = asyncio.ensure_future(DataWaiter([world.partition], 1000).wait(60))
+        reader = asyncio.ensure_future(data_waiter([world.partition], 1000).wait(60_000))
         await run_pending()
         world.partition.close()
         await reader
@@ -405,8 +414,8 @@ def test_a_closed_partition_fails_its_waits_and_wakes_its_readers() -> None:
 def test_readers_hear_of_records_only_once_they_may_see_them() -> None:
     async def story() -> None:
         world = World()
-        waiter = DataWaiter([world.partition], 1)
-        waiting = asyncio.ensure_future(waiter.wait(60))
+        waiter = data_waiter([world.partition], 1)
+        waiting = asyncio.ensure_future(waiter.wait(60_000))
         await run_pending()
         world.append()
         await run_pending()
@@ -423,10 +432,10 @@ def test_bytes_of_several_appends_under_one_sync_are_added_up() -> None:
         world = World(TopicConfig(flush_messages=1))
         size = len(batch_of(b"v"))
         enough, too_few = (
-            DataWaiter([world.partition], 3 * size),
-            DataWaiter([world.partition], 3 * size + 1),
+            data_waiter([world.partition], 3 * size),
+            data_waiter([world.partition], 3 * size + 1),
         )
-        waits = [asyncio.ensure_future(each.wait(60)) for each in (enough, too_few)]
+        waits = [asyncio.ensure_future(each.wait(60_000)) for each in (enough, too_few)]
         await run_pending()
         for _ in range(3):
             world.append()
@@ -451,8 +460,8 @@ def test_readers_of_committed_data_sleep_until_more_is_stable() -> None:
             return batch_of(b"v", producer=(5, 0, sequence), is_transactional=True)
 
         async def begin_to_wait() -> asyncio.Future[None]:
-            committed = DataWaiter([world.partition], 1, is_committed=True)
-            waiting = asyncio.ensure_future(committed.wait(60))
+            committed = data_waiter([world.partition], 1, is_committed=True)
+            waiting = asyncio.ensure_future(committed.wait(60_000))
             await run_pending()
             return waiting
 
@@ -492,7 +501,7 @@ def test_a_reader_is_woken_to_find_out_where_the_producers_are_not_in_memory() -
     async def story() -> None:
         world = World(TopicConfig())
         waiting = asyncio.ensure_future(
-            DataWaiter([world.partition], 1, is_committed=True).wait(60)
+            data_waiter([world.partition], 1, is_committed=True).wait(60_000)
         )
         await run_pending()
         with pytest.MonkeyPatch.context() as patch:

@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 from tests.unit.coordinators.groups.broker_world import BrokerWorld
+from tests.unit.replication.test_high_watermark import data_waiter
 from tests.unit.storage.log_making import batch_of
 
 from ottla.metadata.records import TopicDeleted
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
 from ottla.replication.partition_table import CLOSED_AT_ONCE
-from ottla.replication.waiting import DataWaiter
 
 MANY = 3 * CLOSED_AT_ONCE
 
@@ -39,9 +39,9 @@ def test_readers_of_a_deleted_topic_are_woken_at_once(world: BrokerWorld) -> Non
     topic_id = world.create_topic("t", 1)
 
     async def story() -> None:
-        waiter = DataWaiter([world.replicas.partition("t", 0)], 1)
+        waiter = data_waiter([world.replicas.partition("t", 0)], 1)
         world.publish(TopicDeleted(topic_id))
-        await waiter.wait(timeout_s=3600)
+        await waiter.wait(timeout_ms=3_600_000)
 
     asyncio.run(story())
 

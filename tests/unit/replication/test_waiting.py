@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from itertools import pairwise
 from random import Random
 from typing import Any
 
 import pytest
-from tests.unit.replication.test_high_watermark import ME, OTHER, World, run_pending
+from tests.unit.replication.test_high_watermark import ME, OTHER, World, data_waiter, run_pending
 
+from ottla.base.scheduling.loop_timers import LoopTimers
+from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
 from ottla.config.topic_options import TopicConfig
 from ottla.protocol.error_codes import ErrorCode
 from ottla.protocol.errors import BrokerError
@@ -216,8 +219,8 @@ class Place:
 def test_a_reader_wakes_with_the_last_byte_that_it_wants(is_committed: bool) -> None:
     async def story() -> None:
         place = Place()
-        waiter = DataWaiter([place], 10, is_committed=is_committed)
-        waiting = asyncio.ensure_future(waiter.wait(60))
+        waiter = data_waiter([place], 10, is_committed=is_committed)
+        waiting = asyncio.ensure_future(waiter.wait(60_000))
         await run_pending()
         waiter.data_arrived(9, is_stable=True)
         await run_pending()
@@ -235,14 +238,44 @@ def test_a_reader_wakes_with_the_last_byte_that_it_wants(is_committed: bool) -> 
 def test_a_reader_of_very_many_partitions_leaves_them_over_turns_of_the_loop() -> None:
     async def story() -> None:
         places = [Place() for _ in range(3 * LEFT_AT_ONCE)]
-        waiter = DataWaiter(places, 1)
+        waiter = data_waiter(places, 1)
         waiter.wake()
         left = sum(not place.watchers for place in places)
         assert left == LEFT_AT_ONCE
-        await waiter.wait(60)
+        await waiter.wait(60_000)
         for _ in range(5):
             await asyncio.sleep(0)
         assert not any(place.watchers for place in places)
+
+    run(story())
+
+
+def test_many_readers_of_one_record_are_woken_over_several_turns() -> None:
+    async def story() -> None:
+        place, timers, queue = Place(), LoopTimers(), TurnQueue(TASKS_MAX)
+        waiters = [DataWaiter([place], 1, timers, queue) for _ in range(3 * TASKS_MAX)]
+        waits = [asyncio.ensure_future(each.wait(60_000)) for each in waiters]
+        await run_pending()
+        assert len(timers) == len(waits)
+        waits[-1].cancel()
+        for each in waiters:
+            each.data_arrived(1, is_stable=True)
+        assert not place.watchers
+        woken = [0]
+        while woken[-1] < len(waits):
+            await asyncio.sleep(0)
+            woken.append(sum(each.done() for each in waits))
+        assert max(after - before for before, after in pairwise(woken)) <= TASKS_MAX + 1
+        assert len(timers) == 0
+
+    run(story())
+
+
+def test_a_reader_whose_time_is_up_is_woken() -> None:
+    async def story() -> None:
+        place = Place()
+        await asyncio.wait_for(data_waiter([place], 1).wait(5), 30)
+        assert not place.watchers
 
     run(story())
 
@@ -266,9 +299,9 @@ def test_a_reader_that_has_left_gives_the_event_loop_nothing_more_to_do(count: i
         loop.call_soon = noted  # type: ignore[method-assign,assignment]
         idle = await cost_of_turns()
         places = [Place() for _ in range(count)]
-        for waiter in (DataWaiter(places, 1), DataWaiter(places, 1)):
+        for waiter in (data_waiter(places, 1), data_waiter(places, 1)):
             waiter.wake()
-            await waiter.wait(60)
+            await waiter.wait(60_000)
         await run_pending()
         assert not any(place.watchers for place in places)
         assert await cost_of_turns() == idle

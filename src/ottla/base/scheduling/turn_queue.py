@@ -16,31 +16,46 @@ from time import monotonic
 
 log = logging.getLogger(__name__)
 
-# In one turn. The number holds for callbacks that only wake a task, which runs in the next turn.
-CALLBACKS_MAX = 32
-TURN_S = 0.002
+TURN_S = 0.003
+CALLBACKS_MAX = 256  # in one turn
+TASKS_MAX = 32  # as many, if each wakes a task, whose time is not seen here
 
 
 class TurnQueue:
     """Used from one event loop."""
 
-    __slots__ = ("_callbacks", "_is_scheduled")
+    __slots__ = ("_callbacks", "_callbacks_max", "_is_scheduled", "_run_at_once")
 
-    def __init__(self) -> None:
+    def __init__(self, callbacks_max: int = CALLBACKS_MAX) -> None:
+        self._callbacks_max = callbacks_max
         self._callbacks: deque[Callable[[], None]] = deque()
         self._is_scheduled = False
+        self._run_at_once = 0  # in this turn
 
     def __len__(self) -> int:
         return len(self._callbacks)
 
     def add(self, callback: Callable[[], None]) -> None:
         self._callbacks.append(callback)
+        self._schedule()
+
+    def run(self, callback: Callable[[], None]) -> None:
+        """Here and now, unless so many were run in this turn, or wait, that it must wait too."""
+        if self._callbacks or self._run_at_once >= self._callbacks_max:
+            self.add(callback)
+            return
+        self._run_at_once += 1
+        self._schedule()
+        callback()
+
+    def _schedule(self) -> None:
         if not self._is_scheduled:
             self._is_scheduled = True
             asyncio.get_running_loop().call_soon(self._run)
 
     def _run(self) -> None:
-        callbacks, left, end_s = self._callbacks, CALLBACKS_MAX, monotonic() + TURN_S
+        self._run_at_once = 0
+        callbacks, left, end_s = self._callbacks, self._callbacks_max, monotonic() + TURN_S
         while callbacks and left:
             callback = callbacks.popleft()
             try:
@@ -50,6 +65,6 @@ class TurnQueue:
             left -= 1
             if monotonic() >= end_s:
                 break
-        self._is_scheduled = bool(callbacks)
+        self._is_scheduled = False
         if callbacks:
-            asyncio.get_running_loop().call_soon(self._run)
+            self._schedule()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from functools import partial
+from math import ceil
 
 from ottla.base.files.readers import CACHED, CachedReader, LookUpReader, NotCached, Reader
 from ottla.base.memory.stored_errors import without_traceback
@@ -163,12 +164,12 @@ class FetchOperation:
     async def _wait(self, waiter: DataWaiter) -> FetchResponse:
         """Undoes what `begin_wait` has set up, so it must be started."""
         loop, parked = asyncio.get_running_loop(), self.context.parts.parked_fetches
-        left_s = self.request.max_wait_ms / 1000
-        deadline_s = loop.time() + left_s
+        left_ms = self.request.max_wait_ms
+        deadline_s = loop.time() + left_ms / 1000
         try:
-            await waiter.wait(left_s)
+            await waiter.wait(left_ms)
             while not await self.is_enough() and (left_s := deadline_s - loop.time()) > 0:
-                await self.waiter().wait(left_s)
+                await self.waiter().wait(ceil(left_s * 1000))
         finally:
             parked.partitions -= self.parked_partitions
         return await self.check()
@@ -182,7 +183,14 @@ class FetchOperation:
         else:
             watched = [each.partition for each in self.found if each.partition is not None]
         self.found = []
-        return DataWaiter(watched, self.bytes_missing, is_committed=self.requested.is_committed)
+        parts = self.context.parts
+        return DataWaiter(
+            watched,
+            self.bytes_missing,
+            parts.timers,
+            parts.task_wake_ups,
+            is_committed=self.requested.is_committed,
+        )
 
     @property
     def bytes_missing(self) -> int:

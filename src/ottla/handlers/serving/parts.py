@@ -10,7 +10,7 @@ from typing import Protocol
 from ottla.base.clock import Clock
 from ottla.base.scheduling.loop_timers import LoopTimers
 from ottla.base.scheduling.step_scheduler import StepScheduler
-from ottla.base.scheduling.turn_queue import TurnQueue
+from ottla.base.scheduling.turn_queue import TASKS_MAX, TurnQueue
 from ottla.controller.controller import Controller
 from ottla.controller.decision import Charge
 from ottla.coordinators.groups.service import GroupService
@@ -66,7 +66,8 @@ class Parts:
     parked_fetches: ParkedFetches
     disposal: Disposal = field(default_factory=Disposal)
     timers: LoopTimers = field(default_factory=LoopTimers)  # deadlines of requests that wait
-    wake_ups: TurnQueue = field(default_factory=TurnQueue)  # of requests that have waited
+    wake_ups: TurnQueue = field(default_factory=TurnQueue)  # of requests that wait without a task
+    task_wake_ups: TurnQueue = field(default_factory=lambda: TurnQueue(TASKS_MAX))
     # They open batches in threads: more at a time would delay other work in threads, such as
     # the controller's.
     time_searches: asyncio.Semaphore = field(

@@ -24,6 +24,25 @@ def test_callbacks_run_in_order_a_few_in_each_turn() -> None:
     asyncio.run(story())
 
 
+def test_a_few_are_run_at_once_in_each_turn() -> None:
+    async def story() -> None:
+        queue, called = TurnQueue(2), list[int]()
+        for number in range(5):
+            queue.run(lambda n=number: called.append(n))  # type: ignore[misc]
+        assert called == [0, 1]
+        await asyncio.sleep(0)
+        assert called == [0, 1, 2, 3]
+        queue.run(lambda: called.append(5))
+        assert called == [0, 1, 2, 3], "not before those that wait"
+        await asyncio.sleep(0)
+        assert called == [0, 1, 2, 3, 4, 5]
+        await asyncio.sleep(0)
+        queue.run(lambda: called.append(6))
+        assert called[-1] == 6
+
+    asyncio.run(story())
+
+
 def test_slow_callbacks_end_a_turn_early() -> None:
     async def story() -> None:
         queue, called = TurnQueue(), list[int]()
