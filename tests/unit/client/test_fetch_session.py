@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from tests.support.raw_client import batch_of
 
@@ -220,3 +222,35 @@ def test_nonsense_instead_of_records_is_refused(data: bytes, reason: str) -> Non
     position = Position(TopicPartition("t", 0), TOPIC_ID, 5, 100)
     with pytest.raises(MalformedMessage, match=reason):
         whole_batches(memoryview(data), position)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_broker_that_keeps_what_the_requests_name_has_every_position(seed: int) -> None:
+    random = Random(seed)
+    several = session(0, 1)
+    kept: dict[tuple[bytes, int], int] = {}  # as a broker keeps a session: ids, then offsets
+    for _ in range(60):
+        positions = several.positions
+        for at in random.sample(sorted(positions), k=min(1, len(positions))):
+            if random.random() < 0.4:
+                positions[at].offset += random.randrange(3)
+            else:
+                del positions[at]
+        while len(positions) < 2 or random.random() < 0.4:
+            at = TopicPartition("t", random.randrange(4))
+            topic_id = random.choice([TOPIC_ID, bytes(15) + b"x"])  # the topic was created again
+            positions[at] = Position(at, topic_id, random.randrange(3), 100, leader_epoch=2)
+        request = several.next_request()
+        if request.session_epoch == 0:
+            kept.clear()
+        for topic in request.topics:
+            kept |= {
+                (topic.topic_id, each.partition): each.fetch_offset for each in topic.partitions
+            }
+        for gone in request.forgotten_topics_data:
+            for partition in gone.partitions:
+                del kept[gone.topic_id, partition]
+        assert kept == {
+            (each.topic_id, at.partition): each.offset for at, each in positions.items()
+        }
+        several.digest(answer(session_id=5, code=random.choice([0] * 9 + [71])))
