@@ -415,3 +415,28 @@ def test_a_move_that_ends_late_does_not_hide_the_one_that_followed_it(
         assert here != there
 
     world.run(story())
+
+
+@pytest.mark.parametrize("is_killed_at", [0, 10, 20, 40])
+@pytest.mark.parametrize("is_before", [True, False])
+def test_records_that_were_deleted_do_not_come_back_by_a_move_and_a_kill(
+    world: World, is_before: bool, is_killed_at: int
+) -> None:
+    produce(world, "t", 10)
+    topic = DeleteRecordsTopic("t", [DeleteRecordsPartition(0, 4)])
+    deletion = DeleteRecordsRequest([topic], 1000)
+    if is_before:
+        world.ask(deletion, 2)
+    assert move(world, elsewhere(world)) == 0
+    if not is_before:
+        world.ask(deletion, 2)
+
+    async def go_on() -> None:
+        for _ in range(is_killed_at):
+            await asyncio.sleep(0)
+
+    world.run(go_on())
+    reopen(world)
+    settle(world)
+    log = world.broker.replicas.partition(*HERE).log
+    assert (log.log_start_offset, log.log_end_offset) == (4, 10)

@@ -92,3 +92,6 @@ def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
     take_snapshot(target, target.log_end_offset, sync=True)
     if target.recovery_point < max(source.recovery_point, min(flushed_to, source.log_end_offset)):
         flush(target)
+    if target.log_start_offset > target.segments[0].base_offset:
+        # The checkpoint of the source goes with it: what was deleted must not come back.
+        target.context.write_checkpoints(target)
