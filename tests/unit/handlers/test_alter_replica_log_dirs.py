@@ -427,7 +427,8 @@ def test_records_that_were_deleted_do_not_come_back_by_a_move_and_a_kill(
     deletion = DeleteRecordsRequest([topic], 1000)
     if is_before:
         world.ask(deletion, 2)
-    assert move(world, elsewhere(world)) == 0
+    target = elsewhere(world)
+    assert move(world, target) == 0
     if not is_before:
         world.ask(deletion, 2)
 
@@ -438,5 +439,6 @@ def test_records_that_were_deleted_do_not_come_back_by_a_move_and_a_kill(
     world.run(go_on())
     reopen(world)
     settle(world)
+    assert place(world) == target
     log = world.broker.replicas.partition(*HERE).log
     assert (log.log_start_offset, log.log_end_offset) == (4, 10)

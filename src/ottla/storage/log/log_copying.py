@@ -94,4 +94,4 @@ def prepare_to_replace(source: Log, target: Log, flushed_to: int) -> None:
         flush(target)
     if target.log_start_offset > target.segments[0].base_offset:
         # The checkpoint of the source goes with it: what was deleted must not come back.
-        target.context.write_checkpoints(target)
+        target.context.checkpoints.write_with(target)
