@@ -48,17 +48,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return run_command(found)
         text, code = found
         print(text, file=sys.stderr if code else sys.stdout)
-    except KeyboardInterrupt as error:  # also while modules are being imported
-        return exit_code(error)
-    except SystemError as error:  # from a C function of the client library that was interrupted
-        if not isinstance(error.__cause__, KeyboardInterrupt):
+    except BaseException as error:
+        if (interruption := interruption_behind(error)) is None:
             raise
-        return exit_code(error.__cause__)
+        return int(getattr(interruption, "code", INTERRUPTED))
     return code
 
 
-def exit_code(interruption: KeyboardInterrupt) -> int:
-    return int(getattr(interruption, "code", INTERRUPTED))
+def interruption_behind(error: BaseException | None) -> KeyboardInterrupt | None:
+    """The Ctrl-C that led to the error, if one did.
+
+    Code that is interrupted may raise another error while it cleans up (argparse), and a C function
+    of the client library raises SystemError.
+    """
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def find_command(words: list[str]) -> Found | tuple[str, int]:

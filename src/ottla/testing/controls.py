@@ -74,7 +74,7 @@ class BrokerFaults:
     ) -> None:
         """Answer with an error code, such as "NOT_LEADER_OR_FOLLOWER"; nothing is carried out.
 
-        The whole request is refused: a failed Metadata, for example, names no brokers.
+        A failed Metadata has the code for every topic, and names the brokers.
         """
         __tracebackhide__ = True
         self._rule("fail", api, nth, times, error=named(ErrorCode, error))
@@ -96,7 +96,7 @@ class BrokerFaults:
     def fill_disk(self) -> None:
         """Let the broker's disk be full: nothing can be written until `clear`.
 
-        A broker that has to write metadata then, for a new topic, cannot continue and ends.
+        Produce and changes of topics are refused with KAFKA_STORAGE_ERROR.
         """
         self._send("fill_disk", is_full=True)
 

@@ -16,10 +16,19 @@ from ottla.handlers.serving.dispatch import find_handler
 from ottla.network.served import Answer, RequestServer, Served, Working
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
-from ottla.protocol.headers import decode_request_header, encode_response
+from ottla.protocol.headers import (
+    decode_request_header,
+    decode_response_header,
+    encode_request,
+    encode_response,
+)
+from ottla.protocol.messages.metadata_request import MetadataRequest
+from ottla.protocol.messages.metadata_response import MetadataResponse
 
 if TYPE_CHECKING:
     from ottla.network.connection import Connection
+
+CREATION_IS_OPTIONAL_FROM = 4  # version of Metadata
 
 
 @dataclass(slots=True)
@@ -66,6 +75,9 @@ class FaultyServer:
         if not applying:
             return self._server.serve(frame, connection)
         rule = applying[0]
+        if rule.kind == "fail" and api == ApiKey.METADATA:
+            served = self._server.serve(without_creation(frame), connection)
+            return Working(failed_metadata(frame, served, rule.error))
         if rule.kind == "fail":
             return failed(frame, rule.error)
         if rule.kind == "refuse":
@@ -86,6 +98,34 @@ def failed(frame: memoryview, error: ErrorCode) -> Answer:
         return Answer([])  # the client wants no answer
     response = handler.refuse(request, error, "a fault that the test asked for", version)
     return Answer(encode_response(key, version, correlation_id, response))
+
+
+def without_creation(frame: memoryview) -> memoryview:
+    """The Metadata request, but it creates no topics (before version 4 it always may)."""
+    key, version, correlation_id, client_id, at = decode_request_header(frame)
+    request = MetadataRequest.decode_prefix(frame, version, at)[0]
+    if version >= CREATION_IS_OPTIONAL_FROM:
+        request.allow_auto_topic_creation = False
+    return joined(encode_request(key, version, correlation_id, client_id, request))
+
+
+async def failed_metadata(frame: memoryview, served: Served, error: ErrorCode) -> Answer:
+    """The code for every topic, and the brokers as they are: without brokers, clients would look
+    for another cluster instead of handling the error.
+    """
+    key, version, correlation_id, _client_id, _at = decode_request_header(frame)
+    answer = joined((await answer_of(served)).segments)
+    _, at = decode_response_header(key, version, answer)
+    response = MetadataResponse.decode_prefix(answer, version, at)[0]
+    for topic in response.topics:
+        topic.error_code = error
+        topic.partitions = []
+    return Answer(encode_response(key, version, correlation_id, response))
+
+
+def joined(segments: list[Any]) -> memoryview:
+    """A frame without its length."""
+    return memoryview(b"".join(segments))[4:]
 
 
 async def delayed(served: Served, seconds: float) -> Answer:

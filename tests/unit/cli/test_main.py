@@ -137,3 +137,18 @@ def test_an_interruption_inside_the_client_library_is_one(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("ottla.cli.commands.version.run", interrupted)
     assert main(["version"]) == 143
+
+
+def test_an_error_of_the_code_that_was_interrupted_is_an_interruption(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """argparse fails in this way if Ctrl-C comes while it parses."""
+
+    def interrupted(_arguments: argparse.Namespace) -> int:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise AttributeError("save_nargs")
+
+    monkeypatch.setattr("ottla.cli.commands.version.run", interrupted)
+    assert main(["version"]) == 130

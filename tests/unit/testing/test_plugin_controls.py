@@ -11,10 +11,13 @@ import pytest
 
 from ottla.protocol.api_keys import ApiKey
 from ottla.protocol.error_codes import ErrorCode
+from ottla.protocol.headers import decode_request_header, encode_request
+from ottla.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from ottla.testing import Broker, BrokerFailed
 from ottla.testing.controls import named
 from ottla.testing.full_disk import FillableDisk
 from ottla.testing.moved_time import MovedClock, MovedLoop
+from ottla.testing.request_faults import without_creation
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.xdist_group("pytest-plugin")
@@ -98,6 +101,14 @@ CONTROLLED = """
         with pytest.raises(ValueError, match="does not go back"):
             kafka_clock.advance(-1)
 
+    def test_a_failed_metadata_names_the_brokers(kafka, kafka_faults):
+        topic, missing = kafka.topic("t"), kafka.name("missing")
+        kafka_faults.fail("Metadata", "TOPIC_AUTHORIZATION_FAILED", times=None)
+        for name in (topic, missing):
+            found = kafka.admin.list_topics(name, timeout=60)
+            assert len(found.brokers) == 1
+            assert found.topics[name].error.name() == "TOPIC_AUTHORIZATION_FAILED"
+
     def test_error_of_the_second_produce(kafka, kafka_faults):
         topic = kafka.topic("t")
         sender = producer(kafka, retries=0)
@@ -160,7 +171,7 @@ CONTROLLED = """
 
 def test_time_and_faults_are_what_the_test_says(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(CONTROLLED)
-    pytester.runpytest_subprocess().assert_outcomes(passed=11)
+    pytester.runpytest_subprocess().assert_outcomes(passed=12)
 
 
 def test_fixtures_bring_a_broker_to_the_test(pytester: pytest.Pytester) -> None:
@@ -252,3 +263,15 @@ def test_advancing_ends_when_timers_and_threads_that_were_due_are_done() -> None
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(story())
     assert happened[0] - began_s >= 3600
+
+
+@pytest.mark.parametrize(("version", "may_create"), [(3, True), (4, False), (13, False)])
+def test_a_metadata_request_that_fails_creates_no_topic(version: int, may_create: bool) -> None:
+    request = MetadataRequest([MetadataRequestTopic(name="t")], allow_auto_topic_creation=True)
+    segments = encode_request(ApiKey.METADATA, version, 7, "client", request)
+    changed = without_creation(memoryview(b"".join(segments))[4:])
+    key, found_version, correlation_id, client_id, at = decode_request_header(changed)
+    assert (key, found_version, correlation_id, client_id) == (3, version, 7, "client")
+    found = MetadataRequest.decode_prefix(changed, version, at)[0]
+    assert found.topics == request.topics
+    assert found.allow_auto_topic_creation is may_create

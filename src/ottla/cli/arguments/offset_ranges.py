@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ottla.cli.arguments.durations import parse_duration
 from ottla.cli.arguments.numbers import INT64_MAX
 from ottla.cli.arguments.timestamps import TIMESTAMP, parse_timestamp
+from ottla.config.durations import parse_duration
 
 START_WORDS = ("start", "beginning", "earliest")
 END_WORDS = ("end", "latest")

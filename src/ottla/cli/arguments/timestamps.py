@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from ottla.cli.arguments.durations import parse_duration
+from ottla.config.durations import parse_duration
 
 # A regular expression, because a colon separates the ends of a range and occurs in times too.
 TIMESTAMP = (
     r"\d{13}|\d{9,10}(?!\d)"
     r"|\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})?)?"
-    r"|-?(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+"
+    r"|-?(?:\d+(?:\.\d+)?(?:us|ms|min|[smhdw]))+"
 )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import socket
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ottla.cli.arguments.addresses import Address, parse_addresses
 from ottla.cli.arguments.name_values import parse_name_values
 from ottla.cli.arguments.numbers import seconds
+from ottla.cli.cluster.listeners import listener_problem
 from ottla.cli.errors import USAGE, CommandFailed
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ TIMEOUT_S = 10.0
 TIMEOUT_S_MIN, TIMEOUT_S_MAX = 0.001, 3600  # of librdkafka
 CONNECT_S = 5.0
 CLIENT_ID = "ottla"
+PLAINTEXT = "plaintext"
 ERRORS_MAX = 20
 
 
@@ -82,7 +83,7 @@ class Connection:
         if "bootstrap.servers" in settings:
             raise CommandFailed("-X bootstrap.servers: use --bootstrap HOST:PORT", code=USAGE)
         connection = cls(servers, settings, arguments.timeout)
-        require_reachable(addresses)
+        require_reachable(addresses, settings.get("security.protocol", PLAINTEXT))
         return connection
 
     # Clients
@@ -188,20 +189,24 @@ def confluent_kafka() -> Any:
     return library
 
 
-def require_reachable(addresses: Sequence[Address]) -> None:
-    """Connect once with a plain socket: librdkafka would retry without saying why it fails."""
+def require_reachable(addresses: Sequence[Address], security_protocol: str) -> None:
+    """Connect once without librdkafka, which would retry without saying why it fails."""
     problems = []
+    advice: list[str] = []
     for address in addresses:
         try:
-            socket.create_connection(address, CONNECT_S).close()
+            problem = listener_problem(address, security_protocol, CONNECT_S)
         except (OSError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or error
             problems.append(f"no broker responds on {address}: {reason}")
+            advice = advice or start_advice(address)
         else:
-            return
+            if problem is None:
+                return
+            problems.append(f"{address}: {problem}")
     raise CommandFailed(
         "\n".join(problems),
-        *start_advice(addresses[0]),
+        *advice,
         f"choose another address with --bootstrap HOST:PORT or the variable {VARIABLES[0]}",
     )
 

@@ -4,35 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ottla.cli.arguments.durations import format_duration, parse_duration
 from ottla.cli.arguments.timestamps import format_timestamp, parse_timestamp
 
 NOW_MS = 1_700_000_000_000
-
-
-@pytest.mark.parametrize(
-    ("text", "duration_ms"),
-    [("3ms", 3), ("10s", 10_000), ("9m", 540_000), ("1h", 3_600_000), ("1m3ms", 60_003),
-     ("-48h", -172_800_000), ("2d", 172_800_000), ("1w", 604_800_000), ("1.5s", 1_500)],
-)  # fmt: skip
-def test_durations_are_numbers_with_units(text: str, duration_ms: int) -> None:
-    assert parse_duration(text) == duration_ms
-
-
-@pytest.mark.parametrize(
-    "text", ["", "-", "5", "h", "1x", "1 h", "1h-", "--1h", "1h 2m", "\u0661h"]
-)
-def test_what_is_no_duration_is_none(text: str) -> None:
-    assert parse_duration(text) is None
-
-
-@pytest.mark.parametrize(
-    ("duration_ms", "text"),
-    [(0, "0ms"), (17, "17ms"), (4_200, "4.2s"), (60_000, "1m"), (5_400_000, "1h30m"),
-     (183_600_000, "2d3h")],
-)  # fmt: skip
-def test_durations_are_told_by_their_two_largest_units(duration_ms: int, text: str) -> None:
-    assert format_duration(duration_ms) == text
 
 
 @pytest.mark.parametrize(
